@@ -1,19 +1,19 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Work that may block for ever, such as reading a file on a network mount whose server is gone.
+/// Runs work that may block forever, such as reading a file on a network mount whose server is gone.
 ///
-/// Each piece runs on a thread of its own. Nobody waits for it longer than the time limit. Nothing can end a piece that hangs: it keeps
-/// its thread until the kernel lets go of it. Until then everybody who asks for the same piece is told at once that it hangs. Only so many
-/// pieces run at the same time; the others wait for their turn, which counts as part of their time. So what hangs costs those who need
-/// it, and nobody else.
+/// Each piece of work runs on its own thread, and callers wait for it no longer than the time limit. Nothing can stop a
+/// piece that hangs: it keeps its thread until the kernel lets it continue. Until then, everybody who asks for the same
+/// piece is told at once that it hangs. Only a limited number of pieces run at the same time. The others wait for their
+/// turn, which counts as part of their time. So work that hangs affects only those who need it.
 package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// Called with the value; nil if the piece hangs, or so many others do that it had no turn.
+    /// Called with the value; nil if the piece hangs, or if it had no turn because too many others hang.
     package typealias Answer = @Sendable (Value?) -> Void
 
     private enum Piece {
         case awaited(number: Int, [Answer])
-        /// It did not end in time, and everybody was told so.
+        /// It did not end in time, and all callers were told so.
         case hanging
     }
 
@@ -21,7 +21,7 @@ package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sen
         var pieces: [Key: Piece] = [:]
         var lastNumber = 0
         var running = 0
-        /// Those that wait for their turn, the next one first.
+        /// The pieces that wait for their turn; the next one is first.
         var turns: [(key: Key, number: Int, body: @Sendable () -> Value)] = []
     }
 
@@ -29,13 +29,16 @@ package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sen
     private let timeLimit: Duration
     private let piecesMax: Int
     private let state = Mutex(State())
-    /// Where time limits are kept.
+    /// The queue of the timers.
     private let clock: DispatchQueue
 
+    /// Creates the threads' limits.
+    ///
     /// - Parameters:
-    ///   - label: names the threads' queues.
-    ///   - timeLimit: how long a piece is waited for.
-    ///   - piecesMax: how many run at the same time. Dispatch has 255 threads for the queues of the whole process.
+    ///   - label: the name of the threads' queues.
+    ///   - timeLimit: how long callers wait for a piece.
+    ///   - piecesMax: how many pieces run at the same time. Dispatch has 255 threads for the queues of the whole
+    ///     process.
     package init(_ label: String, timeLimit: Duration, piecesMax: Int) {
         self.label = label
         self.timeLimit = timeLimit
@@ -43,7 +46,7 @@ package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sen
         clock = DispatchQueue(label: label + ".limit")
     }
 
-    /// Has `body` done on a thread of its own, unless the same is under way: then both get its value.
+    /// Runs `body` on its own thread. If a piece with the same key is under way, both callers get its value.
     ///
     /// - Parameter answer: called once, on any thread.
     package func run(_ key: Key, _ body: @escaping @Sendable () -> Value, then answer: @escaping Answer) {
@@ -68,7 +71,7 @@ package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sen
         runNext()
     }
 
-    /// Begins the next piece, if there is one and it may run.
+    /// Starts the next waiting piece, if it may run.
     private func runNext() {
         let next = state.withLock { state -> (key: Key, number: Int, body: @Sendable () -> Value)? in
             guard state.running < piecesMax, !state.turns.isEmpty else { return nil }
@@ -83,22 +86,22 @@ package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sen
         }
     }
 
-    /// The same for tasks.
+    /// Like `run`, for tasks.
     package func value(_ key: Key, _ body: @escaping @Sendable () -> Value) async -> Value? {
         await withCheckedContinuation { continuation in
             run(key, body) { continuation.resume(returning: $0) }
         }
     }
 
-    /// The piece has taken too long.
+    /// Handles a piece that has taken too long.
     ///
-    /// - Returns: who waited for it.
+    /// - Returns: its waiting callers.
     private func overdue(_ key: Key, _ number: Int) -> [Answer] {
         state.withLock { state in
-            // The piece may have ended just now, and another one have begun.
+            // The piece may have ended just now, and a new one may have begun.
             guard case .awaited(number, let answers) = state.pieces[key] else { return [] }
             if let turn = state.turns.firstIndex(where: { $0.number == number }) {
-                // Its own body does not hang, as far as is known.
+                // It had no turn yet, so its own body does not hang as far as we know.
                 state.turns.remove(at: turn)
                 state.pieces[key] = nil
             } else {
@@ -108,7 +111,9 @@ package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sen
         }
     }
 
-    /// - Returns: who still waited for the piece.
+    /// Handles a piece that has ended.
+    ///
+    /// - Returns: its waiting callers.
     private func ended(_ key: Key) -> [Answer] {
         state.withLock { state in
             state.running -= 1
@@ -119,7 +124,7 @@ package final class BlockingWork<Key: Hashable & Sendable, Value: Sendable>: Sen
 }
 
 extension Duration {
-    /// Rounded down to whole microseconds.
+    /// The duration, rounded down to whole microseconds.
     fileprivate var dispatchInterval: DispatchTimeInterval {
         .microseconds(Int(components.seconds) * 1_000_000 + Int(components.attoseconds / 1_000_000_000_000))
     }

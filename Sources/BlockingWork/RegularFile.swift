@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A file that somebody's settings name: it may be anything, and on any file system.
+/// Reads a file that a setting names. It may be of any kind, and on any file system.
 ///
-/// Opening and reading may block where the file system does, so both belong into a piece of `BlockingWork`.
+/// Opening and reading can block if the file system does, so call it in a piece of `BlockingWork`.
 package enum RegularFile {
     package enum Fault: Error, Hashable, Sendable {
-        /// The system call's `errno`.
+        /// The system call failed with this `errno`.
         case unreadable(errno: Int32)
         /// A folder, a device, a FIFO or a socket.
         case notRegular
@@ -14,9 +14,9 @@ package enum RegularFile {
 
     /// All bytes of a file.
     ///
-    /// - Parameter limit: how many bytes it may have.
+    /// - Parameter limit: the most bytes that the file may have.
     package static func contents(of path: String, limit: Int) throws(Fault) -> [UInt8] {
-        // Without O_NONBLOCK a FIFO would wait for a writer. A regular file does not heed it.
+        // Without O_NONBLOCK, opening a FIFO would wait for a writer. It has no effect on regular files.
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw .unreadable(errno: errno) }
         defer { close(file) }
@@ -33,7 +33,7 @@ package enum RegularFile {
                 throw .unreadable(errno: errno)
             }
             guard count > 0 else { return contents }
-            // It may have grown since it was looked at, and files of /proc do not tell their size.
+            // The file may have grown since fstat, and files in /proc do not state their size.
             guard contents.count + count <= limit else { throw .tooLarge }
             contents += chunk[..<count]
         }
@@ -41,7 +41,7 @@ package enum RegularFile {
 }
 
 extension RegularFile.Fault: CustomStringConvertible {
-    /// The reason, in the words of a sentence about the file.
+    /// The reason, to complete a sentence about the file.
     package var description: String {
         switch self {
         case .unreadable(let code): unsafe String(cString: strerror(code))

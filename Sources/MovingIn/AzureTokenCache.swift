@@ -1,17 +1,19 @@
 internal import AuthRefreshInterface
 
-/// The accounts in Azure CLI's token cache, which MSAL writes.
+/// Reads the accounts in Azure CLI's token cache, which MSAL writes.
 package enum AzureTokenCache {
     private static let expected = "the token cache that Azure CLI writes, msal_token_cache.json"
     private static let publicCloud = "login.microsoftonline.com"
 
-    /// Where Azure CLI has its files.
+    /// The folder of Azure CLI's files.
     package static func folder(home: String, environment: [String: String]) -> String {
         environment["AZURE_CONFIG_DIR"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.azure"
     }
 
-    /// - Parameter profile: the bytes of `azureProfile.json`, which names each person's tenants; nil if there is none.
-    /// - Throws: `encrypted` for a cache called `….bin`; `wrongFormat`, `tooLarge`, `tooManyAccounts`.
+    /// Reads the accounts.
+    ///
+    /// - Parameter profile: the bytes of `azureProfile.json`, which lists each person's tenants; nil if it is missing.
+    /// - Throws: `encrypted` for a cache named `….bin`; `wrongFormat`, `tooLarge`, `tooManyAccounts`.
     package static func accounts(
         in bytes: [UInt8],
         profile: [UInt8]?,
@@ -29,13 +31,14 @@ package enum AzureTokenCache {
             throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
         }
         let people = cache.objects("Account")
-        // A profile that cannot be read costs the tenant only, which the cache has a substitute for. It begins with a byte order mark.
+        // If the profile cannot be read, only the tenant is missing, and the cache has a substitute. The file begins
+        // with a byte order mark.
         let text = profile.map { $0.starts(with: [0xEF, 0xBB, 0xBF]) ? Array($0.dropFirst(3)) : $0 }
         let known = text.flatMap { try? JSONFields($0, origin: origin, expected: expected) }
         return newest(tokens).compactMap { account($0, people, known?.elements("subscriptions") ?? [], origin) }
     }
 
-    /// MSAL keeps a token for each set of scopes that a person signed in for, and uses the last one.
+    /// MSAL stores a token for each set of scopes that a person signed in for, and uses the last one.
     private static func newest(_ tokens: [JSONFields]) -> [JSONFields] {
         func isSame(_ one: JSONFields, _ other: JSONFields) -> Bool {
             ["home_account_id", "environment", "client_id"].allSatisfy { one.text($0) == other.text($0) }
@@ -59,7 +62,7 @@ package enum AzureTokenCache {
         let person = people.first { $0.text("home_account_id") == identity && $0.text("environment") == server }
         let user = person?.text("username")
         let own = subscriptions.filter { $0.object("user")?.text("name") == user && user != nil }
-        // "object id.tenant id": the tenant that the person is at home in.
+        // "object id.tenant id": the person's home tenant.
         let tenant =
             (own.first { $0.isTrue("isDefault") } ?? own.first)?.text("tenantId")
             ?? identity.split(separator: ".").last.map(String.init)
@@ -85,6 +88,6 @@ package enum AzureTokenCache {
         )
     }
 
-    /// What Azure CLI asks for, of the resource manager.
+    /// The scope that Azure CLI requests, for the resource manager.
     private static let management = "https://management.core.windows.net//.default"
 }

@@ -1,15 +1,17 @@
 internal import AuthRefreshInterface
 
-/// The account in gcloud's `application_default_credentials.json`, which Google's libraries use, too.
+/// Reads the account in gcloud's `application_default_credentials.json`, which Google's libraries use as well.
 package enum GcloudCredentials {
     private static let expected = "what 'gcloud auth application-default login' writes (\"type\": \"authorized_user\")"
 
-    /// Where gcloud has the file.
+    /// The path of gcloud's file.
     package static func path(home: String, environment: [String: String]) -> String {
         let folder = environment["CLOUDSDK_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         return (folder ?? home + "/.config/gcloud") + "/application_default_credentials.json"
     }
 
+    /// Reads the account.
+    ///
     /// - Throws: `wrongFormat`, also for the key of a service account; `tooLarge`.
     package static func account(in bytes: [UInt8], origin: String) throws(MovingInError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)

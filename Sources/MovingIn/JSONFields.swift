@@ -1,11 +1,14 @@
 internal import RefreshCore
 internal import StrictJSON
 
-/// The members of one JSON object by name; of a name that is repeated, the last counts, as in the programs that wrote it.
+/// The members of one JSON object by name. If a name is repeated, the last value counts, as in the programs that wrote
+/// it.
 struct JSONFields {
     private let members: [String: JSONValue]
 
-    /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are no JSON object.
+    /// Parses an object.
+    ///
+    /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are not a JSON object.
     init(_ bytes: [UInt8], origin: String, expected: String) throws(MovingInError) {
         guard bytes.count <= MovingInLimit.sourceBytesMax else {
             throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
@@ -24,24 +27,24 @@ struct JSONFields {
         self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
     }
 
-    /// The members of an object within a document; nil for anything else.
+    /// The members of an object in a document; nil for other values.
     init?(_ value: JSONValue) {
         guard let members = value.members else { return nil }
         self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
     }
 
-    /// The objects within the object of this name, in the order of their own names.
+    /// The objects inside the object `name`, ordered by their own names.
     func objects(_ name: String) -> [JSONFields] {
         guard let fields = members[name].flatMap(JSONFields.init) else { return [] }
         return fields.members.sorted { $0.key < $1.key }.compactMap { JSONFields($0.value) }
     }
 
-    /// The objects of an array.
+    /// The objects of the array `name`.
     func elements(_ name: String) -> [JSONFields] {
         members[name]?.elements?.compactMap(JSONFields.init) ?? []
     }
 
-    /// The object of this name.
+    /// The object `name`.
     func object(_ name: String) -> JSONFields? {
         members[name].flatMap(JSONFields.init)
     }
@@ -51,7 +54,7 @@ struct JSONFields {
         members[name]?.bool == true
     }
 
-    /// A text that is not empty.
+    /// The text `name`; nil if it is empty.
     func text(_ name: String) -> String? {
         guard let text = members[name]?.string, !text.isEmpty else { return nil }
         return text
@@ -61,7 +64,7 @@ struct JSONFields {
         text(name).map { Secret($0) }
     }
 
-    /// The texts of an array; nil if it is none.
+    /// The texts of the array `name`; nil if it is not an array.
     func texts(_ name: String) -> [String]? {
         members[name]?.elements?.compactMap(\.string)
     }

@@ -1,13 +1,13 @@
 package import AuthRefreshInterface
 
-/// The authorization server of programs that name its endpoints and not its issuer.
+/// Finds the authorization server for programs that store its endpoints and not its issuer.
 package enum KnownEndpoint {
-    /// Sets the provider, or the issuer, that an endpoint belongs to.
+    /// Sets the provider or the issuer that an endpoint belongs to.
     ///
     /// - Returns: a sentence for the user if the issuer is a guess; nil if the server is known.
     package static func place(_ endpoint: String, in settings: inout AccountSettings) -> String? {
         guard let (origin, host, path) = parts(of: endpoint) else {
-            // It is not shown: it may have a password in it.
+            // The address is not shown, because it may contain a password.
             return "The address of the server cannot be understood."
         }
         switch host {

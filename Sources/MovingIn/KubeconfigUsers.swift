@@ -2,11 +2,11 @@ internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Yams
 
-/// The users of a kubeconfig file who sign in by OpenID Connect.
+/// Reads the users of a kubeconfig file who sign in by OpenID Connect.
 package enum KubeconfigUsers {
     private static let expected = "a kubeconfig file"
 
-    /// The kubeconfig files, in kubectl's order.
+    /// The kubeconfig files, in the order in which kubectl reads them.
     package static func paths(home: String, environment: [String: String]) -> [String] {
         let named = (environment["KUBECONFIG"] ?? "").split(separator: ":").map(String.init)
         return named.isEmpty ? [home + "/.kube/config"] : named
@@ -24,9 +24,9 @@ package enum KubeconfigUsers {
         }
     }
 
-    /// The users of kubelogin (int128/kubelogin), without the grants, which are in its cache.
+    /// The users of kubelogin (int128/kubelogin), without their grants, which are in its cache.
     ///
-    /// - Throws: as `accounts`.
+    /// - Throws: the same errors as `accounts`.
     package static func kubelogin(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
         try users(in: bytes, origin).compactMap { name, user in
             guard let arguments = user["exec"]?.mapping?["args"]?.sequence?.compactMap(\.string),
@@ -55,7 +55,7 @@ package enum KubeconfigUsers {
         }
     }
 
-    /// kubectl writes no aliases, and a few lines of them can stand for more than fits into memory.
+    /// kubectl writes no aliases, and a few lines of aliases can expand to more than fits into memory.
     private static func hasAlias(_ bytes: [UInt8]) -> Bool {
         let before = Set(" \t\r\n[{,:?-".utf8)
         return bytes.indices.contains { place in
@@ -109,7 +109,7 @@ package enum KubeconfigUsers {
         )
     }
 
-    /// The values of an option, written as one word or as two.
+    /// The values of an option, which may be written as one word or as two.
     private static func values(of option: String, in arguments: [String]) -> [String] {
         var values: [String] = []
         for (place, argument) in arguments.enumerated() {

@@ -2,15 +2,18 @@ internal import AuthRefreshInterface
 internal import RefreshCore
 internal import TextEncodings
 
-/// A file of kubelogin's token cache (int128/kubelogin). Its name is a digest; the ID token in it says whose it is.
+/// Reads a file of kubelogin's token cache (int128/kubelogin). The file's name is a digest, so the ID token inside
+/// shows whose it is.
 package enum KubeloginCache {
     private static let expected = "a file of kubelogin's token cache"
 
-    /// Where kubelogin has its cache, unless `--token-cache-dir` says otherwise.
+    /// kubelogin's cache folder, without `--token-cache-dir`.
     package static func folder(home: String) -> String { home + "/.kube/cache/oidc-login" }
 
-    /// - Parameter users: who may own it, from `KubeconfigUsers.kubelogin`.
-    /// - Returns: nil if it is none of theirs.
+    /// Reads the account.
+    ///
+    /// - Parameter users: the possible owners, from `KubeconfigUsers.kubelogin`.
+    /// - Returns: nil if it belongs to none of them.
     /// - Throws: `wrongFormat`, `tooLarge`.
     package static func account(
         in bytes: [UInt8],

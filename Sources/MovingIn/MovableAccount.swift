@@ -1,24 +1,26 @@
 package import AuthRefreshInterface
 package import RefreshCore
 
-/// An account that another program keeps, as far as it can be taken along.
+/// An account of another program, with everything that can be taken over.
 package struct MovableAccount: Sendable {
-    /// The program that keeps it.
+    /// The program that has the account.
     package var source: SourceProgram
-    /// As that program calls it.
+    /// The program's name for the account.
     package var sourceName: String
-    /// What `AddAccount` takes; `name` is the suggestion for the account's name.
+    /// The settings for `AddAccount`. Their `name` is a suggestion for the account's name.
     package var settings: AccountSettings
-    /// Nil: a client without one.
+    /// The client secret; nil if the client has none.
     package var clientSecret: Secret?
-    /// Nil: only the settings can be taken along, and the user signs in anew.
+    /// The refresh token; nil if only the settings can be taken over, and the user has to sign in again.
     package var refreshToken: Secret?
-    /// The file or the command it was read from, as it is shown to the user.
+    /// The file or the command that it was read from, for display.
     package var origin: String
-    /// What could not be taken along, each a plain sentence.
+    /// What could not be taken over, each as a plain sentence.
     package var notes: [String]
 
-    /// - Parameter sourceName: nil: the name in the settings.
+    /// Creates an account.
+    ///
+    /// - Parameter sourceName: nil uses the name in the settings.
     package init(
         source: SourceProgram,
         sourceName: String? = nil,
@@ -38,7 +40,7 @@ package struct MovableAccount: Sendable {
     }
 }
 
-/// A program that accounts are taken over from; the raw value is what `--from` takes.
+/// A program whose accounts can be taken over. The raw value is the argument of `--from`.
 package enum SourceProgram: String, CaseIterable, Sendable {
     case oidcAgent = "oidc-agent"
     case muttOAuth2 = "mutt_oauth2"

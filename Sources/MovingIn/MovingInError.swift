@@ -1,21 +1,21 @@
 /// Why accounts could not be read from another program.
 package enum MovingInError: Error, Hashable, Sendable {
-    /// The bytes are not of this program's format.
+    /// The bytes do not have this program's format.
     ///
-    /// - Parameter expected: what was expected instead, in words that follow "expected: ".
+    /// - Parameter expected: what was expected, in words that follow "expected: ".
     case wrongFormat(origin: String, expected: String)
     /// The bytes are encrypted.
     ///
-    /// - Parameter hint: a command that decrypts them, or a sentence that helps.
+    /// - Parameter hint: a command that decrypts them, or a helpful sentence.
     case encrypted(origin: String, hint: String)
     /// The file or the answer has more than `bytesMax` bytes.
     case tooLarge(origin: String, bytesMax: Int)
-    /// The file holds more than `accountsMax` accounts.
+    /// The file has more than `accountsMax` accounts.
     case tooManyAccounts(origin: String, accountsMax: Int)
     case unreadable(origin: String, errno: Int32)
     /// A program that is needed to read the accounts is not installed.
     case programMissing(origin: String, program: String)
-    /// The program ended with a status other than 0.
+    /// The program exited with a status other than 0.
     case programFailed(origin: String, program: String, status: Int32)
     /// The program did not end in time and was stopped.
     case programTimedOut(origin: String, program: String, seconds: Int)

@@ -1,10 +1,11 @@
-/// How much is read of what other programs keep. These files have a few kilobytes; one that is larger is something else.
+/// Limits on what is read of other programs' files. Real files have a few kilobytes; a larger file is something else.
 package enum MovingInLimit {
-    /// Bytes of one file, or of what one command prints. Azure CLI's cache, the largest of them, has some 20 KiB for each account.
+    /// The most bytes of one file, or of one command's output. Azure CLI's cache, the largest of them, has about 20 KiB
+    /// per account.
     package static let sourceBytesMax = 1 << 20
-    /// Accounts that one run takes into its table, from all programs together.
+    /// The most accounts that one run reads, from all programs together.
     package static let movedAccountsMax = 256
-    /// Values in one JSON document, and how deep they are nested.
+    /// The most values in one JSON document.
     package static let jsonValuesMax = 1 << 16
     package static let jsonNestingMax = 16
 }

@@ -1,10 +1,12 @@
 internal import AuthRefreshInterface
 internal import RefreshCore
 
-/// A token file of mutt_oauth2.py, decrypted, and the copy of the script that uses it: the client stands in the script.
+/// Reads a decrypted token file of mutt_oauth2.py. The client's data is in the user's copy of the script.
 package enum MuttOAuth2Token {
     private static let expected = "the token file of mutt_oauth2.py, decrypted"
 
+    /// Reads the account.
+    ///
     /// - Parameter script: the user's copy of the script; nil if it was not found.
     /// - Throws: `wrongFormat`, `encrypted`, `tooLarge`.
     package static func account(
@@ -48,12 +50,13 @@ package enum MuttOAuth2Token {
         )
     }
 
-    /// Whether the bytes begin as an OpenPGP message does: armoured, or with a packet's tag (RFC 9580 §4.2), which has its first bit set.
+    /// Whether the bytes begin like an OpenPGP message: armored, or with a packet's tag (RFC 9580 §4.2), whose first
+    /// bit is set.
     package static func isEncrypted(_ bytes: [UInt8]) -> Bool {
         bytes.first.map { $0 & 0x80 != 0 } ?? false || bytes.starts(with: Array("-----BEGIN PGP MESSAGE-----".utf8))
     }
 
-    /// A token file that a mail program's settings name, and the script beside it.
+    /// A token file that a mail program's settings name, and the script next to it.
     package struct Place: Hashable, Sendable {
         package var script: String
         package var tokenFile: String
@@ -64,9 +67,10 @@ package enum MuttOAuth2Token {
         }
     }
 
-    /// The token files in the settings of mutt, msmtp, mbsync and their like: the first word after the script's name that is no option.
+    /// The token files in the settings of mutt, msmtp, mbsync and similar programs: the first word after the script's
+    /// name that is not an option.
     ///
-    /// - Parameter home: what `~` and `$HOME` stand for.
+    /// - Parameter home: the value of `~` and `$HOME`.
     package static func places(in settings: [UInt8], home: String) -> [Place] {
         var places: [Place] = []
         let text = String(decoding: settings, as: UTF8.self)
@@ -89,14 +93,14 @@ package enum MuttOAuth2Token {
     }
 }
 
-/// What the user's copy of mutt_oauth2.py says: its dictionaries of servers, and the command that decrypts.
+/// The content of the user's copy of mutt_oauth2.py: its dictionaries of servers, and the command that decrypts.
 package struct MuttOAuth2Script: Sendable {
-    /// The values of each registration by their names; those that are not one plain text are left out.
+    /// The values of each registration by name, without values that are not a plain text.
     package var registrations: [String: [String: String]] = [:]
     /// The words of `DECRYPTION_PIPE`.
     package var decryption: [String] = []
 
-    /// Reads the script line by line, as it is laid out since its first version.
+    /// Reads the script line by line. Its layout has been the same since its first version.
     ///
     /// - Throws: `tooLarge`, `wrongFormat`.
     package init(_ bytes: [UInt8], origin: String) throws(MovingInError) {
@@ -116,7 +120,7 @@ package struct MuttOAuth2Script: Sendable {
                 registrations[registration, default: [:]][texts[0]] = texts[1]
                 lastKey = texts[0]
             } else if let registration, line.hasPrefix("        '"), let key = texts.first {
-                // The value follows in parentheses, on lines of its own.
+                // The value follows in parentheses on its own lines.
                 registrations[registration, default: [:]][key] = ""
                 lastKey = key
             } else if let registration, let lastKey, line.hasPrefix("         "), let more = texts.first {

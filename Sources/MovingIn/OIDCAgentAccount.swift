@@ -1,9 +1,11 @@
 internal import AuthRefreshInterface
 
-/// An account of oidc-agent, as `oidc-gen -p NAME` prints it.
+/// Reads an account of oidc-agent, in the form that `oidc-gen -p NAME` prints.
 package enum OIDCAgentAccount {
     private static let expected = "the account configuration that 'oidc-gen -p' prints"
 
+    /// Reads the account.
+    ///
     /// - Throws: `wrongFormat`, `tooLarge`.
     package static func account(in bytes: [UInt8], origin: String) throws(MovingInError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
@@ -38,8 +40,8 @@ package enum OIDCAgentAccount {
         }
     }
 
-    /// The accounts among the files of oidc-agent's folder. The others are its own settings and the client configurations of accounts
-    /// that were not finished.
+    /// The accounts among the files in oidc-agent's folder. The other files are its own settings, and client
+    /// configurations of unfinished accounts.
     package static func names(among files: [String]) -> [String] {
         files.filter { file in
             !file.hasPrefix(".") && ![".config", ".clientconfig", ".conf", ".log"].contains { file.hasSuffix($0) }

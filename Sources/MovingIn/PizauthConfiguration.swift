@@ -1,10 +1,13 @@
 internal import AuthRefreshInterface
 internal import RefreshCore
 
-/// The accounts in pizauth's configuration file. Its tokens are in its memory only, so the settings are all there is to take.
+/// Reads the accounts in pizauth's configuration file. pizauth keeps its tokens only in memory, so only settings can be
+/// taken over.
 package enum PizauthConfiguration {
     private static let expected = "pizauth's configuration file"
 
+    /// Reads the accounts.
+    ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
     package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
         guard bytes.count <= MovingInLimit.sourceBytesMax else {
@@ -31,7 +34,7 @@ package enum PizauthConfiguration {
         {
             notes.append(note)
         }
-        // The login hint is `login`'s own; the rest goes with each authorization request.
+        // The login hint is an option of `login`. The other fields are sent with each authorization request.
         let fields = block.maps["auth_uri_fields"] ?? [:]
         let parameters = fields.filter { $0.key != "login_hint" }
         if !parameters.isEmpty { settings.authorizationParameters = parameters }
@@ -59,7 +62,7 @@ package enum PizauthConfiguration {
         /// One of `{ } [ ] = : , ;`.
         case sign(Character)
 
-        /// Nil if a text or a comment has no end.
+        /// Splits the text into tokens; nil if a text or a comment is not terminated.
         static func all(in text: String) -> [Token]? {
             var tokens: [Token] = []
             var rest = text[...]
@@ -105,7 +108,8 @@ package enum PizauthConfiguration {
     private struct Parser {
         var tokens: ArraySlice<Token>
 
-        /// The blocks `account "NAME" { … }`; settings outside of them are pizauth's own. Nil if the grammar is another one.
+        /// The blocks `account "NAME" { … }`, without pizauth's own settings outside of them; nil if the file does not
+        /// have this grammar.
         mutating func accounts() -> [Block]? {
             var blocks: [Block] = []
             while let token = tokens.popFirst() {
@@ -128,7 +132,7 @@ package enum PizauthConfiguration {
             guard case .word(let name) = tokens.popFirst(), take("=") else { return false }
             switch tokens.popFirst() {
             case .text(let text): block.texts[name] = text
-            // A length of time: `refresh_retry = 40s`.
+            // A duration, such as `refresh_retry = 40s`.
             case .word: break
             case .sign("["):
                 guard let texts = texts() else { return false }

@@ -1,23 +1,25 @@
 internal import AuthRefreshInterface
 internal import RefreshCore
 
-/// The remotes in rclone's configuration file that have an OAuth token.
+/// Reads the remotes in rclone's configuration file that have an OAuth token.
 package enum RcloneConfiguration {
     private static let expected = "rclone's configuration file"
 
-    /// The profiles of providers by rclone's type of remote.
+    /// Our provider profiles by rclone's type of remote.
     private static let providers = [
         "box": "box", "drive": "google", "dropbox": "dropbox", "google cloud storage": "google",
         "google photos": "google", "onedrive": "microsoft", "zoho": "zoho",
     ]
 
-    /// Where rclone has the file.
+    /// The path of rclone's file.
     package static func path(home: String, environment: [String: String]) -> String {
         if let file = environment["RCLONE_CONFIG"], !file.isEmpty { return file }
         let folder = environment["XDG_CONFIG_HOME"].flatMap { $0.isEmpty ? nil : $0 }
         return (folder ?? home + "/.config") + "/rclone/rclone.conf"
     }
 
+    /// Reads the accounts.
+    ///
     /// - Throws: `encrypted`, `wrongFormat`, `tooLarge`, `tooManyAccounts`.
     package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
         guard bytes.count <= MovingInLimit.sourceBytesMax else {
@@ -50,7 +52,7 @@ package enum RcloneConfiguration {
         return line
     }
 
-    /// A key that is repeated has its last value, as in rclone.
+    /// If a key is repeated, its last value counts, as in rclone.
     private static func remotes(_ lines: [Substring], _ origin: String) throws(MovingInError) -> [Remote] {
         var remotes: [Remote] = []
         for line in lines {
@@ -103,7 +105,7 @@ package enum RcloneConfiguration {
         return account
     }
 
-    /// rclone leaves out what Google's scopes begin with.
+    /// Completes Google's scopes, whose common prefix rclone leaves out.
     private static func scopes(_ kind: String, _ text: String?) -> [String]? {
         guard let names = text?.split(whereSeparator: { " ,".contains($0) }).map(String.init) else { return nil }
         guard kind == "drive" else { return names }

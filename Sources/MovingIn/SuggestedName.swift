@@ -1,11 +1,11 @@
-/// Makes names for accounts.
+/// Suggests names for accounts.
 package enum SuggestedName {
-    /// The characters of an account's name, 64 at most; the first is no dot, dash or colon.
+    /// The longest account name, in characters. The first character is not a dot, a dash or a colon.
     private static let lengthMax = 64
 
-    /// The name as another program has it, with a dash for what an account's name cannot have.
+    /// The name from another program, with a dash for each character that an account name cannot have.
     ///
-    /// - Parameter fallback: a name for what has nothing usable in it.
+    /// - Parameter fallback: the name to use if no character is usable.
     package static func from(_ text: String, fallback: String) -> String {
         let characters = text.unicodeScalars.map { isPossible($0) ? Character($0) : "-" }
         let name = String(characters.drop { "-.".contains($0) }.prefix(lengthMax))

@@ -2,7 +2,7 @@ internal import CSystemd
 internal import RefreshCore
 internal import Systemd
 
-/// Secrets, which libsystemd copies from where they lie.
+/// Reads and writes secrets. libsystemd copies them directly from and to their memory.
 extension BusMessage {
     func append(bytes secret: Secret) {
         _ = unsafe secret.withBytes {

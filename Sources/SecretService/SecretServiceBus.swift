@@ -3,9 +3,10 @@ internal import Dispatch
 internal import Glibc
 internal import Systemd
 
-/// A connection to the session bus for calls of the Secret Service that are waited for.
+/// A connection to the session bus for blocking calls of the Secret Service.
 final class SecretServiceBus {
-    /// In µs. For the connection, and for each call. Generous: the service may have to be started first.
+    /// The time limit in µs, for connecting and for each call. It is generous because the service may have to be
+    /// started first.
     private static let patience: UInt64 = 10_000_000
 
     private let handle: BusHandle
@@ -20,7 +21,8 @@ final class SecretServiceBus {
         try waitUntilReady()
     }
 
-    /// sd_bus_call(3) would wait for the connection's set-up itself, a minute and a half and longer, whatever limit it is given.
+    /// sd_bus_call(3) would itself wait for the connection's set-up, for more than a minute and a half, whatever time
+    /// limit it gets.
     private func waitUntilReady() throws(SecretServiceError) {
         let deadline = DispatchTime.now().uptimeNanoseconds / 1_000 + Self.patience
         while true {
@@ -40,7 +42,7 @@ final class SecretServiceBus {
         throw .unavailable(reason: "there is no session bus: \(SecretServiceError.text(-result))")
     }
 
-    /// Calls a method of `org.freedesktop.Secret.INTERFACE`; `write` writes its arguments.
+    /// Calls a method of `org.freedesktop.Secret.INTERFACE`. `write` writes its arguments.
     func call(
         _ path: String,
         _ interface: String,
@@ -77,7 +79,7 @@ final class SecretServiceBus {
 }
 
 extension SecretServiceError {
-    /// A bus that cannot be connected to.
+    /// The error for a bus that cannot be connected.
     init(_ error: SystemdError) {
         if case .busUnavailable(let errno) = error {
             self = .unavailable(reason: "there is no session bus: \(Self.text(errno))")

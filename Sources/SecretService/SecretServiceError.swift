@@ -1,22 +1,25 @@
 internal import Glibc
 
-/// Why the Secret Service did not do what it was asked to.
+/// Why the Secret Service did not do what was requested.
 package enum SecretServiceError: Error, Hashable, Sendable {
-    /// Somebody has to unlock the keyring first.
+    /// Somebody must unlock the keyring first.
     case locked
-    /// There is no session bus, or nobody on it offers the service, or it gave no answer in time; `reason` says which.
+    /// There is no session bus, or nobody on it offers the service, or it did not answer in time; `reason` says which.
     case unavailable(reason: String)
-    /// It answered with an error; `reason` is its own word for it.
+    /// It answered with an error; `reason` is its own text.
     case refused(reason: String)
 
-    /// Names of errors that the bus gives in the service's place: it could not start it, or did not hear from it.
+    /// Names of errors that come from the bus instead of the service: it could not start the service, or got no answer
+    /// from it.
     private static let ofTheBus: Set = [
         "ServiceUnknown", "NameHasNoOwner", "NoReply", "Timeout", "TimedOut", "Disconnected", "NoServer",
     ]
 
-    /// libsystemd names what fails on our own side, a lost connection above all, after its `errno`: `System.Error.ENOTCONN`.
+    /// libsystemd names local errors, mostly a lost connection, after their `errno`: `System.Error.ENOTCONN`.
     private static let prefixesOfTheBus = ["org.freedesktop.DBus.Error.Spawn", "System.Error."]
 
+    /// Classifies a failed call.
+    ///
     /// - Parameters:
     ///   - errno: positive.
     ///   - name: the D-Bus error's name; nil if there was no answer.

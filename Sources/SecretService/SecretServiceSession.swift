@@ -1,12 +1,12 @@
 internal import Systemd
 package import RefreshCore
 
-/// A session with the Secret Service (org.freedesktop.secrets) on the session bus; its calls block.
+/// A session with the Secret Service (org.freedesktop.secrets) on the session bus. Its calls block.
 ///
-/// Secrets travel in the session's `plain` form: the bus is a socket of the kernel's between processes of this user, each of which may
-/// ask the service for the same secrets (see the decision "The Secret Service is asked in the clear").
+/// Secrets are sent in the session's `plain` form. The bus is a kernel socket between processes of this user, each of
+/// which may ask the service for the same secrets (see the decision "The Secret Service is asked in the clear").
 ///
-/// No prompt is ever shown: a daemon cannot know whether anybody is there to answer one.
+/// It never shows a prompt, because a daemon cannot know whether anybody is there to answer it.
 package final class SecretServiceSession {
     private static let service = "/org/freedesktop/secrets"
     private static var unreadable: SecretServiceError { .refused(reason: "its answer cannot be read") }
@@ -14,7 +14,9 @@ package final class SecretServiceSession {
     private let bus: SecretServiceBus
     private let session: String
 
-    /// - Parameter address: of the session bus.
+    /// Opens a session.
+    ///
+    /// - Parameter address: the address of the session bus.
     /// - Throws: `unavailable`, `refused`.
     package init(address: String) throws(SecretServiceError) {
         bus = try SecretServiceBus(address: address)
@@ -29,8 +31,8 @@ package final class SecretServiceSession {
 
     /// The secrets of the items with these attributes.
     ///
-    /// - Throws: `locked` if one of them is, or if there is none and the default collection, which may hide them, is; `unavailable`
-    ///   if there is none, and no default collection yet.
+    /// - Throws: `locked` if one of them is locked, or if there is none and the default collection, which may contain
+    ///   them, is locked; `unavailable` if there is none and no default collection exists yet.
     package func secrets(_ attributes: [String: String]) throws(SecretServiceError) -> [Secret] {
         let items = try items(attributes)
         guard !items.isEmpty else {
@@ -54,9 +56,9 @@ package final class SecretServiceSession {
         return secrets
     }
 
-    /// Makes an item in the default collection.
+    /// Creates an item in the default collection.
     ///
-    /// - Parameter label: what people see in their passwords program.
+    /// - Parameter label: the name that people see in their password manager.
     /// - Throws: `locked`; `unavailable`, also if there is no default collection; `refused`.
     package func create(_ secret: Secret, label: String, attributes: [String: String]) throws(SecretServiceError) {
         let collection = try unlockedDefaultCollection()
@@ -83,7 +85,7 @@ package final class SecretServiceSession {
         if item == "/" { try decline(prompt) }
     }
 
-    /// Deletes the items with these attributes but for those that have `spared` as well.
+    /// Deletes the items with these attributes, except those that also have the attributes `spared`.
     package func delete(
         _ attributes: [String: String],
         sparing spared: [String: String]
@@ -112,7 +114,7 @@ package final class SecretServiceSession {
         return collection
     }
 
-    /// Unlocks what needs nobody to be unlocked.
+    /// Unlocks objects, as far as that needs no prompt.
     private func unlock(_ objects: [String]) throws(SecretServiceError) {
         let reply = try bus.call(Self.service, "Service", "Unlock") { $0.append(paths: objects) }
         guard let unlocked = reply.paths(), let prompt = reply.path() else { throw Self.unreadable }
@@ -120,9 +122,9 @@ package final class SecretServiceSession {
         guard Set(objects).isSubset(of: unlocked) else { throw .locked }
     }
 
-    /// Declines a question that the service would ask a person.
+    /// Dismisses a prompt of the service, and throws `locked`.
     private func decline(_ prompt: String) throws(SecretServiceError) -> Never {
-        // That it is locked is the answer, whatever becomes of the question.
+        // The error is `locked`, even if dismissing the prompt fails.
         _ = try? bus.call(prompt, "Prompt", "Dismiss") { _ in }
         throw .locked
     }

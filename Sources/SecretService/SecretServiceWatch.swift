@@ -2,10 +2,10 @@ internal import CSystemd
 package import Dispatch
 internal import Systemd
 
-/// Tells when something about the Secret Service has changed that may have unlocked it: a collection's state, or who offers it.
+/// Reports changes that may have unlocked the Secret Service: a changed collection, or a new provider of the service.
 package final class SecretServiceWatch {
-    /// Implementations differ in how they say that a collection was unlocked. Not all signals of the service are followed: some come of
-    /// our own calls.
+    /// Implementations report an unlocked collection in different ways. Not all signals of the service are watched,
+    /// because our own calls cause some of them.
     private static let rules = [
         "type='signal',sender='org.freedesktop.secrets',interface='org.freedesktop.Secret.Service'",
         "type='signal',sender='org.freedesktop.secrets',member='PropertiesChanged'",
@@ -14,12 +14,12 @@ package final class SecretServiceWatch {
 
     private let connection: BusConnection
 
-    /// Connects without waiting, then calls `onChange` on `queue` once the watch has begun, and at each change after that.
+    /// Connects without waiting, then calls `onChange` on `queue` when the watch has begun, and at each later change.
     ///
     /// - Parameters:
-    ///   - address: of the session bus.
-    ///   - onLost: called once, on `queue`, when the bus goes away. The watch is over then.
-    /// - Throws: `unavailable` when there is no bus.
+    ///   - address: the address of the session bus.
+    ///   - onLost: called once, on `queue`, when the bus goes away. The watch is then over.
+    /// - Throws: `unavailable` if there is no bus.
     package init(
         queue: DispatchQueue,
         address: String,
@@ -34,7 +34,7 @@ package final class SecretServiceWatch {
             throw SecretServiceError(error)
         }
         for rule in Self.rules {
-            // That it is in force counts as a change: what happened before would be missed otherwise.
+            // The start of the watch counts as a change, because earlier changes would be missed otherwise.
             let result = unsafe sd_bus_add_match_async(
                 handle.bus,
                 nil,
@@ -48,13 +48,13 @@ package final class SecretServiceWatch {
         connection = BusConnection(handle, queue: queue) { _ in onLost() }
     }
 
-    /// Ends the watch; may be called twice. On the watch's queue no call follows.
+    /// Ends the watch; may be called twice. If it is called on the watch's queue, no callback follows.
     package func cancel() {
         connection.cancel()
     }
 }
 
-/// What the C callbacks find behind their context pointer; `BusHandle` keeps it alive.
+/// The object behind the context pointer of the C callbacks. `BusHandle` keeps it alive.
 private final class ChangeListener {
     private let onChange: @Sendable () -> Void
 

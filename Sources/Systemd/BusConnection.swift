@@ -2,7 +2,7 @@ internal import CSystemd
 package import Dispatch
 internal import Glibc
 
-/// A bus connection that a Dispatch queue drives: its descriptor and its time-outs are Dispatch sources (sd_bus_get_fd(3)).
+/// A bus connection on a Dispatch queue. Its descriptor and its time-outs are Dispatch sources (sd_bus_get_fd(3)).
 ///
 /// Everything after `init` happens on the queue.
 package final class BusConnection {
@@ -10,12 +10,12 @@ package final class BusConnection {
     private let queue: DispatchQueue
     private let readable: any DispatchSourceRead
     private let timer: any DispatchSourceTimer
-    /// There only while the connection has something to send that the socket would not take.
+    /// Exists only while the connection has data to send that the socket does not take.
     private var writable: (any DispatchSourceWrite)?
     private let onLost: @Sendable (SystemdError) -> Void
     private var isOver = false
 
-    /// Drives `handle` until `cancel()`, or until the bus is lost: then `onLost` is called, once.
+    /// Runs `handle` until `cancel()`, or until the bus is lost; then `onLost` is called once.
     package init(_ handle: BusHandle, queue: DispatchQueue, onLost: @escaping @Sendable (SystemdError) -> Void) {
         self.handle = handle
         self.queue = queue
@@ -24,7 +24,7 @@ package final class BusConnection {
         timer = DispatchSource.makeTimerSource(queue: queue)
         readable.setEventHandler { [weak self] in self?.process() }
         timer.setEventHandler { [weak self] in self?.process() }
-        // Dispatch may look at the descriptor until the source is through with its cancellation.
+        // Dispatch may look at the descriptor until the source's cancellation is complete.
         readable.setCancelHandler { [handle] in withExtendedLifetime(handle) {} }
         timer.schedule(deadline: .now())
         readable.activate()
@@ -33,7 +33,7 @@ package final class BusConnection {
 
     deinit { cancel() }
 
-    /// Ends it; may be called twice, also from within a callback of the bus.
+    /// Ends the connection. It may be called twice, and from a callback of the bus.
     package func cancel() {
         isOver = true
         readable.cancel()
@@ -42,7 +42,7 @@ package final class BusConnection {
         writable = nil
     }
 
-    /// Lets libsystemd do all it can do now, then waits for what it waits for. To be called after something was sent.
+    /// Lets libsystemd do all it can do now, then waits for the next event. Call it after something was sent.
     package func process() {
         guard !isOver else { return }
         var result: Int32 = 1
@@ -50,7 +50,7 @@ package final class BusConnection {
             result = unsafe sd_bus_process(handle.bus, nil)
         }
         guard !isOver else { return }
-        // A lost connection shows in different places: while it is being set up as an error, later as a closed bus.
+        // A connection that is lost during set-up appears as an error, and later as a closed bus.
         guard result >= 0 else { return lose(errno: -result) }
         guard unsafe sd_bus_is_open(handle.bus) > 0 else { return lose(errno: ECONNRESET) }
         wait()
@@ -64,7 +64,7 @@ package final class BusConnection {
         var deadline = UInt64.max
         let result = unsafe sd_bus_get_timeout(handle.bus, &deadline)
         guard result >= 0 else { return lose(errno: -result) }
-        // Dispatch's uptime is libsystemd's clock: CLOCK_MONOTONIC. UInt64.max means no time-out.
+        // Dispatch's uptime clock is the same as libsystemd's: CLOCK_MONOTONIC. UInt64.max means no time-out.
         let (nanoseconds, isNever) = deadline.multipliedReportingOverflow(by: 1_000)
         timer.schedule(deadline: isNever ? .distantFuture : DispatchTime(uptimeNanoseconds: nanoseconds))
     }
@@ -89,18 +89,18 @@ package final class BusConnection {
     }
 }
 
-/// A connection of libsystemd's and all that must live as long: its close is the last thing that happens to it.
+/// Owns a connection of libsystemd and everything that must live as long. It closes the connection last.
 @safe package final class BusHandle {
     package let bus: OpaquePointer
-    /// A copy of the connection's descriptor for Dispatch: libsystemd closes its own when the bus goes away, and a source
-    /// must never look at a number that may have become another file's.
+    /// A copy of the connection's descriptor for Dispatch. libsystemd closes its own descriptor when the bus goes away,
+    /// and a source must never use a number that may belong to another file by then.
     package let descriptor: Int32
-    /// What C holds an unretained pointer to.
+    /// The object to which C has an unretained pointer.
     private let context: AnyObject
 
-    /// Connects to `address`, nil meaning the system bus; no answer is waited for.
+    /// Connects to `address`, or to the system bus if it is nil, without waiting for an answer.
     ///
-    /// - Parameter isDirect: whether the other end is no bus, but who is spoken to.
+    /// - Parameter isDirect: whether the other end is the peer itself and not a bus.
     /// - Throws: `busUnavailable`.
     package init(address: String?, isDirect: Bool = false, context: AnyObject) throws(SystemdError) {
         var bus: OpaquePointer?
@@ -141,14 +141,14 @@ package final class BusConnection {
     }
 }
 
-/// One D-Bus message of libsystemd's, written from its beginning to its end or read so.
+/// A D-Bus message of libsystemd, written or read in order.
 ///
-/// What it holds is overwritten when it is freed (sd_bus_message_sensitive(3)): it may be a key. One that cannot be written for want
-/// of memory is refused when it is sent; what is not there, or of another type, reads as nil.
+/// Its content is overwritten when it is freed (sd_bus_message_sensitive(3)), because it may be a key. If there is no
+/// memory to write a message, sending it fails. A value that is missing or has another type reads as nil.
 @safe package final class BusMessage {
     package let message: OpaquePointer
 
-    /// Takes over one reference.
+    /// Takes ownership of one reference.
     package init(_ message: OpaquePointer) {
         unsafe self.message = message
         unsafe sd_bus_message_sensitive(message)
@@ -170,7 +170,7 @@ package final class BusConnection {
     }
 }
 
-/// Writing.
+/// Methods that write.
 extension BusMessage {
     package func append(_ text: String) {
         append(text, as: SD_BUS_TYPE_STRING)
@@ -217,7 +217,7 @@ extension BusMessage {
         within(.array, "o") { for path in paths { append(path: path) } }
     }
 
-    /// A dictionary of texts, `a{ss}`.
+    /// Appends a dictionary of texts, `a{ss}`.
     package func append(_ attributes: [String: String]) {
         within(.array, "{ss}") {
             for (key, value) in attributes {
@@ -229,7 +229,7 @@ extension BusMessage {
         }
     }
 
-    /// Writes a container of this type, whose contents `body` writes.
+    /// Writes a container of this type; `body` writes its content.
     package func within(_ container: Container, _ contents: String, _ body: () -> Void) {
         unsafe sd_bus_message_open_container(message, container.code, contents)
         body()
@@ -237,7 +237,7 @@ extension BusMessage {
     }
 }
 
-/// Reading.
+/// Methods that read.
 extension BusMessage {
     package func text() -> String? {
         read(SD_BUS_TYPE_STRING)
@@ -266,7 +266,7 @@ extension BusMessage {
         return isThere ? paths : nil
     }
 
-    /// Reads the contents of a container of this type; `body` reads all of them.
+    /// Reads a container of this type; `body` reads all of its content.
     ///
     /// - Returns: whether there was one.
     @discardableResult package func enter(_ container: Container, _ contents: String, _ body: () -> Void) -> Bool {

@@ -1,20 +1,24 @@
 internal import CSystemd
 internal import Glibc
 
-/// The process at the other end of a connection: what it runs, and in which unit.
+/// The process at the other end of a connection: its executable and its unit.
 ///
-/// It is the process that connected, not one that was given its number since: a descriptor holds on to it while it is looked at.
-/// That process may have passed its end of the connection to another, or may run another program than when it connected.
+/// It is the process that connected, even if its number was reused, because a descriptor pins it while we look at it.
+/// It may have passed its end of the connection to another process, or may run another program than when it connected.
 package struct CallingProcess: Hashable, Sendable {
     package let pid: Int32
-    /// As the kernel names it in the caller's own view of the file system; nil if it cannot be seen, which is so for a process of
-    /// another user namespace (as in a unit with `PrivateUsers=`), and for one that is not dumpable.
+    /// The executable as the kernel names it in the caller's own view of the file system.
+    ///
+    /// Nil if it cannot be read. That is so for a process in another user namespace (as in a unit with
+    /// `PrivateUsers=`), and for a process that is not dumpable.
     package let executable: String?
-    /// Nil if the executable cannot be seen.
+    /// The identity of the executable; nil if it cannot be read.
     package let file: FileIdentity?
-    /// The executable's path free of symbolic links, as this process sees it; nil if there is none, or another file at the end of it.
+    /// The executable's path without symbolic links, as this process sees it; nil if there is none, or if it leads to
+    /// another file.
     package let path: String?
-    /// The user manager's unit that it belongs to, else the system manager's: `mbsync.service`, `session-2.scope`; nil without systemd.
+    /// The user manager's unit of the process, or else the system manager's: `mbsync.service`, `session-2.scope`; nil
+    /// without systemd.
     package let unit: String?
 
     fileprivate init(pid: Int32, executable: String?, file: FileIdentity?, unit: String?) {
@@ -28,16 +32,16 @@ package struct CallingProcess: Hashable, Sendable {
     }
 }
 
-/// The process that connected a socket, held on to by a descriptor: whatever its number leads to later, it is known whether that is still
-/// the same process.
+/// The process that connected a socket, pinned by a descriptor. Even if its number is reused, we can tell whether it is
+/// still the same process.
 package final class HeldProcess: Sendable {
     package let pid: Int32
     private let handle: Int32
 
-    /// Takes hold of the process that connected `socket`; blocks on nothing.
+    /// Pins the process that connected `socket`. Does not block.
     ///
     /// - Parameters:
-    ///   - pid: what `SO_PEERCRED` says.
+    ///   - pid: the process id from `SO_PEERCRED`.
     ///   - connectedAt: when the connection was accepted, on the `BootClock`.
     /// - Returns: nil if that process has ended.
     package init?(socket: Int32, pid: Int32, connectedAt: Int64) {
@@ -48,9 +52,9 @@ package final class HeldProcess: Sendable {
 
     deinit { close(handle) }
 
-    /// Looks at the process; nil if it has ended.
+    /// Reads the executable and the unit; nil if the process has ended.
     ///
-    /// May block for as long as the file system that its executable is on.
+    /// It may block as long as the file system of the executable does.
     package func look() -> CallingProcess? {
         let folder = "/proc/\(pid)"
         let process = CallingProcess(
@@ -59,24 +63,25 @@ package final class HeldProcess: Sendable {
             file: FileIdentity(path: folder + "/exe"),
             unit: Self.unit(of: pid)
         )
-        // What was read under this number was about the process that the descriptor holds only if it still lives.
+        // What was read under this number belongs to the pinned process only if that is still alive.
         return isAlive ? process : nil
     }
 
-    /// Whether it has not ended: a pidfd becomes readable when its process ends.
+    /// Whether the process is still running. A pidfd becomes readable when its process ends.
     package var isAlive: Bool {
         var interest = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&interest, 1, 0) == 0
     }
 
     private static func handle(on socket: Int32, pid: Int32, connectedAt: Int64) -> Int32? {
-        // SO_PEERPIDFD, since Linux 6.5, which the headers of Debian 12 do not know.
+        // SO_PEERPIDFD exists since Linux 6.5; the headers of Debian 12 do not define it.
         let peerDescriptor: Int32 = 77
         var handle: Int32 = -1
         var length = socklen_t(MemoryLayout<Int32>.size)
         if unsafe getsockopt(socket, SOL_SOCKET, peerDescriptor, &handle, &length) == 0 { return handle }
-        // An older kernel. 1. The process that has the number now is held. 2. If it was started after the connection was accepted
-        // it is another one. 3. If the first one ended between its connect() and our accept(), this does not notice.
+        // An older kernel. 1. Pin the process that has the number now. 2. If it was started after the connection was
+        // accepted, it is another process. 3. We cannot notice that the first process ended between its connect() and
+        // our accept().
         guard errno == ENOPROTOOPT else { return nil }
         handle = pidfd_open(pid, 0)
         guard handle >= 0 else { return nil }
@@ -93,7 +98,8 @@ package final class HeldProcess: Sendable {
         return startTime(in: text, ticksPerSecond: Int64(sysconf(Int32(_SC_CLK_TCK))))
     }
 
-    /// proc_pid_stat(5): the second field is a name in parentheses that may itself hold anything, the 22nd the start in ticks.
+    /// proc_pid_stat(5): the second field is a name in parentheses that may contain anything. The 22nd field is the
+    /// start time in ticks.
     static func startTime(in text: String, ticksPerSecond: Int64) -> Int64? {
         guard let name = text.lastIndex(of: ")") else { return nil }
         let fields = text[text.index(after: name)...].split(separator: " ")
@@ -117,14 +123,14 @@ package final class HeldProcess: Sendable {
     }
 }
 
-/// Which file it is, whatever path leads to it.
+/// Identifies a file, whatever path leads to it.
 package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// The file that `path` leads to, symbolic links followed; nil if there is none, or it cannot be seen.
+    /// The file that `path` leads to, following symbolic links; nil if there is none, or if it cannot be accessed.
     ///
-    /// May block for as long as the file system does.
+    /// It may block as long as the file system does.
     package init?(path: String) {
         var (device, inode) = (UInt64(0), UInt64(0))
         guard unsafe authrefresh_file_identity(path, &device, &inode) == 0 else { return nil }
@@ -132,9 +138,10 @@ package struct FileIdentity: Hashable, Sendable {
         self.inode = inode
     }
 
-    /// The path of the file that `path` leads to, without symbolic links; nil if there is none, or it cannot be seen.
+    /// The path of the file that `path` leads to, without symbolic links; nil if there is none, or if it cannot be
+    /// accessed.
     ///
-    /// May block for as long as the file system does.
+    /// It may block as long as the file system does.
     package static func path(behind path: String) -> String? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
@@ -154,13 +161,16 @@ enum SmallFile {
     }
 }
 
-/// The user namespace that this process runs in (user_namespaces(7)).
+/// The user namespace of this process (user_namespaces(7)).
 package enum UserNamespace {
-    /// Whether root has a number here. Where it has none it looks like every other user without one (uid 65534), as in a user's unit
-    /// with `PrivateUsers=yes`.
+    /// Whether root has a number in this namespace. If not, root looks like every other unmapped user (uid 65534), as
+    /// in a user's unit with `PrivateUsers=yes`.
     package static let mapsRoot = SmallFile.text("/proc/self/uid_map").map(mapsRoot) ?? true
 
-    /// - Parameter map: the text of a `uid_map`; in each line the first number inside, the first outside, and how many there are.
+    /// Reads a map.
+    ///
+    /// - Parameter map: the text of a `uid_map`. Each line has the first number inside, the first number outside, and
+    ///   the count.
     static func mapsRoot(_ map: String) -> Bool {
         map.split(separator: "\n").contains { $0.split(separator: " ").dropFirst().first == "0" }
     }

@@ -1,11 +1,12 @@
 internal import CSystemd
 internal import Glibc
 
-/// The system's journal, written to by its native protocol (sd_journal_sendv(3)).
+/// Writes to the system's journal by its native protocol (sd_journal_sendv(3)).
 package enum Journal {
-    /// Whether standard error goes to the journal, so that writing to the journal directly takes nothing from anyone.
+    /// Whether standard error is connected to the journal, so that writing directly to the journal takes nothing away
+    /// from anyone.
     ///
-    /// A variable alone proves nothing: it is inherited by children whose standard error was redirected.
+    /// The environment variable alone proves nothing: children inherit it even if their standard error was redirected.
     package static var isConnected: Bool {
         guard let stream = unsafe getenv("JOURNAL_STREAM") else { return false }
         var status = stat()
@@ -13,12 +14,12 @@ package enum Journal {
         return unsafe String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Writes one entry; where no journald runs it goes nowhere, without an error.
+    /// Writes one entry. If no journald runs, the entry is lost without an error.
     ///
-    /// libsystemd length-prefixes values that hold a line break, and passes an entry too large for a datagram as a sealed
-    /// memory file, so a value may be any bytes of any length.
+    /// libsystemd adds a length to values with a line break, and passes an entry that is too large for a datagram as a
+    /// sealed memory file. So a value may have any bytes and any length.
     ///
-    /// - Throws: `journalRefused`. The entry is lost; standard error is the place to say so.
+    /// - Throws: `journalRefused`. The entry is lost; report that on standard error.
     package static func send(_ fields: [JournalField]) throws(SystemdError) {
         guard !fields.isEmpty else { return }
         let assignments = fields.map(\.assignment)
@@ -35,7 +36,7 @@ package enum Journal {
     }
 }
 
-/// One field of a journal entry: a name and bytes that may be anything (systemd.journal-fields(7)).
+/// One field of a journal entry: a name and any bytes (systemd.journal-fields(7)).
 package struct JournalField: Hashable, Sendable {
     package let name: JournalFieldName
     /// The value; line breaks and zero bytes are kept.
@@ -54,20 +55,20 @@ package struct JournalField: Hashable, Sendable {
         self.value = bytes
     }
 
-    /// `NAME=value`, the form that `sd_journal_sendv` takes whatever the value holds.
+    /// `NAME=value`, the form of `sd_journal_sendv`, for any value.
     var assignment: [UInt8] {
         Array(name.text.utf8) + [UInt8(ascii: "=")] + value
     }
 }
 
-/// The name of a field that a client may set in the journal.
+/// The name of a journal field that a client may set.
 ///
-/// 1 to 64 of `A`–`Z`, `0`–`9` and `_`, beginning with a letter: journald drops a field whose name breaks that rule, and a
-/// leading underscore marks what journald itself vouches for.
+/// It has 1 to 64 of `A`–`Z`, `0`–`9` and `_`, and begins with a letter. journald drops a field whose name breaks that
+/// rule. A leading underscore marks fields that journald itself sets.
 package struct JournalFieldName: Hashable, Sendable {
     package let text: String
 
-    /// The name `text`; nil if journald would not take it.
+    /// Creates a name; nil if journald would not accept `text`.
     package init?(_ text: String) {
         let name = Array(text.utf8)
         guard let first = name.first, Self.letters.contains(first), name.count <= Self.maximumLength,
@@ -84,7 +85,8 @@ package struct JournalFieldName: Hashable, Sendable {
 }
 
 extension JournalFieldName: ExpressibleByStringLiteral {
-    /// The name written in the source; traps if journald would not take it, for then the source is wrong.
+    /// Creates a name from a literal. It traps if journald would not accept the name, because that is a bug in the
+    /// source.
     package init(stringLiteral text: StaticString) {
         guard let name = JournalFieldName(text.description) else {
             preconditionFailure("journald takes no field named \"\(text)\"")
@@ -93,7 +95,7 @@ extension JournalFieldName: ExpressibleByStringLiteral {
     }
 }
 
-/// A 128-bit id that marks all journal entries of one kind; the catalog explains each (`journalctl -x`).
+/// A 128-bit ID that marks all journal entries of one kind. The catalog explains each kind (`journalctl -x`).
 package struct MessageID: Hashable, Sendable, CustomStringConvertible {
     /// The first 16 hexadecimal digits of the text.
     package let high: UInt64
@@ -105,7 +107,7 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The id written as `text`; nil unless that is 32 hexadecimal digits.
+    /// Reads an ID; nil unless `text` is 32 hexadecimal digits.
     package init?(text: String) {
         let digits = text.utf8
         guard digits.count == 32, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
@@ -114,7 +116,7 @@ package struct MessageID: Hashable, Sendable, CustomStringConvertible {
         self.init(high, low)
     }
 
-    /// 32 lower-case hexadecimal digits, as `MESSAGE_ID=` and the catalog have them.
+    /// 32 lower-case hexadecimal digits, as in `MESSAGE_ID=` and in the catalog.
     package var description: String {
         Self.digits(high) + Self.digits(low)
     }

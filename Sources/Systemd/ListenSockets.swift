@@ -1,14 +1,14 @@
 internal import CSystemd
 internal import Glibc
 
-/// Socket activation: the sockets that the service manager passed to this process (sd_listen_fds(3)).
+/// Socket activation: the sockets that the service manager has passed to this process (sd_listen_fds(3)).
 package enum ListenSockets {
-    /// The passed sockets in the order of the socket unit; empty when the process was not activated by a socket.
+    /// The passed sockets in the order of the socket unit; empty if the process was not activated by a socket.
     ///
-    /// The environment is left as it is: `LISTEN_PID` names this process, so no child takes the variables for its own.
+    /// The environment is not changed. `LISTEN_PID` names this process, so children ignore the variables.
     ///
-    /// - Throws: `malformedListenEnvironment`; `notListeningUnixSocket` for the first socket of another kind. Either is a
-    ///   fault of the unit files; the caller should refuse to start.
+    /// - Throws: `malformedListenEnvironment`; `notListeningUnixSocket` for the first socket of another kind. Both are
+    ///   errors in the unit files, and the caller should refuse to start.
     package static func received() throws(SystemdError) -> [ListenSocket] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = unsafe sd_listen_fds_with_names(0, &names)
@@ -19,7 +19,7 @@ package enum ListenSockets {
         for index in 0..<Int(count) {
             let descriptor = SD_LISTEN_FDS_START + Int32(index)
             let name = if let text = unsafe names?[index] { unsafe String(cString: text) } else { "unknown" }
-            // libsystemd has set close-on-exec already; it looks at the descriptors no further than that.
+            // libsystemd has already set close-on-exec; it does not check the kind of the descriptors.
             guard sd_is_socket_unix(descriptor, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
                 throw .notListeningUnixSocket(name: name, descriptor: descriptor)
             }
@@ -37,19 +37,21 @@ package enum ListenSockets {
     }
 }
 
-/// A listening Unix stream socket that the service manager opened for us; close-on-exec is set.
+/// A listening Unix stream socket that the service manager opened for us. Close-on-exec is set.
 package struct ListenSocket: Hashable, Sendable {
-    /// The descriptor; the receiver owns it from now on.
+    /// The descriptor. The receiver owns it from now on.
     package let descriptor: Int32
-    /// `FileDescriptorName=` of the socket unit, "unknown" where a manager gave none.
+    /// The socket unit's `FileDescriptorName=`; "unknown" if the manager gave none.
     package let name: String
 }
 
-/// The socket unit whose sockets this process was given: the user's service manager has made them, and can make them anew.
+/// The socket unit whose sockets were passed to this process. The user's service manager created them, and can create
+/// them again.
 package struct SocketUnit: Equatable, Sendable {
     package let name: String
 
-    /// The one with the name of this process's service, as systemd has it; nil if this process is none of a user manager's.
+    /// The socket unit with the name of this process's service, which is systemd's rule; nil if this process does not
+    /// belong to a user manager.
     package static func ofThisProcess() -> SocketUnit? {
         var unit: UnsafeMutablePointer<CChar>?
         guard unsafe sd_pid_get_user_unit(0, &unit) >= 0, let unit = unsafe unit else { return nil }
@@ -57,18 +59,20 @@ package struct SocketUnit: Equatable, Sendable {
         return SocketUnit(service: unsafe String(cString: unit))
     }
 
-    /// - Parameter service: the full name of the service; nil comes out for a unit of another kind.
+    /// The socket unit of a service.
+    ///
+    /// - Parameter service: the full name of the service; for a unit of another kind, the result is nil.
     init?(service: String) {
         let suffix = ".service"
         guard service.hasSuffix(suffix) else { return nil }
         name = service.dropLast(suffix.count) + ".socket"
     }
 
-    /// Has the manager restart the socket unit, and with it the service that requires it; blocks until the job is queued, at most
-    /// 25 s.
+    /// Makes the manager restart the socket unit, and with it the service that requires it. It blocks until the job is
+    /// queued, at most 25 s.
     ///
-    /// - Parameter runtimeDirectory: the user's, `$XDG_RUNTIME_DIR`. The manager's own socket is in it, which `systemctl --user`
-    ///   speaks to and which is there without a bus, too.
+    /// - Parameter runtimeDirectory: the user's `$XDG_RUNTIME_DIR`. It contains the manager's own socket, which
+    ///   `systemctl --user` uses and which exists even without a bus.
     /// - Throws: `managerRefused`.
     package func restart(runtimeDirectory: String) throws(SystemdError) {
         var bus: OpaquePointer?

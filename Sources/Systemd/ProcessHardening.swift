@@ -1,20 +1,23 @@
 internal import CSystemd
 internal import Glibc
 
-/// Keeps the memory of this process, where tokens lie open, away from other processes and from the disk.
+/// Protects the memory of this process, which contains plain tokens, from other processes and from the disk.
 package enum ProcessHardening {
-    /// Forbids core dumps and attaching debuggers; to be called before the first secret is read.
+    /// Forbids core dumps and debuggers. Call it before the first secret is read.
     ///
-    /// - `PR_SET_DUMPABLE` 0: no core dump even to a pipe (systemd-coredump, which `RLIMIT_CORE` 0 does not stop in every
-    ///   setting), no `ptrace` and no `/proc/PID/mem` for processes of the same user. Its price: root owns this
-    ///   process's files in `/proc`, so `/proc/self/environ` and the like can no longer be opened.
-    /// - `coredump_filter` 0 (core(5)): what root dumps all the same, with a debugger, holds no memory, unless it is told to take what was
-    ///   left out. MADV_DONTDUMP on the pages of secrets would leave in what libraries and stacks hold of them.
-    /// - `RLIMIT_CORE` 0, soft and hard: holds for children too, and survives their `execve`, which resets the first.
+    /// - `PR_SET_DUMPABLE` 0: no core dump, not even to a pipe (systemd-coredump, which `RLIMIT_CORE` 0 does not stop
+    ///   in every setting), and no `ptrace` or `/proc/PID/mem` for processes of the same user. The price is that root
+    ///   owns this process's files in `/proc`, so `/proc/self/environ` and similar files can no longer be opened.
+    /// - `coredump_filter` 0 (core(5)): a dump that root makes with a debugger contains no memory, unless the debugger
+    ///   is told to include what the filter excludes. MADV_DONTDUMP on the pages of secrets would still include the
+    ///   copies in libraries and on stacks.
+    /// - `RLIMIT_CORE` 0, soft and hard: it also applies to children, even after their `execve`, which resets the first
+    ///   setting.
     ///
     /// - Throws: `hardeningRefused`; the caller should refuse to start.
     package static func apply() throws(SystemdError) {
-        // Before the next line, which makes the file root's. Where it cannot be written (no /proc), the others hold.
+        // Before the next line, after which the file belongs to root. If it cannot be written (no /proc), the other
+        // settings remain.
         leaveMemoryOutOfCores()
         guard authrefresh_set_dumpable(0) == 0 else { throw .hardeningRefused(errno: errno) }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -31,11 +34,12 @@ package enum ProcessHardening {
     }
 }
 
-/// How many descriptors this process may have open.
+/// The limit on open descriptors of this process.
 package enum DescriptorLimit {
-    /// Raises the soft limit (RLIMIT_NOFILE) to `count`, or as near as the hard limit lets it; never lowers it.
+    /// Raises the soft limit (RLIMIT_NOFILE) to `count`, or as near as the hard limit allows. It never lowers the
+    /// limit.
     ///
-    /// Shells and service managers start programs with 1024, for the sake of select(2), which nobody here calls.
+    /// Shells and service managers start programs with 1024 because of select(2), which nothing here calls.
     ///
     /// - Returns: how many of `count` may be open now; `count` itself if the limit cannot be read.
     @discardableResult

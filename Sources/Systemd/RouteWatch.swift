@@ -2,37 +2,38 @@ internal import CSystemd
 package import Dispatch
 internal import Glibc
 
-/// Tells when the network comes and goes: whether some route leads off this machine and this link.
+/// Reports when the network comes and goes: whether some route leads beyond this machine and this link.
 ///
-/// Inclusive on purpose. A machine without a default route may reach its authorization server, and a needless attempt
-/// costs one failed connection, while a missed network costs a token.
+/// It counts generously. A machine without a default route may still reach its authorization server. A needless attempt
+/// costs one failed connection, but a missed network costs a token.
 ///
-/// What the kernel reports is not read, only that it reports: then all routes are asked for anew. So lost reports
-/// (`ENOBUFS`) need no care of their own, and no copy of the table can go stale.
+/// The content of the kernel's reports is not used. Each report causes all routes to be read again. So lost reports
+/// (`ENOBUFS`) need no special care, and no copy of the table can become outdated.
 package final class RouteWatch {
-    /// Whether there was a route when the watch began; `onChange` tells each change from then on.
+    /// Whether there was a route when the watch began. `onChange` reports each later change.
     package let hadRouteAtStart: Bool
 
     private let table: RouteTable
     private let source: any DispatchSourceRead
     private let settling: any DispatchSourceTimer
     private let onChange: @Sendable (Bool) -> Void
-    // The rest is touched on the queue only.
+    // The rest is used only on the queue.
     private var hasRoute: Bool
     private var isSettling = false
 
-    /// How long reports are gathered before the routes are read. One cable gives a dozen reports within some ms, and a
-    /// routing daemon thousands; 100 ms makes one reading of them, and nobody notices that a refresh starts so much later.
+    /// How long reports are collected before the routes are read. Plugging in one cable causes a dozen reports within
+    /// some ms, and a routing daemon thousands. 100 ms are enough for one reading, and nobody notices such a delay of a
+    /// refresh.
     private static let settlingTime = DispatchTimeInterval.milliseconds(100)
     private static let groups = [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE]
 
-    /// Reads the routes, then watches them and calls `onChange` on `queue`, with true when the network is up.
+    /// Reads the routes, then watches them and calls `onChange` on `queue`, with true if the network is up.
     ///
-    /// - Throws: `routesUnavailable`; the caller should take the network for up.
+    /// - Throws: `routesUnavailable`; the caller should assume that the network is up.
     package init(queue: DispatchQueue, onChange: @escaping @Sendable (Bool) -> Void) throws(SystemdError) {
         let mask = Self.groups.reduce(UInt32(0)) { $0 | 1 << ($1.rawValue - 1) }
         table = try RouteTable()
-        // Listening comes before reading, so that no change falls between.
+        // Listen before reading, so that no change is missed in between.
         let descriptor = try NetlinkSocket.open(groups: mask)
         do throws(SystemdError) {
             hadRouteAtStart = try table.hasUsableRoute()
@@ -58,17 +59,17 @@ package final class RouteWatch {
 
     deinit { cancel() }
 
-    /// Ends the watch; may be called twice. On the watch's queue no call of `onChange` follows.
+    /// Ends the watch; may be called twice. If it is called on the watch's queue, `onChange` is not called any more.
     package func cancel() {
         source.cancel()
         settling.cancel()
     }
 
-    /// Throws away the reports at hand. `ENOBUFS`, which says that some were lost, is one report more: it ends this
-    /// drain, and the source is ready again for what is left.
+    /// Discards the waiting reports. `ENOBUFS`, which means that some were lost, counts as one more report: it ends
+    /// this loop, and the source fires again for the rest.
     private static func drain(_ descriptor: Int32) {
         var byte: UInt8 = 0
-        // One byte is enough to take a datagram off the queue; the rest of it is dropped.
+        // One byte is enough to take a datagram off the queue. The rest of the datagram is dropped.
         while unsafe recv(descriptor, &byte, 1, 0) >= 0 {}
     }
 
@@ -80,7 +81,7 @@ package final class RouteWatch {
 
     private func readRoutes() {
         isSettling = false
-        // Unreadable routes are no reason to stop refreshing: then the network counts as up.
+        // If the routes cannot be read, refreshing should go on, so the network counts as up.
         let hasRoute = (try? table.hasUsableRoute()) ?? true
         guard hasRoute != self.hasRoute else { return }
         self.hasRoute = hasRoute
@@ -88,15 +89,14 @@ package final class RouteWatch {
     }
 }
 
-/// What one `RTM_NEWROUTE` message says, as far as it tells whether packets can leave the machine (rtnetlink(7)).
+/// The content of an `RTM_NEWROUTE` message that shows whether packets can leave the machine (rtnetlink(7)).
 struct Route: Hashable {
-    /// Whether the route leads somewhere: unicast, neither within the machine nor within one link, over an interface
-    /// that has a carrier.
+    /// Whether the route is unicast, leads beyond this machine and this link, and uses an interface with a carrier.
     ///
-    /// A default route is not asked for: a network without one may well hold the authorization server.
+    /// It need not be a default route: a network without one may contain the authorization server.
     let isUsable: Bool
 
-    /// The route in `message`, which begins with its `rtmsg`; nil when the message is cut short.
+    /// Reads the route in `message`, which begins with its `rtmsg`; nil if the message is truncated.
     init?(message: NetlinkBytes) {
         guard let family = message.integer(UInt8.self, at: 0), let prefixLength = message.integer(UInt8.self, at: 1),
             let table = message.integer(UInt8.self, at: 4), let type = message.integer(UInt8.self, at: 7),
@@ -107,7 +107,7 @@ struct Route: Hashable {
         isUsable =
             type == UInt8(RTN_UNICAST) && flags & UInt32(RTM_F_CLONED) == 0
             && number != UInt32(RT_TABLE_LOCAL.rawValue)
-            // MPLS and the like carry no connection of ours.
+            // MPLS and similar families carry none of our connections.
             && [AF_INET, AF_INET6].contains(Int32(family))
             && Self.leavesTheLink(family: family, prefixLength: prefixLength, attributes[Self.destinationAttribute])
             && Self.hasLiveNexthop(flags: flags, attributes)
@@ -119,11 +119,11 @@ struct Route: Hashable {
     private static let tableAttribute = UInt16(RTA_TABLE.rawValue)
 
     private static let loopbackAddress = [UInt8](repeating: 0, count: 15) + [1]
-    /// The loopback interface has this index in every network namespace (`LOOPBACK_IFINDEX` of the kernel).
+    /// The index of the loopback interface in every network namespace (`LOOPBACK_IFINDEX` of the kernel).
     private static let loopback: UInt32 = 1
 
-    /// Whether addresses of the destination are reached beyond this machine (loopback) and this link (link-local,
-    /// multicast). No destination means the default route.
+    /// Whether the destination is beyond this machine (loopback) and this link (link-local, multicast). No destination
+    /// means the default route.
     private static func leavesTheLink(family: UInt8, prefixLength: UInt8, _ destination: NetlinkBytes?) -> Bool {
         guard let destination, let first = destination.integer(UInt8.self, at: 0) else { return true }
         let second = destination.integer(UInt8.self, at: 1) ?? 0
@@ -143,7 +143,7 @@ struct Route: Hashable {
         guard let hops = attributes[multipathAttribute] else {
             return isLive(flags: flags, interface: attributes[interfaceAttribute]?.integer(UInt32.self, at: 0))
         }
-        // struct rtnexthop: u16 length, u8 flags, u8 weight, i32 interface, then attributes of the hop.
+        // struct rtnexthop: u16 length, u8 flags, u8 weight, i32 interface, then the hop's attributes.
         var offset = 0
         while let length = hops.integer(UInt16.self, at: offset), length >= 8,
             let flags = hops.integer(UInt8.self, at: offset + 2),
@@ -160,28 +160,29 @@ struct Route: Hashable {
     }
 }
 
-/// One answer to "give me all routes", taken piece by piece.
+/// The answer to a request for all routes, received in pieces.
 struct RouteReading {
-    /// Whether a usable route came by.
+    /// Whether there was a usable route.
     private(set) var hasUsableRoute = false
-    /// Whether the last piece is there.
+    /// Whether the last piece was received.
     private(set) var isComplete = false
-    /// Whether the table changed meanwhile, so that routes may be missing or told twice.
+    /// Whether the table changed meanwhile, so that routes may be missing or repeated.
     private(set) var isInterrupted = false
 
     private let sequence: UInt32
 
-    /// Takes only messages that answer the request number `sequence`; others are left over from a reading given up.
+    /// Accepts only messages that answer the request number `sequence`. Others are left from an earlier, abandoned
+    /// reading.
     init(sequence: UInt32) {
         self.sequence = sequence
     }
 
-    /// Takes one datagram of messages.
+    /// Reads one datagram of messages.
     ///
-    /// - Throws: `routesUnavailable` when the kernel answers with an error.
+    /// - Throws: `routesUnavailable` if the kernel answers with an error.
     mutating func take(_ datagram: NetlinkBytes) throws(SystemdError) {
         var offset = 0
-        // struct nlmsghdr: u32 length of it all, u16 type, u16 flags, u32 sequence, u32 port.
+        // struct nlmsghdr: u32 total length, u16 type, u16 flags, u32 sequence, u32 port.
         while let length = datagram.integer(UInt32.self, at: offset), length >= Self.headerSize,
             let type = datagram.integer(UInt16.self, at: offset + 4),
             let flags = datagram.integer(UInt16.self, at: offset + 6),
@@ -205,7 +206,7 @@ struct RouteReading {
         case Int32(RTM_NEWROUTE):
             if let route = Route(message: payload), route.isUsable { hasUsableRoute = true }
         default:
-            // NLMSG_NOOP, and what later kernels may send.
+            // NLMSG_NOOP, and types of later kernels.
             break
         }
     }
@@ -213,27 +214,29 @@ struct RouteReading {
     private static let headerSize = MemoryLayout<nlmsghdr>.size
 }
 
-/// The kernel's routing tables, read by asking for all of them (rtnetlink(7)).
+/// Reads the kernel's routing tables by asking for all routes (rtnetlink(7)).
 ///
-/// The socket stays open between questions, so that a later shortage of descriptors cannot blind the daemon, and so that
-/// the answers are those of the network namespace it was opened in.
+/// The socket stays open between requests, so that a later shortage of descriptors cannot blind the daemon, and so that
+/// the answers are those of the network namespace in which it was opened.
 final class RouteTable {
     private let descriptor: Int32
     private var sequence: UInt32 = 0
     private var buffer = [UInt8](repeating: 0, count: RouteTable.bufferSize)
 
-    /// The kernel fills no larger piece of a dump than 32 KiB (`netlink_recvmsg`), whatever the reader offers.
+    /// The kernel's pieces are at most 32 KiB (`netlink_recvmsg`), whatever the reader's buffer.
     private static let bufferSize = 32 * 1024
-    /// A table that changed while it was read is read again, so often at most: a busy router may never hold still, and
-    /// each change brings a notification and with it another reading anyway.
+    /// How often a table that changed during reading is read again. On a busy router it may change all the time, and
+    /// each change causes another reading anyway.
     private static let attempts = 3
-    /// `NLM_F_DUMP`, a macro of two others that Swift does not import.
+    /// `NLM_F_DUMP`, a macro made of two others, which Swift does not import.
     private static let dump = NLM_F_ROOT | NLM_F_MATCH
 
+    /// Opens the socket.
+    ///
     /// - Throws: `routesUnavailable`.
     init() throws(SystemdError) {
         descriptor = try NetlinkSocket.open(groups: 0)
-        // Connected to the kernel (port 0) it takes messages from nobody else.
+        // Connected to the kernel (port 0), the socket accepts messages from nobody else.
         let result = unsafe NetlinkSocket.withAddress(groups: 0) { unsafe connect(descriptor, $0, $1) }
         guard result == 0 else {
             let cause = errno
@@ -244,9 +247,9 @@ final class RouteTable {
 
     deinit { close(descriptor) }
 
-    /// Whether some route leads off this machine and this link over a live interface.
+    /// Whether some route leads beyond this machine and this link over a live interface.
     ///
-    /// Does not wait: the kernel has each piece of the answer ready when the one before is read.
+    /// It does not wait: when one piece of the answer is read, the kernel has the next one ready.
     ///
     /// - Throws: `routesUnavailable`.
     func hasUsableRoute() throws(SystemdError) -> Bool {
@@ -279,16 +282,16 @@ final class RouteTable {
             nlmsg_seq: sequence,
             nlmsg_pid: 0
         )
-        // An rtmsg of zeros: every family, every table.
+        // An rtmsg of zeros means every family and every table.
         let wildcard = [UInt8](repeating: 0, count: MemoryLayout<rtmsg>.size)
         let message = unsafe withUnsafeBytes(of: header) { unsafe Array($0) } + wildcard
         guard unsafe send(descriptor, message, length, 0) == length else { throw .routesUnavailable(errno: errno) }
     }
 }
 
-/// Opens sockets to the kernel's routing part (netlink(7)).
+/// Opens sockets to the kernel's routing subsystem (netlink(7)).
 enum NetlinkSocket {
-    /// A non-blocking socket that hears the multicast `groups` (one bit each); the caller closes it.
+    /// Opens a non-blocking socket that receives the multicast `groups` (one bit each). The caller closes it.
     ///
     /// - Throws: `routesUnavailable`.
     static func open(groups: UInt32) throws(SystemdError) -> Int32 {
@@ -303,7 +306,7 @@ enum NetlinkSocket {
         return descriptor
     }
 
-    /// Calls `body` with a netlink address: port 0, which is the kernel to connect to and "any" to bind to.
+    /// Calls `body` with a netlink address with port 0. For connect, that is the kernel; for bind, it means any port.
     static func withAddress(groups: UInt32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         let address = sockaddr_nl(nl_family: sa_family_t(AF_NETLINK), nl_pad: 0, nl_pid: 0, nl_groups: groups)
         return unsafe withUnsafePointer(to: address) {
@@ -314,7 +317,7 @@ enum NetlinkSocket {
     }
 }
 
-/// A piece of a netlink message, read with checked bounds; numbers are in the machine's byte order (netlink(7)).
+/// A part of a netlink message, read with bounds checks. Numbers are in the machine's byte order (netlink(7)).
 struct NetlinkBytes: Hashable {
     let bytes: ArraySlice<UInt8>
 
@@ -322,7 +325,7 @@ struct NetlinkBytes: Hashable {
         self.bytes = bytes
     }
 
-    /// The number at `offset`; nil when it lies outside.
+    /// The number at `offset`; nil if it is out of bounds.
     func integer<Number: FixedWidthInteger>(_: Number.Type, at offset: Int) -> Number? {
         let start = bytes.startIndex + offset
         let end = start + MemoryLayout<Number>.size
@@ -330,11 +333,12 @@ struct NetlinkBytes: Hashable {
         return unsafe bytes[start..<end].withUnsafeBytes { unsafe $0.loadUnaligned(as: Number.self) }
     }
 
-    /// The attributes from `offset` on by type, the last one of each type; what is cut short ends the list.
+    /// The attributes from `offset` on, by type. Of several with the same type, the last one counts. A truncated
+    /// attribute ends the list.
     func attributes(from offset: Int) -> [UInt16: NetlinkBytes] {
         var found: [UInt16: NetlinkBytes] = [:]
         var offset = offset
-        // struct rtattr: u16 length of it all, u16 type, then the payload.
+        // struct rtattr: u16 total length, u16 type, then the payload.
         while let length = integer(UInt16.self, at: offset), let type = integer(UInt16.self, at: offset + 2),
             let payload = slice(from: offset + 4, to: offset + Int(length))
         {
@@ -344,13 +348,13 @@ struct NetlinkBytes: Hashable {
         return found
     }
 
-    /// The bytes from `start` to before `end`; nil when they do not lie within.
+    /// The bytes from `start` up to `end`, excluding it; nil if they are out of bounds.
     func slice(from start: Int, to end: Int) -> NetlinkBytes? {
         guard 0 <= start, start <= end, end <= bytes.count else { return nil }
         return NetlinkBytes(bytes[bytes.startIndex + start..<bytes.startIndex + end])
     }
 
-    /// Netlink begins everything at a multiple of four bytes.
+    /// Netlink aligns everything to four bytes.
     static func aligned(_ length: Int) -> Int {
         (length + 3) & ~3
     }

@@ -1,26 +1,26 @@
 internal import CSystemd
 internal import Glibc
 
-/// Tells the service manager how the daemon is: ready, reloading, stopping, alive (sd_notify(3)).
+/// Reports the daemon's state to the service manager: ready, reloading, stopping, alive (sd_notify(3)).
 ///
-/// Where no manager asked to be told, every call does nothing. A message that cannot be delivered is dropped: the manager
-/// acts on what it does not hear (start time-out, watchdog), and the daemon has no better answer than to go on.
+/// Without a service manager, every call does nothing. If a message cannot be delivered, it is dropped. The manager
+/// then acts on its absence (start time-out, watchdog), and the daemon can do nothing better than continue.
 ///
-/// `NOTIFY_SOCKET` and `WATCHDOG_PID` stay in the environment. Children are kept out by `NotifyAccess=main` and by their
-/// own process id, and taking a variable away would race with every other thread that reads the environment.
+/// `NOTIFY_SOCKET` and `WATCHDOG_PID` stay in the environment. `NotifyAccess=main` and the process ID keep children
+/// from using them, and removing a variable would race with other threads that read the environment.
 package struct ServiceNotifier: Sendable {
     /// Whether a service manager listens.
     package let isConnected: Bool
 
-    /// How often at the latest `watchdog()` must be called; nil where no watchdog looks at this process.
+    /// The longest time between calls of `watchdog()`; nil if there is no watchdog for this process.
     ///
-    /// This is the unit's `WatchdogSec=`: call at half of it, so that one late call does no harm.
+    /// It is the unit's `WatchdogSec=`. Call at half of it, so that one late call does no harm.
     package let watchdogInterval: Duration?
 
-    /// The notifier that this process's environment describes.
+    /// The notifier for this process's environment.
     package static func fromEnvironment() -> ServiceNotifier {
         var microseconds: UInt64 = 0
-        // Negative means malformed variables: no interval can be made of those, so there is none to keep.
+        // A negative result means malformed variables, from which no interval can be read.
         let isWatched = unsafe sd_watchdog_enabled(0, &microseconds) > 0
         return ServiceNotifier(
             isConnected: unsafe getenv("NOTIFY_SOCKET") != nil,
@@ -28,31 +28,32 @@ package struct ServiceNotifier: Sendable {
         )
     }
 
-    /// A notifier that tells nobody: for a daemon in the foreground and for tests.
+    /// A notifier that reports to nobody, for a daemon in the foreground and for tests.
     package static let disconnected = ServiceNotifier(isConnected: false, watchdogInterval: nil)
 
-    /// Start-up, or a reload, is over; `status` is shown by `systemctl status`.
+    /// Reports that start-up or a reload is over; `systemctl status` shows `status`.
     package func ready(status: String) {
         notify("READY=1\nSTATUS=\(Self.line(status))")
     }
 
-    /// Replaces the line that `systemctl status` shows.
+    /// Replaces the line in `systemctl status`.
     package func status(_ status: String) {
         notify("STATUS=\(Self.line(status))")
     }
 
-    /// The configuration is being read anew; `ready(status:)` must follow.
+    /// Reports that the configuration is being read again; `ready(status:)` must follow.
     package func reloading() {
-        // Type=notify-reload compares the stamp with the time it sent the signal, so as not to take an older reload for it.
+        // Type=notify-reload compares this time with that of its signal, so that it does not mistake an earlier reload
+        // for this one.
         notify("RELOADING=1\nMONOTONIC_USEC=\(ClockReading.now().monotonic)")
     }
 
-    /// The daemon has begun to end.
+    /// Reports that the daemon is stopping.
     package func stopping() {
         notify("STOPPING=1")
     }
 
-    /// The daemon is alive; to be called from the queue whose turning over is to be proved.
+    /// Reports that the daemon is alive. Call it from the queue that has to prove that it runs.
     package func watchdog() {
         notify("WATCHDOG=1")
     }
@@ -62,7 +63,7 @@ package struct ServiceNotifier: Sendable {
         _ = unsafe sd_notify(0, message)
     }
 
-    /// `text` on one line: a line break in it would begin another assignment, `MAINPID=` say.
+    /// `text` on one line. A line break would begin another assignment, such as `MAINPID=`.
     private static func line(_ text: String) -> String {
         String(text.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) })
     }

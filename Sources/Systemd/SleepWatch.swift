@@ -2,10 +2,10 @@ internal import CSystemd
 package import Dispatch
 internal import Glibc
 
-/// Tells when a sleep that logind leads begins and ends, by the signal `PrepareForSleep` on the system bus, and has it wait for a moment
-/// by a delay lock (org.freedesktop.login1(5)).
+/// Reports when a sleep through logind begins and ends, by the signal `PrepareForSleep` on the system bus. It can delay
+/// the sleep for a moment with an inhibitor lock (org.freedesktop.login1(5)).
 ///
-/// A machine without logind gives no signal, no lock and no error; `SuspendDrift` and `ClockWatch` notice the sleep there.
+/// Without logind there is no signal, no lock and no error. `SuspendDrift` and `ClockWatch` then notice the sleep.
 package final class SleepWatch {
     private let connection: BusConnection
     private let bus: BusHandle
@@ -14,9 +14,9 @@ package final class SleepWatch {
     /// Connects without waiting, then calls `onSleep` before each sleep and `onResume` after it, on `queue`.
     ///
     /// - Parameters:
-    ///   - address: a D-Bus address; nil means the system bus.
-    ///   - onLost: called once, on `queue`, when the bus goes away or refuses the subscription. The watch is over then.
-    /// - Throws: `busUnavailable` when there is no bus; the caller should go on without.
+    ///   - address: a D-Bus address; nil is the system bus.
+    ///   - onLost: called once, on `queue`, when the bus goes away or refuses the subscription. The watch is then over.
+    /// - Throws: `busUnavailable` if there is no bus; the caller should continue without it.
     package init(
         queue: DispatchQueue,
         address: String? = nil,
@@ -26,8 +26,8 @@ package final class SleepWatch {
     ) throws(SystemdError) {
         listener = SleepListener(onSleep: onSleep, onResume: onResume)
         bus = try BusHandle(address: address, context: listener)
-        // Asynchronous, or a hung bus would hang the daemon's start. Without a callback of ours for its answer,
-        // libsystemd closes the connection when the subscription is refused, and that is reported as lost.
+        // Asynchronous, because a hung bus would otherwise block the daemon's start. We set no callback for the answer,
+        // so libsystemd closes the connection if the subscription is refused, and that is reported as lost.
         let result = unsafe sd_bus_match_signal_async(
             bus.bus,
             nil,
@@ -47,9 +47,10 @@ package final class SleepWatch {
     private static let path = "/org/freedesktop/login1"
     private static let manager = "org.freedesktop.login1.Manager"
 
-    /// Has logind wait with a sleep until `allowSleep()`, as long as its `InhibitDelayMaxSec=` says. On the watch's queue only.
+    /// Makes logind delay the sleep until `allowSleep()`, for at most its `InhibitDelayMaxSec=`. Call it only on the
+    /// watch's queue.
     ///
-    /// - Parameter reason: what `systemd-inhibit --list` shows.
+    /// - Parameter reason: the text that `systemd-inhibit --list` shows.
     package func delaySleep(_ reason: String) {
         guard listener.wantLock() else { return }
         var call: OpaquePointer?
@@ -63,7 +64,7 @@ package final class SleepWatch {
         )
         guard result >= 0, let call = unsafe call else { return listener.lockRefused(forGood: false) }
         let message = unsafe BusMessage(call)
-        // A machine without logind is not given one.
+        // Do not start logind on a machine that does not run it.
         unsafe sd_bus_message_set_auto_start(message.message, 0)
         for word in ["sleep", "authrefreshd", reason, "delay"] { message.append(word) }
         let sent = unsafe sd_bus_call_async(
@@ -78,26 +79,26 @@ package final class SleepWatch {
         connection.process()
     }
 
-    /// Gives the lock back, if there is one. On the watch's queue only.
+    /// Releases the lock, if there is one. Call it only on the watch's queue.
     package func allowSleep() {
         listener.releaseLock()
     }
 
-    /// Ends the watch; may be called twice. On the watch's queue no call follows.
+    /// Ends the watch; may be called twice. If it is called on the watch's queue, no callback follows.
     package func cancel() {
         connection.cancel()
         listener.releaseLock()
     }
 }
 
-/// What the C callbacks find behind their context pointer; `BusHandle` keeps it alive.
+/// The object behind the context pointer of the C callbacks. `BusHandle` keeps it alive.
 private final class SleepListener {
     private enum Lock {
         case none
-        /// Asked for, and perhaps not wanted any more.
+        /// The lock was requested, and may no longer be wanted.
         case awaited(isWanted: Bool)
         case held(Int32)
-        /// There is no logind, or it gives this user none.
+        /// There is no logind, or it refuses the lock to this user.
         case refused
     }
 
@@ -114,7 +115,9 @@ private final class SleepListener {
         releaseLock()
     }
 
-    /// - Returns: whether a lock has to be asked for.
+    /// Notes that a lock is wanted.
+    ///
+    /// - Returns: whether it has to be requested.
     func wantLock() -> Bool {
         switch lock {
         case .none:
@@ -140,7 +143,7 @@ private final class SleepListener {
         lock = isForGood ? .refused : .none
     }
 
-    /// Takes one `PrepareForSleep(b start)`; a malformed one is passed over.
+    /// Handles one `PrepareForSleep(b start)`; a malformed one is ignored.
     static func takeSignal(_ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
         var isStarting: Int32 = 0
         guard let context = unsafe context,
@@ -151,13 +154,13 @@ private final class SleepListener {
         return 0
     }
 
-    /// Takes the answer to `Inhibit`: the lock, which lasts until its descriptor is closed.
+    /// Handles the answer to `Inhibit`. The lock lasts until its descriptor is closed.
     static func takeLock(_ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
         guard let context = unsafe context else { return 0 }
         let listener = unsafe Unmanaged<SleepListener>.fromOpaque(context).takeUnretainedValue()
         guard case .awaited(let isWanted) = listener.lock else { return 0 }
         guard unsafe sd_bus_message_is_method_error(message, nil) == 0 else {
-            // Others pass: a sleep that has begun, a logind that is being restarted.
+            // Other errors are temporary: a sleep that has begun, a logind that is restarting.
             let final = ["ServiceUnknown", "NameHasNoOwner", "AccessDenied", "InteractiveAuthorizationRequired"]
             listener.lockRefused(
                 forGood: final.contains {
@@ -167,7 +170,7 @@ private final class SleepListener {
             return 0
         }
         var descriptor: Int32 = -1
-        // The message's own is closed with it.
+        // The message's own descriptor is closed together with the message.
         let result = unsafe sd_bus_message_read_basic(message, CChar(SD_BUS_TYPE_UNIX_FD), &descriptor)
         let copy = result > 0 && isWanted ? fcntl(descriptor, F_DUPFD_CLOEXEC, 0) : -1
         listener.lock = copy >= 0 ? .held(copy) : .none

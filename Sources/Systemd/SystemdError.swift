@@ -1,31 +1,31 @@
 internal import Glibc
 
-/// Why something asked of systemd or of the kernel could not be had; every `errno` is positive.
+/// Why a request to systemd or the kernel failed. Every `errno` is positive.
 package enum SystemdError: Error, Hashable, Sendable {
     /// The variables of socket activation (`LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`) contradict each other.
     case malformedListenEnvironment(errno: Int32)
-    /// A passed socket is something else than a listening Unix stream socket: the `.socket` unit needs mending.
+    /// A passed socket is not a listening Unix stream socket. The `.socket` unit must be corrected.
     case notListeningUnixSocket(name: String, descriptor: Int32)
-    /// The journal took no entry.
+    /// The journal refused an entry.
     case journalRefused(errno: Int32)
-    /// The kernel gives no timer that reports clock steps.
+    /// The kernel provides no timer that reports clock steps.
     case clockTimerUnavailable(errno: Int32)
-    /// Routes cannot be read: assume that the network is up.
+    /// The routes cannot be read. Assume that the network is up.
     case routesUnavailable(errno: Int32)
-    /// The user's service manager cannot be reached, or does not restart the unit.
+    /// The user's service manager cannot be reached, or refuses to restart the unit.
     case managerRefused(unit: String, errno: Int32)
     /// There is no bus, or it went away.
     case busUnavailable(errno: Int32)
     /// `/proc/sys/kernel/random/boot_id` cannot be read.
     case bootIDUnreadable(errno: Int32)
-    /// `/proc/sys/kernel/random/boot_id` holds something else than a UUID.
+    /// `/proc/sys/kernel/random/boot_id` does not contain a UUID.
     case malformedBootID
     /// The kernel refused to keep this process out of core dumps.
     case hardeningRefused(errno: Int32)
 }
 
 extension SystemdError: CustomStringConvertible {
-    /// One line for a log: what failed, on what, why.
+    /// One line for a log: what failed, on what, and why.
     package var description: String {
         switch self {
         case .malformedListenEnvironment(let errno):
@@ -52,7 +52,7 @@ extension SystemdError: CustomStringConvertible {
     }
 
     private static func reason(_ errno: Int32) -> String {
-        // strerror itself is not safe between threads.
+        // strerror itself is not thread-safe.
         var text = [CChar](repeating: 0, count: 128)
         guard unsafe strerror_r(errno, &text, text.count) == 0 else { return "error \(errno)" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)

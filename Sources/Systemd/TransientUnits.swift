@@ -2,14 +2,14 @@ internal import CSystemd
 package import Dispatch
 internal import Glibc
 
-/// A service that the service manager runs once, and forgets when it has ended (org.freedesktop.systemd1(5), `StartTransientUnit`).
+/// A service that the service manager runs once and then forgets (org.freedesktop.systemd1(5), `StartTransientUnit`).
 package struct TransientUnit: Sendable, Equatable {
     package var name: String
     package var description: String
-    /// An absolute path first. systemd expands nothing in it.
+    /// The command, beginning with an absolute path. systemd expands nothing in it.
     package var command: [String]
     package var environment: [String: String]
-    /// µs after which it is ended.
+    /// The time in µs after which systemd stops it.
     package var timeLimitUSec: UInt64
 
     package init(
@@ -27,14 +27,15 @@ package struct TransientUnit: Sendable, Equatable {
     }
 }
 
-/// Starts transient units of the user's service manager, and hears when they are gone. All of it happens on one queue.
+/// Starts transient units of the user's service manager, and reports when they have ended. Everything happens on one
+/// queue.
 package final class TransientUnits {
     package enum Event: Sendable, Equatable {
-        /// There is one of this name, which has not ended.
+        /// A unit of this name exists and has not ended.
         case exists(String)
         /// Nothing was started.
         case refused(String, reason: String)
-        /// It has ended, or one of this name that was not ours.
+        /// The unit has ended, or a unit of this name that was not ours.
         case removed(String)
     }
 
@@ -45,10 +46,11 @@ package final class TransientUnits {
     /// Connects without waiting.
     ///
     /// - Parameters:
-    ///   - runtimeDirectory: the user's, `$XDG_RUNTIME_DIR`: the manager's own socket is in it, also where there is no session bus.
+    ///   - runtimeDirectory: the user's `$XDG_RUNTIME_DIR`, which contains the manager's own socket even if there is no
+    ///     session bus.
     ///   - onEvent: called on `queue`.
-    ///   - onLost: called once, on `queue`, when the manager goes away. Nothing more is heard then.
-    /// - Throws: `busUnavailable` when there is no manager.
+    ///   - onLost: called once, on `queue`, when the manager goes away. After that, no events are reported.
+    /// - Throws: `busUnavailable` if there is no manager.
     package init(
         runtimeDirectory: String,
         queue: DispatchQueue,
@@ -58,7 +60,7 @@ package final class TransientUnits {
         listener = Listener(onEvent)
         let address = "unix:path=\(runtimeDirectory)/systemd/private"
         bus = try BusHandle(address: address, isDirect: true, context: listener)
-        // The manager tells those on its own socket everything, without being asked to.
+        // The manager sends all signals to clients on its own socket, without a subscription.
         let result = unsafe sd_bus_match_signal(
             bus.bus,
             nil,
@@ -76,7 +78,7 @@ package final class TransientUnits {
     private static let path = "/org/freedesktop/systemd1"
     private static let manager = "org.freedesktop.systemd1.Manager"
 
-    /// Asks for `unit` to be started; `onEvent` tells what became of it, unless it was started.
+    /// Requests the start of `unit`. `onEvent` reports failures and the end, but not the successful start.
     package func start(_ unit: TransientUnit) {
         var call: OpaquePointer?
         let made = unsafe sd_bus_message_new_method_call(
@@ -117,7 +119,7 @@ package final class TransientUnits {
                     message.within(.structure, "sasas") {
                         message.append(unit.command.first ?? "")
                         message.append(unit.command)
-                        // An argument with a dollar sign stays what it is.
+                        // An argument with a dollar sign stays as it is.
                         message.append(["no-env-expand"])
                     }
                 }
@@ -129,13 +131,13 @@ package final class TransientUnits {
             property("StandardError", "s", message) { message.append("journal") }
             property("RuntimeMaxUSec", "t", message) { message.append(unit.timeLimitUSec) }
             property("TimeoutStopUSec", "t", message) { message.append(Self.stopLimitUSec) }
-            // What has failed is forgotten, too: its output is in the journal.
+            // systemd also forgets a failed unit; its output is in the journal.
             property("CollectMode", "s", message) { message.append("inactive-or-failed") }
         }
         message.within(.array, "(sa(sv))") {}
     }
 
-    /// Between SIGTERM and SIGKILL.
+    /// The time between SIGTERM and SIGKILL.
     private static let stopLimitUSec: UInt64 = 5_000_000
 
     private func property(_ name: String, _ type: String, _ message: BusMessage, _ value: () -> Void) {
@@ -145,16 +147,16 @@ package final class TransientUnits {
         }
     }
 
-    /// Ends the connection. What runs, runs on.
+    /// Ends the connection. Running units continue.
     package func cancel() {
         connection.cancel()
     }
 }
 
-/// What the C callbacks find behind their context pointer; `BusHandle` keeps it alive.
+/// The object behind the context pointer of the C callbacks. `BusHandle` keeps it alive.
 private final class Listener {
     private let onEvent: @Sendable (TransientUnits.Event) -> Void
-    /// The units whose start has not been answered, by the calls' numbers.
+    /// The units whose start request has not been answered, by the call's number.
     private var awaited: [UInt64: String] = [:]
 
     init(_ onEvent: @escaping @Sendable (TransientUnits.Event) -> Void) {
@@ -185,7 +187,7 @@ private final class Listener {
         return 0
     }
 
-    /// Takes one `UnitRemoved(s id, o path)`; a malformed one is passed over.
+    /// Handles one `UnitRemoved(s id, o path)`; a malformed one is ignored.
     static func takeRemoval(_ message: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
         var name: UnsafePointer<CChar>?
         guard let context = unsafe context,
