@@ -2,9 +2,9 @@ internal import Crypto
 internal import CryptoExtras
 internal import FoundationEssentials
 
-/// A signed token by which a client speaks for itself or for somebody else (RFC 7523 §3), checked strictly.
+/// Checks a signed token by which a client speaks for itself or for somebody else (RFC 7523 §3). The check is strict.
 struct AssertionCheck {
-    /// What a good one says.
+    /// The claims of a valid token.
     struct Claims: Decodable {
         let iss: String
         let sub: String?
@@ -19,21 +19,21 @@ struct AssertionCheck {
         let alg: String
     }
 
-    /// Nobody needs one that lives for longer.
+    /// The longest lifetime in seconds that is accepted.
     private static let longestLifetime = 3600
 
-    /// The issuer's names: its identifier, and its token endpoint.
+    /// The accepted audiences: the issuer identifier and the token endpoint.
     let audiences: Set<String>
     let now: Duration
 
-    /// Who says that it speaks, which nothing proves yet; nil if it says nothing that can be read.
+    /// The issuer that the token claims, not verified; nil if the token cannot be read.
     static func issuer(of token: String) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let body = IDTokenSigner.bytes(parts[1]) else { return nil }
         return try? JSONDecoder().decode(Claims.self, from: body).iss
     }
 
-    /// The claims of a token that `key` signed and that is for this server and this time; nil for any other.
+    /// The claims of a token that `key` signed and that is valid for this server now; nil for any other.
     ///
     /// - Parameter key: a public key in PEM, RSA or P-256.
     func claims(of token: String, signedBy key: String) -> Claims? {

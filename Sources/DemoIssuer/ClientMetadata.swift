@@ -1,7 +1,7 @@
 internal import Crypto
 internal import FoundationEssentials
 
-/// What a client says about itself to be registered (RFC 7591 §2), as far as this server knows it.
+/// The metadata of a client that registers itself (RFC 7591 §2), as far as this server knows it.
 struct ClientMetadata: Codable, Equatable, Sendable {
     let redirectUris: [String]?
     let applicationType: String?
@@ -23,7 +23,7 @@ struct ClientMetadata: Codable, Equatable, Sendable {
         let x: String?
         let y: String?
 
-        /// The key in PEM; nil for any other than one of the curve P-256.
+        /// The key in PEM; nil unless it is on the curve P-256.
         var pem: String? {
             guard kty == "EC", crv == "P-256", let x = x.flatMap({ IDTokenSigner.bytes($0[...]) }),
                 let y = y.flatMap({ IDTokenSigner.bytes($0[...]) })
@@ -32,7 +32,7 @@ struct ClientMetadata: Codable, Equatable, Sendable {
         }
     }
 
-    /// What only the server says about a client, but for its id (RFC 7592 §2.2).
+    /// Metadata that only the server sets, except the client ID (RFC 7592 §2.2).
     struct ServersOwn: Decodable {
         let clientId: String?
         let clientSecret: String?
@@ -40,20 +40,20 @@ struct ClientMetadata: Codable, Equatable, Sendable {
         let registrationAccessToken: String?
         let registrationClientUri: String?
 
-        /// Whether an update of the client `id` may be sent with it.
+        /// Whether an update of the client `id` may contain it.
         func isFit(for id: String) -> Bool {
             clientId == id && clientSecret == nil && clientSecretExpiresAt == nil && registrationAccessToken == nil
                 && registrationClientUri == nil
         }
     }
 
-    /// Those that send nobody anywhere, because the client acts for itself.
+    /// Grant types without a browser, because the client acts for itself.
     var isService: Bool {
         Set(grantTypes ?? ["authorization_code"])
             .isSubset(of: ["client_credentials", IssuerState.tokenExchange, IssuerState.jwtBearer])
     }
 
-    /// Whether this server can do something with all of it, redirect URIs apart.
+    /// Whether this server supports all of it, apart from the redirect URIs.
     var isKnown: Bool {
         let known = ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"]
         return (isService || Set(grantTypes ?? []).isSubset(of: known)) && responseTypes ?? ["code"] == ["code"]

@@ -2,7 +2,7 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One client's connection: reads requests, has the issuer decide, and sends the answers as their faults demand.
+/// One client's connection: it reads requests, lets the issuer decide, and sends the answers with the scripted faults.
 struct Connection: Sendable {
     typealias HTTPChannel = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
     private typealias Writer = NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
@@ -10,9 +10,10 @@ struct Connection: Sendable {
     let channel: HTTPChannel
     let issuer: DemoIssuer
 
-    /// A refresh request is below 8 KiB with every extension there is; scripted faults may bring a page of HTML.
+    /// The largest request body. A refresh request is below 8 KiB even with all extensions; scripted faults may contain
+    /// an HTML page.
     private static let largestRequestBody = 1 << 20
-    /// What is written at once of a huge body, and its bytes, which all chunks share.
+    /// How much of a huge body is written at once. All chunks share these bytes.
     private static let chunk = 1 << 16
     private static let filler = ByteBuffer(repeating: UInt8(ascii: "a"), count: chunk)
 
@@ -40,7 +41,7 @@ struct Connection: Sendable {
         }
     }
 
-    /// Returns whether the connection is to be kept.
+    /// Answers a request; returns whether the connection stays open.
     private func respond(to request: Request, _ head: HTTPRequestHead, _ outbound: Writer) async throws -> Bool {
         if let patience = request.logPatience {
             let answer = await issuer.logAnswer(to: request, within: patience)
@@ -81,8 +82,8 @@ struct Connection: Sendable {
         return plan.delivery != .truncated && plan.delivery != .reset
     }
 
-    /// `beforeLastByte` runs while the client cannot have the whole answer yet: once it has, its next request may overtake
-    /// whatever we do after the last byte, and would pass for one that overlaps.
+    /// Sends an answer. `beforeLastByte` runs while the client cannot have the whole answer yet. After the last byte,
+    /// the client's next request may arrive before our own code runs, and would look like an overlapping request.
     private func send(
         _ answer: Answer,
         _ request: HTTPRequestHead,
@@ -99,7 +100,7 @@ struct Connection: Sendable {
             try await outbound.write(contentsOf: [.head(head), Self.part(bytes), .end(nil)])
         case (.doubled, .bytes(let bytes)):
             await beforeLastByte()
-            // The second answer travels as bytes beyond the first one's length: to NIO there is no request to answer.
+            // The second answer is sent as bytes beyond the length of the first one, because NIO has no request for it.
             let again = Self.text(of: head) + bytes
             try await outbound.write(contentsOf: [.head(head), Self.part(bytes + again), .end(nil)])
         case (.truncated, .bytes(let bytes)), (.reset, .bytes(let bytes)):
@@ -124,7 +125,7 @@ struct Connection: Sendable {
     private func responseHead(of answer: Answer, to request: HTTPRequestHead) async -> HTTPResponseHead {
         var headers = HTTPHeaders(answer.headers.map { ($0.name, $0.value) })
         headers.add(name: "Date", value: await issuer.dateHeader)
-        // RFC 9110 §8.6: a 204 carries no length.
+        // RFC 9110 §8.6: a 204 has no length.
         if answer.status != 204, let byteCount = answer.byteCount {
             headers.add(name: "Content-Length", value: String(byteCount))
         }
@@ -141,26 +142,27 @@ struct Connection: Sendable {
         while remaining > 0 {
             let count = min(remaining, Self.chunk)
             try await outbound.write(.body(.byteBuffer(Self.filler.getSlice(at: 0, length: count) ?? Self.filler)))
-            // A TLS layer takes whatever it is given, also after the client has gone: time to send it, and to notice.
+            // A TLS layer buffers everything, even after the client has gone. Leave it time to send, and to notice
+            // that.
             guard await pause(.milliseconds(1)) else { return }
             remaining -= count
         }
     }
 
-    /// Has the connection end with RST instead of FIN when it is closed.
+    /// Makes the connection end with RST instead of FIN when it is closed.
     private func reset() async throws {
         guard let options = channel.channel as? any SocketOptionProvider else { return }
         try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
     }
 
-    /// A head as it stands on the wire.
+    /// A response head as bytes on the wire.
     private static func text(of head: HTTPResponseHead) -> [UInt8] {
         let status = "\(head.version) \(head.status.code) \(head.status.reasonPhrase)"
         let lines = [status] + head.headers.map { "\($0.name): \($0.value)" } + ["", ""]
         return Array(lines.joined(separator: "\r\n").utf8)
     }
 
-    /// Lets time pass; false when the client hung up or the server is being shut down meanwhile.
+    /// Waits; false if the client hung up or the server is shutting down.
     private func pause(_ duration: Duration) async -> Bool {
         let wakeUp = channel.channel.eventLoop.scheduleTask(in: TimeAmount(duration)) {}
         channel.channel.closeFuture.whenComplete { _ in wakeUp.cancel() }
@@ -182,7 +184,7 @@ struct Connection: Sendable {
 }
 
 extension Request {
-    /// How long a reader of the log is ready to wait for a new entry; nil for every other request.
+    /// How long a reader of the log waits for a new entry; nil for all other requests.
     fileprivate var logPatience: Duration? {
         guard method == .GET, path == "/admin/log" else { return nil }
         return FormFields(query.utf8)?["wait_ms"].flatMap { Int($0) }.map { .milliseconds($0) }

@@ -3,42 +3,43 @@ internal import TextEncodings
 
 /// A client as this server knows it (RFC 6749 §2).
 package struct DemoClient: Sendable, Equatable {
-    /// How the client proves itself at the token, revocation and introspection endpoints (RFC 6749 §2.3).
+    /// How the client authenticates at the token, revocation and introspection endpoints (RFC 6749 §2.3).
     package enum Authentication: Sendable, Equatable {
-        /// A public client: it names itself and proves nothing.
+        /// A public client, which states its ID and proves nothing.
         case none
-        /// `client_secret_basic`; real servers disagree about what stands between the colon and the Base64.
+        /// `client_secret_basic`. Real servers disagree about how the credentials are encoded before Base64.
         case basic(secret: String, form: BasicForm)
         /// `client_secret_post`.
         case post(secret: String)
-        /// A token in the secret's place that the client signs, and that names it as its subject (Apple). Nobody here has its key.
+        /// A token signed by the client instead of a secret, with the client as its subject (Apple). This server does
+        /// not have the key.
         case signedPost
-        /// `private_key_jwt` (RFC 7523 §2.2): a token that its key has signed; the public half is in PEM.
+        /// `private_key_jwt` (RFC 7523 §2.2): a token signed with the client's key. The public half is in PEM.
         case privateKey(pem: String)
     }
 
-    /// How client id and secret are written in the Basic scheme.
+    /// How client ID and secret are encoded in the Basic scheme.
     package enum BasicForm: Sendable {
-        /// Form-encoded first, as RFC 6749 §2.3.1 asks; django-oauth-toolkit takes nothing else.
+        /// Form-encoded first, as RFC 6749 §2.3.1 requires. django-oauth-toolkit accepts only this.
         case formEncoded
-        /// As they are; glewlwyd takes nothing else.
+        /// Unchanged. glewlwyd accepts only this.
         case raw
     }
 
     package let id: String
     package internal(set) var authentication: Authentication
-    /// What it may do for itself (RFC 6749 §4.4), space-separated; nil for a client that may do nothing without a person.
+    /// The scope that it may get in its own name (RFC 6749 §4.4), space-separated; nil if it needs a person.
     package internal(set) var serviceScope: String?
-    /// The public half of the key that signs its assertions (RFC 7523 §2.1), in PEM; nil for a client that makes none. With one, it may
-    /// speak for itself and for everybody.
+    /// The public key for its assertions (RFC 7523 §2.1), in PEM; nil if it makes none. With a key, it may speak for
+    /// itself and for everybody.
     package let assertionKey: String?
-    /// The redirect URIs that it was registered with; nil takes what `takes` says for everybody.
+    /// Its registered redirect URIs; nil accepts those that `takes` accepts for every client.
     var redirectURIs: [String]?
-    /// What it shows to delete its registration (RFC 7592 §3); nil if it was not registered by itself.
+    /// The token for managing its registration (RFC 7592 §3); nil if it did not register itself.
     var registrationToken: String?
-    /// When its secret ends; nil for never.
+    /// When its secret expires; nil for never.
     var secretEndsAt: Duration?
-    /// What it said about itself to be registered.
+    /// The metadata with which it registered itself.
     var registeredMetadata: ClientMetadata?
 
     package init(
@@ -55,14 +56,14 @@ package struct DemoClient: Sendable, Equatable {
         self.authentication = authentication
     }
 
-    /// Whether a browser may be sent back there: to a loopback address (RFC 8252 §7.3), or to a private-use scheme (§7.1). Nothing
-    /// else is this server's business, which stands on loopback itself.
+    /// Whether a browser may be sent to `uri`: a loopback address (RFC 8252 §7.3) or a private-use scheme (§7.1). This
+    /// server runs on loopback itself and needs nothing else.
     func takes(redirectURI uri: String) -> Bool {
         if let redirectURIs { return redirectURIs.contains { Self.isMatch(uri, $0) } }
         return Self.isSafe(redirectURI: uri)
     }
 
-    /// RFC 8252 §7.3: the port of a loopback address is the client's choice, unless one is registered.
+    /// RFC 8252 §7.3: the client chooses the port of a loopback address, unless one is registered.
     private static func isMatch(_ uri: String, _ registered: String) -> Bool {
         if uri == registered { return true }
         let hosts = ["http://127.0.0.1", "http://[::1]"]
@@ -79,7 +80,7 @@ package struct DemoClient: Sendable, Equatable {
         return hosts.contains { uri.hasPrefix($0 + "/") || uri.hasPrefix($0 + ":") || uri == $0 }
     }
 
-    /// Whether the credentials of a request are this client's, given by the way it is registered for.
+    /// Whether these are this client's credentials, sent by its registered method.
     func accepts(_ credentials: ClientCredentials, _ check: AssertionCheck) -> Bool {
         switch (authentication, credentials) {
         case (.none, .named(let id)):
@@ -100,16 +101,17 @@ package struct DemoClient: Sendable, Equatable {
     }
 }
 
-/// What a request says about who sends it.
+/// The client's credentials in a request.
 enum ClientCredentials {
-    /// A client id and no secret.
+    /// A client ID without a secret.
     case named(id: String)
     case post(id: String, secret: String)
     case basic(BasicUserPass)
-    /// A token that names the client, and that it has signed (RFC 7523 §2.2).
+    /// A token that names the client and is signed by it (RFC 7523 §2.2).
     case assertion(String)
 
-    /// nil when the request names no client, or does so in two ways at once (RFC 6749 §2.3 forbids it).
+    /// Reads the credentials; nil if the request names no client, or names one in two ways (forbidden by RFC 6749
+    /// §2.3).
     init?(_ request: Request, _ form: FormFields) {
         let id = form["client_id"]
         if let header = request.authorization(scheme: "basic") {
@@ -127,7 +129,7 @@ enum ClientCredentials {
 
     private static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-    /// The ids this may stand for: in the Basic scheme the two forms may differ.
+    /// The possible client IDs. In the Basic scheme, the two encodings may give different IDs.
     var possibleIDs: [String] {
         switch self {
         case .named(let id), .post(let id, _): [id]
@@ -137,11 +139,11 @@ enum ClientCredentials {
     }
 }
 
-/// The text of a Basic authorization (RFC 7617), before anybody has said how it was encoded.
+/// The text of a Basic authorization (RFC 7617), before its inner encoding is known.
 struct BasicUserPass {
     private let text: String
 
-    /// nil for anything that is not Base64 of UTF-8.
+    /// Decodes the text; nil unless it is Base64 of UTF-8.
     init?(base64: String) {
         guard let bytes = Data(base64Encoded: base64), let text = String(validating: bytes, as: UTF8.self) else {
             return nil
@@ -149,7 +151,7 @@ struct BasicUserPass {
         self.text = text
     }
 
-    /// nil when there is no colon, or an escape that is none.
+    /// Splits the text; nil if there is no colon, or if an escape is invalid.
     func pair(_ form: DemoClient.BasicForm) -> (id: String, secret: String)? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let id = text[..<colon]

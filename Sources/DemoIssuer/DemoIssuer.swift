@@ -5,20 +5,22 @@ internal import TextEncodings
 
 /// A small OAuth 2.0 authorization server on loopback, for the quickstart, the tests and the benchmarks.
 ///
-/// It issues grants to people who consent on its pages, in-process or over `/admin/…`, refreshes them by `GrantLedger`'s rules, fails
-/// as scripted, and writes down every request. One instance is started once and shut down once.
+/// It issues grants to people who consent on its pages, by method calls or over `/admin/…`. It refreshes them by the
+/// rules of `GrantLedger`, fails as scripted, and records every request. An instance can be started once and shut down
+/// once.
 package actor DemoIssuer {
     private let configuration: IssuerConfiguration
     private var state: IssuerState
     private var service: Task<Void, Never>?
-    /// Where connections arrive.
+    /// The listening channel.
     private var door: (any Channel)?
     private var subscribers: [Int: AsyncStream<LogEntry>.Continuation] = [:]
     private var lastSubscriber = 0
 
-    /// Entries kept for a subscriber that does not read; older ones are dropped, and the log still has them.
+    /// How many entries are kept for a subscriber that does not read. Older ones are dropped for it, but stay in the
+    /// log.
     private static let bufferedEvents = 10_000
-    /// Connections the system queues for us while a burst of clients arrives; Linux caps it at `net.core.somaxconn`.
+    /// How many connections the system queues during a burst of clients. Linux limits it to `net.core.somaxconn`.
     private static let backlog: Int32 = 1024
 
     package init(configuration: IssuerConfiguration) {
@@ -41,7 +43,7 @@ package actor DemoIssuer {
         return state.issuer
     }
 
-    /// Closes every connection, ends every stream of `events`, and returns when nothing runs any more.
+    /// Closes every connection, ends every stream of `events`, and returns when nothing is running any more.
     package func shutdown() async {
         door?.close(promise: nil)
         await service?.value
@@ -49,7 +51,7 @@ package actor DemoIssuer {
         subscribers = [:]
     }
 
-    /// Gives a client a grant, as if the resource owner had signed in.
+    /// Issues a grant to a client, as if the resource owner had signed in.
     ///
     /// - Parameter scope: space-separated (RFC 6749 §3.3).
     /// - Throws: `noSuchClient`.
@@ -62,8 +64,8 @@ package actor DemoIssuer {
         return state.issueGrant(clientID: clientID, subject: subject, scope: scope, at: configuration.now())
     }
 
-    /// Gives a client `count` grants of subjects of its own, in one step: for benchmarks, where a call for each would
-    /// cost more than the grant.
+    /// Issues `count` grants with different subjects to a client in one step. In benchmarks, a call for each grant
+    /// would cost more than the grant.
     ///
     /// - Throws: `noSuchClient`.
     package func issueGrants(
@@ -78,35 +80,35 @@ package actor DemoIssuer {
         }
     }
 
-    /// Ends a grant as a server's administrator does.
+    /// Revokes a grant, as an administrator does.
     ///
     /// - Throws: `noSuchGrant`.
     package func revokeGrant(_ family: Int) throws(DemoIssuerError) {
         guard state.ledger.revokeGrant(family) else { throw .noSuchGrant(family: family) }
     }
 
-    /// Takes a grant's access tokens back before their time; its refresh token stays good.
+    /// Revokes a grant's access tokens. Its refresh token stays valid.
     ///
     /// - Throws: `noSuchGrant`.
     package func revokeAccessTokens(_ family: Int) throws(DemoIssuerError) {
         guard state.ledger.revokeAccessTokens(family) else { throw .noSuchGrant(family: family) }
     }
 
-    /// One grant's state; nil if it was never given.
+    /// The state of a grant; nil if it was never issued.
     package func grant(_ family: Int) -> GrantSummary? {
         state.ledger.summary(ofGrant: family)
     }
 
-    /// The rules for what is issued or judged from now on.
+    /// The rules for everything that is issued or decided from now on.
     package var policy: GrantPolicy { state.ledger.policy }
 
     package func setPolicy(_ policy: GrantPolicy) {
         state.ledger.policy = policy
     }
 
-    /// Scripts a fault for the next token requests, after those scripted before it.
+    /// Scripts a fault for the next token requests, after the faults that were scripted before.
     ///
-    /// - Parameter times: how many requests it befalls, 1 or more; nil means all until `clearFaults`.
+    /// - Parameter times: how many requests it affects, 1 or more; nil affects all until `clearFaults`.
     /// - Throws: `tooManyFaults`.
     package func script(_ fault: Fault, times: Int? = 1) throws(DemoIssuerError) {
         guard !state.faults.isFull else { throw .tooManyFaults }
@@ -117,7 +119,7 @@ package actor DemoIssuer {
         state.faults.clear()
     }
 
-    /// Moves the server's clock as clients see it in `Date`; the ends of tokens stay true.
+    /// Changes the server's clock in `Date` headers. Tokens still expire by the true clock.
     package func setDateOffset(_ offset: Duration) {
         state.dateOffset = offset
     }
@@ -127,24 +129,24 @@ package actor DemoIssuer {
     /// The sequence number of the newest entry; 0 before the first.
     package var lastSequence: Int { state.log.lastSequence }
 
-    /// The entries after `sequence`, oldest first; the log keeps at least the last 100,000.
+    /// The entries after `sequence`, oldest first. The log keeps at least the last 100,000.
     package func entries(after sequence: Int = 0) -> [LogEntry] {
         Array(state.log.entries(after: sequence))
     }
 
-    /// Every entry from now on, in order; each use is a stream of its own and ends at `shutdown`.
+    /// All entries from now on, in order. Each use is a stream of its own and ends at `shutdown`.
     package var events: AsyncStream<LogEntry> { subscribe() }
 
-    /// The first request after `sequence` for which `predicate` holds, past or to come.
+    /// The first request after `sequence` that satisfies `predicate`, past or future.
     ///
-    /// - Throws: `noRequest` when none fitted within `limit`.
+    /// - Throws: `noRequest` if there was none within `limit`.
     package func waitForRequest(
         after sequence: Int = 0,
         within limit: Duration = .seconds(10),
         where predicate: @escaping @Sendable (LogEntry) -> Bool
     ) async throws(DemoIssuerError) -> LogEntry {
         if let past = state.log.entries(after: sequence).first(where: predicate) { return past }
-        // Subscribed before this actor can take up another request, so none slips through between.
+        // Subscribed before this actor can handle another request, so that no request is missed in between.
         let coming = subscribe()
         let found = await withTaskGroup(of: LogEntry?.self) { group in
             group.addTask {
@@ -162,7 +164,7 @@ package actor DemoIssuer {
         return found
     }
 
-    // What connections ask of the issuer.
+    // What connections ask the issuer.
 
     func admit(_ request: Request) -> IssuerState.Admission {
         state.admit(request)
@@ -184,7 +186,7 @@ package actor DemoIssuer {
         publishing { state.note(admission.draft, .notServed, at: $0) }
     }
 
-    /// The log as `/admin/log` shows it, once there is something to show or the patience is at its end.
+    /// The log for `/admin/log`, when there is an entry or when `patience` is over.
     func logAnswer(to request: Request, within patience: Duration) async -> Answer {
         guard state.isAdministrable else { return .notFound }
         let sequence = FormFields(request.query.utf8)?["after"].flatMap { Int($0) } ?? 0
@@ -192,7 +194,7 @@ package actor DemoIssuer {
         return .json(entries(after: sequence))
     }
 
-    /// The time for the `Date` header (RFC 9110 §6.6.1).
+    /// The value of the `Date` header (RFC 9110 §6.6.1).
     var dateHeader: String {
         HTTPDate.format((configuration.now() + state.dateOffset).wholeSeconds)
     }
@@ -238,7 +240,8 @@ package actor DemoIssuer {
                         do {
                             try prepareConnection(channel)
                         } catch {
-                            // NIO leaves a channel open whose initializer failed; its client would wait for ever.
+                            // NIO leaves a channel open after its initializer failed, and its client would wait
+                            // forever.
                             channel.close(promise: nil)
                             throw error
                         }
@@ -253,10 +256,10 @@ package actor DemoIssuer {
         }
     }
 
-    /// Serves each connection in a task of its own; one that breaks ends alone.
+    /// Serves each connection in its own task. A failing connection ends only itself.
     ///
-    /// It ends when the listening channel is closed, and is not cancelled: connections that had been accepted and not yet taken up would be
-    /// dropped unserved, and NIO ends the process for that ("Deinited NIOAsyncWriter without calling finish()").
+    /// It ends when the listening channel is closed, and is not cancelled. Cancelling would drop accepted connections
+    /// that are not served yet, and NIO then ends the process ("Deinited NIOAsyncWriter without calling finish()").
     @concurrent private nonisolated func accept(_ listener: Listener) async {
         try? await listener.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { group in

@@ -1,4 +1,4 @@
-/// The server's pages: plain forms that a headless client can fill in as well as a person.
+/// The server's pages: plain forms that a headless client can fill in as easily as a person.
 enum DemoPages {
     /// Asks the person for consent.
     static func consent(_ request: SignInDesk.Request, id: String) -> Answer {
@@ -15,7 +15,7 @@ enum DemoPages {
         )
     }
 
-    /// Asks for a device's code, and for consent.
+    /// Asks the person for a device's code, and for consent.
     static func device(userCode: String) -> Answer {
         page(
             """
@@ -28,7 +28,8 @@ enum DemoPages {
         )
     }
 
-    /// Sends the answer back by a form (OAuth 2.0 Form Post Response Mode §2), at once where scripts run.
+    /// Sends the answer back by a form (OAuth 2.0 Form Post Response Mode §2). The form is submitted at once if scripts
+    /// run.
     static func formPost(to uri: String, _ fields: [(String, String)]) -> Answer {
         let inputs = fields.map { #"<input type="hidden" name="\#(escaped($0.0))" value="\#(escaped($0.1))">"# }
         return page(
@@ -53,7 +54,7 @@ enum DemoPages {
         """
     }
 
-    /// What else a person can do in a policy.
+    /// Buttons for the other choices that a policy offers.
     private static func policyButtons(_ policy: String) -> String {
         """
         <p>Policy <b>\(escaped(policy))</b>:
@@ -71,7 +72,7 @@ enum DemoPages {
     }
 
     private static func escaped(_ text: String) -> String {
-        // Scalar by scalar: a Swift character may be a letter and the "<" behind it.
+        // Replace scalar by scalar, because a Swift character may consist of a letter and the "<" after it.
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
             case "&": result += "&amp;"

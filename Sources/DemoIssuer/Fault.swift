@@ -1,53 +1,56 @@
-/// Something that goes wrong with one request to the token endpoint, as scripted by a test.
+/// A scripted failure of one request to the token endpoint.
 ///
-/// What matters about a fault is whether the grant was touched before the client lost sight of the answer: `cutAfter`,
-/// `delayAfter` and `replaceAnswer` use the refresh token up, and the client cannot know.
+/// Faults differ in whether they use up the refresh token before the client loses the answer. `cutAfter`, `delayAfter`
+/// and `replaceAnswer` do, and the client cannot know that.
 package enum Fault: Sendable, Equatable {
-    /// Answers in place of the endpoint; the grant is not touched.
+    /// Answers instead of the endpoint. The grant is not touched.
     case answer(CannedAnswer)
-    /// Serves the request, and sends this in place of the answer, as a proxy that gives up too early does.
+    /// Serves the request, but sends this answer instead, like a proxy that gives up too early.
     case replaceAnswer(CannedAnswer)
-    /// Waits, then serves. A client that hangs up meanwhile is not served.
+    /// Waits, then serves. A client that hangs up in the meantime is not served.
     case delayBefore(Duration)
-    /// Serves at once, and answers late.
+    /// Serves at once and answers late.
     case delayAfter(Duration)
-    /// Closes the connection; the grant is not touched.
+    /// Closes the connection. The grant is not touched.
     case cutBefore
-    /// Serves, then closes the connection: the answer is lost.
+    /// Serves, then closes the connection. The answer is lost.
     case cutAfter
-    /// Serves, and closes the connection half-way through the answer's body.
+    /// Serves, then closes the connection in the middle of the answer's body.
     case truncate
-    /// Serves, and resets the connection half-way through the answer's body, as a server does that is killed.
+    /// Serves, then resets the connection in the middle of the answer's body, like a server that is killed.
     case reset
     /// Serves, and sends the answer twice for one request.
     case double
-    /// Serves, and states this as the access token's `expires_in`: JSON text, which need not be a number.
+    /// Serves, with this as the access token's `expires_in`: JSON text, which need not be a number.
     case expiresIn(String)
-    /// Closes the connection if an earlier request came by it; the grant is not touched. A request on a new one is served.
+    /// Closes the connection if it has served a request before; the grant is not touched. A request on a new connection
+    /// is served.
     ///
-    /// It stands for a server that ends an idle connection at the moment at which its client sends the next request.
+    /// It simulates a server that closes an idle connection just when the client sends its next request.
     case cutReused
-    /// Serves, and sends the answer's body a byte at a time with this pause after each.
+    /// Serves, and sends the answer's body byte by byte with this pause after each byte.
     case drip(Duration)
-    /// Sends a body of this many bytes that begins like a token answer; the grant is not touched.
+    /// Sends a body of this many bytes that begins like a token answer. The grant is not touched.
     case huge(byteCount: Int)
-    /// Sends such a body without an end; the grant is not touched.
+    /// Sends such a body without an end. The grant is not touched.
     case endless
 
-    /// The fault as the shell carries it out, in the order of these properties.
+    /// The steps of a fault, in the order of these properties.
     struct Plan {
         var delayBefore: Duration = .zero
         /// Whether the request reaches the ledger.
         var isServed = true
-        /// Sent in place of what the endpoint answers.
+        /// The answer that is sent instead of the endpoint's.
         var replacement: Answer?
-        /// JSON text in place of the number in `expires_in`.
+        /// JSON text instead of the number in `expires_in`.
         var expiresIn: String?
         var delayAfter: Duration = .zero
         var delivery: Delivery = .whole
     }
 
-    /// - Parameter isReused: whether the request came by a connection that had served another.
+    /// The steps of this fault.
+    ///
+    /// - Parameter isReused: whether the connection has served a request before.
     func plan(isReused: Bool) -> Plan {
         switch self {
         case .answer(let canned): Plan(isServed: false, replacement: canned.answer)
@@ -88,22 +91,22 @@ package enum Fault: Sendable, Equatable {
     }
 }
 
-/// How an answer leaves the server.
+/// How an answer is sent.
 enum Delivery: Equatable {
     case whole
-    /// The connection is closed and nothing is sent.
+    /// Nothing is sent, and the connection is closed.
     case cut
-    /// The head promises the whole body, half of it is sent, and the connection is closed.
+    /// The head announces the whole body, half of it is sent, and the connection is closed.
     case truncated
-    /// As `truncated`, but the connection is reset.
+    /// Like `truncated`, but the connection is reset.
     case reset
     /// The whole answer, and the same bytes once more.
     case doubled
-    /// One byte of the body, this pause, the next byte.
+    /// The body byte by byte, with this pause after each byte.
     case drip(Duration)
 }
 
-/// An answer written down beforehand.
+/// A prepared answer.
 package struct CannedAnswer: Sendable, Equatable {
     /// HTTP status code, 100...599.
     package var status: Int
@@ -116,7 +119,7 @@ package struct CannedAnswer: Sendable, Equatable {
         self.body = body
     }
 
-    /// An OAuth error (RFC 6749 §5.2) that the server does not mean: the grant stands.
+    /// An OAuth error (RFC 6749 §5.2) that the server does not mean: the grant is still valid.
     package static func oauthError(_ code: String, status: Int = 400) -> CannedAnswer {
         CannedAnswer(
             status: status,
@@ -125,12 +128,12 @@ package struct CannedAnswer: Sendable, Equatable {
         )
     }
 
-    /// A refusal for now; `retryAfterSeconds` is sent as `Retry-After` (RFC 9110 §10.2.3).
+    /// A temporary refusal. `retryAfterSeconds` is sent as `Retry-After` (RFC 9110 §10.2.3).
     package static func unavailable(status: Int = 503, retryAfterSeconds: Int? = nil) -> CannedAnswer {
         CannedAnswer(status: status, headers: retryAfterSeconds.map { ["Retry-After": String($0)] } ?? [:])
     }
 
-    /// What a captive portal or a proxy's error page looks like.
+    /// A page like those of captive portals and proxies.
     package static func html(status: Int = 200) -> CannedAnswer {
         CannedAnswer(
             status: status,
@@ -139,14 +142,14 @@ package struct CannedAnswer: Sendable, Equatable {
         )
     }
 
-    /// 200, marked as JSON, and none.
+    /// Status 200 with a JSON content type and a body that is not JSON.
     package static let junk = CannedAnswer(
         status: 200,
         headers: ["Content-Type": "application/json"],
         body: "\u{1}\u{2}{\"access_token\":"
     )
 
-    /// 200 and no body at all.
+    /// Status 200 without a body.
     package static let empty = CannedAnswer(status: 200, headers: ["Content-Type": "application/json"])
 
     var answer: Answer {

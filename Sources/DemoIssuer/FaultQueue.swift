@@ -1,11 +1,12 @@
-/// The faults scripted for the next requests to the token endpoint, first in, first out.
+/// The queue of faults for the next requests to the token endpoint.
 struct FaultQueue {
-    /// More than any test scripts; it bounds what the administration interface can make the server keep.
+    /// The most faults in the queue. It is more than any test needs, and limits what the administration interface can
+    /// make the server store.
     static let capacity = 10_000
 
     private struct Entry {
         let fault: Fault
-        /// nil means until cleared.
+        /// How many requests it still affects; nil until cleared.
         var remaining: Int?
     }
 
@@ -14,14 +15,14 @@ struct FaultQueue {
     var isEmpty: Bool { entries.isEmpty }
     var isFull: Bool { entries.count >= Self.capacity }
 
-    /// Adds a fault for `times` requests, or for all that follow until the queue is cleared.
+    /// Adds a fault for `times` requests; nil means all until the queue is cleared.
     mutating func append(_ fault: Fault, times: Int?) {
         precondition(!isFull, "the caller has made sure that there is room")
         if let times, times < 1 { return }
         entries.append(Entry(fault: fault, remaining: times))
     }
 
-    /// The fault that befalls the request just arrived.
+    /// The fault for the request that has just arrived.
     mutating func next() -> Fault? {
         guard let fault = entries.first?.fault else { return nil }
         if let remaining = entries[0].remaining {

@@ -3,10 +3,10 @@ internal import TextEncodings
 /// The fields of a form-encoded body (RFC 6749 appendix B).
 struct FormFields {
     private let fields: [String: String]
-    /// The values of `resource`, which alone may be given several times (RFC 8707 §2).
+    /// The values of `resource`, the only field that may be repeated (RFC 8707 §2).
     let resources: [String]
 
-    /// nil for a broken escape or a field given twice, which RFC 6749 §3.2 forbids.
+    /// Parses a form; nil for an invalid escape or a repeated field, which RFC 6749 §3.2 forbids.
     init?(_ body: some Sequence<UInt8>) {
         var fields: [String: String] = [:]
         var resources: [String] = []
@@ -25,7 +25,7 @@ struct FormFields {
         self.resources = resources
     }
 
-    /// nil for a field that is missing or empty: RFC 6749 §3.2 has them treated alike.
+    /// The value of a field; nil if it is missing or empty, which are the same in RFC 6749 §3.2.
     subscript(_ name: String) -> String? {
         fields[name].flatMap { $0.isEmpty ? nil : $0 }
     }

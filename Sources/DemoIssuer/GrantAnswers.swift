@@ -1,57 +1,57 @@
-/// Where a refresh token stands: the grant it belongs to and which of that grant's tokens it is.
+/// The position of a refresh token: its grant, and its generation within the grant.
 struct TokenPosition: Sendable, Equatable, Codable {
-    /// Number of the token family, counted from 1 in the order of issue.
+    /// The number of the token family, from 1 in the order of issue.
     let family: Int
-    /// 1 for the token a grant began with, one more at each rotation.
+    /// 1 for the grant's first token, plus one at each rotation.
     let generation: Int
 }
 
-/// A grant just issued: what a client needs to start refreshing.
+/// A new grant, with everything that a client needs to start refreshing.
 package struct IssuedGrant: Sendable, Equatable, Codable {
     package let family: Int
     package let refreshToken: String
 }
 
-/// What a refresh asks of the access token; the grant keeps what it has.
+/// What a refresh requests for the access token. It does not change the grant.
 struct AskedToken: Sendable, Equatable {
-    /// Space-separated; nil asks for the grant's whole scope (RFC 6749 §6).
+    /// The scope, space-separated; nil requests the grant's whole scope (RFC 6749 §6).
     var scope: String?
-    /// Resource URIs (RFC 8707 §2.2); empty asks for none in particular.
+    /// The resource URIs (RFC 8707 §2.2); empty for none.
     var resources: [String] = []
-    /// As Auth0 and others take it; nil asks for none in particular.
+    /// The audience, as Auth0 and others define it; nil for none.
     var audience: String?
-    /// Who acts on the subject's behalf (RFC 8693 §4.1); nil for nobody.
+    /// Who acts for the subject (RFC 8693 §4.1); nil for nobody.
     var actor: String?
 
-    /// Who the token is for: `aud` of RFC 7662 §2.2.
+    /// The token's audiences: `aud` of RFC 7662 §2.2.
     var audiences: [String] { resources + (audience.map { [$0] } ?? []) }
 }
 
-/// A pair of tokens as the token endpoint hands it out. Times are counted from the Unix epoch.
+/// The tokens in an answer of the token endpoint. Times count from the Unix epoch.
 struct IssuedTokens: Sendable, Equatable {
     let accessToken: String
     let accessTokenExpiresAt: Duration
-    /// The refresh token to use next; nil when the one just used stays valid (RFC 6749 §6).
+    /// The next refresh token; nil if the one that was sent stays valid (RFC 6749 §6).
     let refreshToken: String?
-    /// nil when the refresh token has no end.
+    /// When the refresh token expires; nil if it does not.
     let refreshTokenExpiresAt: Duration?
     let scope: String
-    /// The position of the refresh token that is good from now on.
+    /// The position of the refresh token that is valid from now on.
     let position: TokenPosition
 }
 
-/// Why a refresh was not granted.
+/// Why a refresh was refused.
 enum RefreshRefusal: Sendable, Equatable {
     case unknownToken
     /// The token was issued to another client (RFC 6749 §10.4).
     case wrongClient
-    /// The token was replaced earlier; `revokedFamily` tells whether this use has cost the grant.
+    /// The token was replaced before; `revokedFamily` says whether this use ended the grant.
     case spentToken(revokedFamily: Bool)
     case expiredToken
     case revokedGrant(RevocationCause)
-    /// The scope asked for is wider than the one granted (RFC 6749 §6).
+    /// The requested scope is wider than the granted one (RFC 6749 §6).
     case scopeTooWide
-    /// A resource is no absolute URI, or neither it nor the audience is known to the server (RFC 8707 §2).
+    /// A resource is not an absolute URI, or the server knows neither the resource nor the audience (RFC 8707 §2).
     case unknownTarget
 }
 
@@ -62,49 +62,49 @@ package enum RevocationCause: String, Sendable, Equatable, Codable {
     case reuseDetected = "reuse-detected"
 }
 
-/// What the ledger decided about one refresh request.
+/// The ledger's decision about a refresh request.
 enum RefreshDecision: Sendable, Equatable {
-    /// New access token, same refresh token.
+    /// A new access token and the same refresh token.
     case issued(IssuedTokens)
-    /// New access token, new refresh token.
+    /// A new access token and a new refresh token.
     case rotated(IssuedTokens)
-    /// The token just replaced came again within the grace period: the tokens that had replaced it, once more.
+    /// The token that was just replaced came again within the grace period, and gets the same answer again.
     case graceRepeat(IssuedTokens)
     case refused(RefreshRefusal)
 }
 
-/// What a revocation request did (RFC 7009).
+/// The result of a revocation request (RFC 7009).
 enum RevocationDecision: Sendable, Equatable {
     case revokedGrant(family: Int)
     case revokedAccessToken(family: Int)
-    /// RFC 7009 §2.2: an unknown token is no error, since the client's purpose is already met.
+    /// RFC 7009 §2.2: an unknown token is not an error, because the client's purpose is already met.
     case nothingToRevoke
-    /// RFC 7009 §2.1: the token was issued to another client, and the request is refused.
+    /// RFC 7009 §2.1: the token belongs to another client, and the request is refused.
     case wrongClient
 }
 
-/// A token that is good at the moment of asking, as introspection describes it (RFC 7662 §2.2).
+/// A token that is valid at the time of the request, as introspection describes it (RFC 7662 §2.2).
 struct LiveToken: Sendable, Equatable {
     let isRefreshToken: Bool
     let family: Int
     let clientID: String
     let subject: String
-    /// Who acts on the subject's behalf; nil for nobody.
+    /// Who acts for the subject; nil for nobody.
     let actor: String?
     let scope: String
-    /// Who an access token is for; empty means nobody in particular.
+    /// The audiences of an access token; empty if it is for nobody in particular.
     let audiences: [String]
-    /// From the Unix epoch; nil means no end.
+    /// When it expires, from the Unix epoch; nil for never.
     let expiresAt: Duration?
 }
 
-/// One grant as the administrator sees it.
+/// The administrator's view of a grant.
 package struct GrantSummary: Sendable, Equatable, Codable {
     package let family: Int
     package let clientID: String
     package let subject: String
     package let scope: String
     package let generation: Int
-    /// nil while the grant stands.
+    /// Who revoked the grant; nil while it is valid.
     package let revokedBy: RevocationCause?
 }

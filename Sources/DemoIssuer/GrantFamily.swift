@@ -1,32 +1,32 @@
-/// A grant and the refresh tokens that have carried it, as the ledger keeps them. Times are counted from the Unix epoch.
+/// A grant with all its refresh tokens, as the ledger stores it. Times count from the Unix epoch.
 struct GrantFamily {
     let clientID: String
     let subject: String
     var scope: String
-    /// What a request gets that names no scope; nil for all of it.
+    /// The scope for a request that names none; nil for the whole scope.
     var usualScope: String?
-    /// 1 for the first refresh token, one more at each rotation.
+    /// 1 for the first refresh token, plus one at each rotation.
     var generation = 1
-    /// The one good refresh token.
+    /// The valid refresh token.
     var refreshToken: OpaqueToken
-    /// nil when it has no end.
+    /// When it expires; nil for never.
     var refreshTokenExpiresAt: Duration?
-    /// nil before the first rotation.
+    /// When it was last rotated; nil before the first rotation.
     var rotatedAt: Duration?
-    /// The refresh tokens replaced, oldest first.
+    /// The replaced refresh tokens, oldest first.
     var spent: [OpaqueToken] = []
-    /// The access tokens still remembered, oldest first.
+    /// The access tokens that are still stored, oldest first.
     var access: [OpaqueToken] = []
-    /// nil while the grant stands.
+    /// Who revoked the grant; nil while it is valid.
     var revokedBy: RevocationCause?
 }
 
-/// An access token as the ledger keeps it.
+/// An access token in the ledger.
 struct AccessTokenRecord {
     let token: OpaqueToken
     let family: Int
-    /// From the Unix epoch.
+    /// When it expires, from the Unix epoch.
     let expiresAt: Duration
-    /// What was asked for.
+    /// What the client requested.
     let asked: AskedToken
 }

@@ -1,9 +1,11 @@
-/// Every grant this server has given, and the rules by which refresh tokens are used up.
+/// All grants of this server, and the rules for using up refresh tokens.
 ///
-/// A value without a clock, a socket or randomness of its own: `now` is the time since the Unix epoch, and the generator is
-/// an argument. Grants are kept for the ledger's life; what piles up inside a grant is bounded by the two limits below.
+/// It is a value without a clock, sockets or randomness: `now` is the time since the Unix epoch, and the random
+/// generator is an argument. Grants are kept as long as the ledger exists. The data inside a grant is limited by the
+/// two limits below.
 struct GrantLedger: Sendable {
-    /// Applies to whatever is issued or judged from now on; grants already given keep the ends they were told.
+    /// The rules for everything that is issued or decided from now on. Existing grants keep the lifetimes that were
+    /// stated.
     var policy: GrantPolicy
 
     private var families: [GrantFamily] = []
@@ -12,20 +14,21 @@ struct GrantLedger: Sendable {
     /// The grants that clients have without a person at a browser, by client and subject.
     private var serviceFamilies: [[String]: Int] = [:]
 
-    /// Spent refresh tokens remembered for each grant; older ones are answered as unknown, as servers that clean up do.
-    /// A client that is 64 rotations behind has lost its state in a way that no reuse detection is needed to see.
+    /// How many spent refresh tokens are stored for each grant. Older ones count as unknown, as at servers that clean
+    /// up. A client that is 64 rotations behind has lost its state, and reuse detection is not needed to see that.
     static let spentTokensKept = 64
-    /// Live access tokens for each grant; the oldest goes first. Zoho allows 30 for a refresh token, GitHub ten.
+    /// How many live access tokens are stored for each grant; the oldest is removed first. Zoho allows 30 per refresh
+    /// token, GitHub ten.
     static let accessTokensKept = 16
 
     init(policy: GrantPolicy) {
         self.policy = policy
     }
 
-    /// How many grants were given, revoked ones included.
+    /// How many grants were issued, including revoked ones.
     var count: Int { families.count }
 
-    /// Gives a client a grant; `scope` is space-separated (RFC 6749 §3.3).
+    /// Issues a grant to a client; `scope` is space-separated (RFC 6749 §3.3).
     mutating func issueGrant(
         clientID: String,
         subject: String,
@@ -47,7 +50,7 @@ struct GrantLedger: Sendable {
         return IssuedGrant(family: families.count, refreshToken: token.text)
     }
 
-    /// Gives a client a grant and its first tokens at once, as a sign-in does.
+    /// Issues a grant and its first tokens to a client, as a sign-in does.
     mutating func openGrant(
         clientID: String,
         subject: String,
@@ -60,11 +63,12 @@ struct GrantLedger: Sendable {
         return answer(with: access, tellsRefreshToken: policy.issuesRefreshTokens)
     }
 
-    /// Gives a client an access token that it asked for itself (RFC 6749 §4.4.3, RFC 7523 §2.1): no refresh token is told with it.
+    /// Issues an access token that a client requests in its own name (RFC 6749 §4.4.3, RFC 7523 §2.1). There is no
+    /// refresh token with it.
     ///
     /// - Parameters:
     ///   - subject: whom it is for; nil for the client itself.
-    ///   - scope: all that the client may do, space-separated.
+    ///   - scope: everything that the client may do, space-separated.
     mutating func issueServiceToken(
         clientID: String,
         subject: String? = nil,
@@ -89,12 +93,12 @@ struct GrantLedger: Sendable {
         return .issued(answer(with: access, tellsRefreshToken: false))
     }
 
-    /// Where a refresh token belongs, live or spent; nil for a token this ledger does not know.
+    /// The position of a refresh token, valid or spent; nil if the ledger does not know the token.
     func position(ofRefreshToken text: String) -> TokenPosition? {
         OpaqueToken(text).flatMap { refreshTokens[$0] }
     }
 
-    /// Exchanges a refresh token (RFC 6749 §6). What is `asked` is about the access token alone; the grant keeps its own scope.
+    /// Exchanges a refresh token (RFC 6749 §6). `asked` is about the access token only; the grant keeps its scope.
     mutating func refresh(
         _ text: String,
         clientID: String,
@@ -125,7 +129,7 @@ struct GrantLedger: Sendable {
         return policy.isRotating ? .rotated(tokens) : .issued(tokens)
     }
 
-    /// Ends what the client no longer wants (RFC 7009): a refresh token takes its grant along, an access token goes alone.
+    /// Revokes a token (RFC 7009). A refresh token ends its grant, an access token only itself.
     mutating func revoke(_ text: String, clientID: String) -> RevocationDecision {
         guard let token = OpaqueToken(text) else { return .nothingToRevoke }
         if let position = refreshTokens[token] {
@@ -140,21 +144,21 @@ struct GrantLedger: Sendable {
         return .revokedAccessToken(family: record.family)
     }
 
-    /// Ends a grant as a server's administrator does. Returns whether there is such a grant.
+    /// Revokes a grant, as an administrator does; returns whether it exists.
     mutating func revokeGrant(_ family: Int) -> Bool {
         guard contains(family) else { return false }
         end(family, by: .administrator)
         return true
     }
 
-    /// Takes a grant's access tokens back before their time; the grant itself stands. Returns whether there is one.
+    /// Revokes a grant's access tokens but not the grant; returns whether it exists.
     mutating func revokeAccessTokens(_ family: Int) -> Bool {
         guard contains(family) else { return false }
         dropAccessTokens(family)
         return true
     }
 
-    /// Describes a token that is good at `now`; nil for every other (RFC 7662 §2.2: `active` is false).
+    /// Describes a token that is valid at `now`; nil for every other (RFC 7662 §2.2: `active` is false).
     func liveToken(_ text: String, at now: Duration) -> LiveToken? {
         guard let token = OpaqueToken(text) else { return nil }
         if let record = accessTokens[token], now < record.expiresAt {
@@ -177,7 +181,7 @@ struct GrantLedger: Sendable {
         )
     }
 
-    /// One grant's state; nil if it was never given.
+    /// The state of a grant; nil if it was never issued.
     func summary(ofGrant family: Int) -> GrantSummary? {
         guard contains(family) else { return nil }
         let grant = self[family]
@@ -191,7 +195,7 @@ struct GrantLedger: Sendable {
         )
     }
 
-    // Families are numbered from 1, so that 0 never passes for one.
+    // Families are numbered from 1, so that 0 is never mistaken for one.
     private subscript(_ family: Int) -> GrantFamily {
         get { families[family - 1] }
         _modify { yield &families[family - 1] }
@@ -201,21 +205,22 @@ struct GrantLedger: Sendable {
         families.indices.contains(family - 1)
     }
 
-    // Only the token replaced last is forgiven, as at Auth0: one that is two rotations old was seen to work since.
+    // Only the last replaced token is accepted again, as at Auth0. The successor of an older one has already been used.
     private func isWithinGrace(_ position: TokenPosition, at now: Duration) -> Bool {
         let family = self[position.family]
         guard position.generation == family.generation - 1, let rotatedAt = family.rotatedAt else { return false }
         return policy.gracePeriod > .zero && now <= rotatedAt + policy.gracePeriod
     }
 
-    /// Returns whether this use ended the grant; one that had ended before is not ended again.
+    /// Records the reuse of a spent token; returns whether that ended the grant. A grant that had already ended does
+    /// not end again.
     private mutating func noteReuse(of family: Int) -> Bool {
         guard policy.detectsReuse, self[family].revokedBy == nil else { return false }
         end(family, by: .reuseDetected)
         return true
     }
 
-    /// What is asked for by a request of a grant, after what earlier ones have asked for.
+    /// The request, after the effects of earlier requests with a narrower scope.
     private mutating func narrowed(_ asked: AskedToken, of family: Int) -> AskedToken {
         var asked = asked
         switch policy.narrowing {
@@ -268,8 +273,8 @@ struct GrantLedger: Sendable {
         return record
     }
 
-    // The access token of the first answer may have ended since (a grace period can outlast it), or be another than is asked for
-    // now; then a new one stands in.
+    // The access token of the first answer may have expired since, because a grace period can outlast it, or may not be
+    // what is requested now. Then a new one is issued instead.
     private mutating func repeatAnswer(
         _ family: Int,
         _ asked: AskedToken,
@@ -325,7 +330,7 @@ struct GrantLedger: Sendable {
         policy.knownTargets?.contains(target) ?? true
     }
 
-    /// RFC 8707 §2: an absolute URI without a fragment.
+    /// Whether it is an absolute URI without a fragment (RFC 8707 §2).
     private static func isResource(_ text: String) -> Bool {
         text.contains(":") && !text.hasPrefix(":") && !text.contains("#")
     }

@@ -1,16 +1,16 @@
 internal import FoundationEssentials
 internal import NIOHTTP1
 
-/// A request, whole, as the endpoints see it.
+/// A complete request, for the endpoints.
 struct Request {
     let method: HTTPMethod
-    /// Without the query.
+    /// The path without the query.
     let path: String
-    /// What follows the question mark, still encoded.
+    /// The part after the question mark, still encoded.
     let query: Substring
     private let headers: HTTPHeaders
     let body: [UInt8]
-    /// Whether an earlier request came by the same connection.
+    /// Whether the connection has served a request before.
     let isReused: Bool
 
     init(_ head: HTTPRequestHead, body: [UInt8], isReused: Bool = false) {
@@ -23,7 +23,8 @@ struct Request {
         self.isReused = isReused
     }
 
-    /// What follows the scheme's name in `Authorization` (RFC 9110 §11.4); nil under another scheme. Scheme in lower case.
+    /// The credentials in `Authorization` after the scheme's name (RFC 9110 §11.4); nil for another scheme. Pass the
+    /// scheme in lower case.
     func authorization(scheme: String) -> String? {
         guard let value = headers.first(name: "Authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
@@ -34,16 +35,16 @@ struct Request {
     /// The access token in `Authorization`, bound to a key or not; nil if there is none.
     var accessToken: String? { authorization(scheme: "bearer") ?? authorization(scheme: "dpop") }
 
-    /// Whether it has a DPoP proof (RFC 9449 §4.1), which nobody looks at here.
+    /// Whether it has a DPoP proof (RFC 9449 §4.1). The proof itself is not checked here.
     var holdsProof: Bool { headers.contains(name: "DPoP") }
 }
 
-/// What is to be sent back.
+/// A response to send.
 struct Answer {
     enum Body {
         case bytes([UInt8])
-        /// The beginning of a JSON string, then filler up to this many bytes, or without an end if it is nil; never held in
-        /// memory as a whole.
+        /// The beginning of a JSON string, then filler up to this many bytes, or without an end if it is nil. It is
+        /// never in memory as a whole.
         case filler(byteCount: Int?)
     }
 
@@ -63,7 +64,7 @@ struct Answer {
         self.body = body
     }
 
-    /// A JSON object in snake case; `headers` are added to the content type.
+    /// A JSON object with names in snake case; `headers` are added to the content type.
     static func json(_ value: some Encodable, status: Int = 200, headers: [(String, String)] = []) -> Answer {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -97,7 +98,7 @@ struct Answer {
 
     private static let jsonHeader = [(name: "Content-Type", value: "application/json")]
 
-    /// The same token answer with this JSON text as its `expires_in`.
+    /// The same token answer, with this JSON text as its `expires_in`.
     func stating(expiresIn json: String) -> Answer {
         guard case .bytes(let bytes) = body else { return self }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -108,12 +109,12 @@ struct Answer {
     static let noContent = Answer(status: 204)
     static let notFound = Answer(status: 404, headers: [("Content-Type", "text/plain")], text: "no such resource\n")
 
-    /// RFC 9110 §15.5.6 wants the allowed methods named.
+    /// RFC 9110 §15.5.6 requires the list of allowed methods.
     static func methodNotAllowed(allowed: String) -> Answer {
         Answer(status: 405, headers: [("Allow", allowed)])
     }
 
-    /// nil for a body without an end.
+    /// The length of the body; nil for a body without an end.
     var byteCount: Int? {
         switch body {
         case .bytes(let bytes): bytes.count

@@ -2,7 +2,7 @@ internal import Crypto
 internal import FoundationEssentials
 internal import TextEncodings
 
-/// Signs ID tokens (OpenID Connect Core §2) with a key of its own, made anew for each server.
+/// Signs ID tokens (OpenID Connect Core §2). Each server has a new key.
 struct IDTokenSigner: Sendable {
     private let key = P256.Signing.PrivateKey()
     private static let keyID = "demo-key-1"
@@ -35,7 +35,7 @@ struct IDTokenSigner: Sendable {
         let y: String
     }
 
-    /// Nil if it cannot be signed, which does not happen.
+    /// Signs an ID token; nil if signing fails, which does not happen.
     func idToken(
         _ issuer: String,
         _ subject: String,
@@ -65,10 +65,10 @@ struct IDTokenSigner: Sendable {
         return signed + "." + Base64URL.encode(signature.rawRepresentation)
     }
 
-    /// The client that a token of ours was made for, also after its end; nil if it is not ours.
+    /// The client that one of our tokens was issued for, even if it has expired; nil if the token is not ours.
     func audience(of token: String) -> String? { audiences(of: token)?.aud }
 
-    /// Whom a token of ours is about, also after its end; nil if it is not ours.
+    /// The subject of one of our tokens, even if it has expired; nil if the token is not ours.
     func subject(of token: String) -> String? { audiences(of: token)?.sub }
 
     private func audiences(of token: String) -> Audience? {
@@ -85,7 +85,7 @@ struct IDTokenSigner: Sendable {
         let sub: String
     }
 
-    /// Whom a token of somebody else's is about, whoever signed it; nil if it is none.
+    /// The subject of anybody's token, without verification; nil if it is not a token.
     static func subject(of token: String) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let body = bytes(parts[1]) else { return nil }
@@ -96,12 +96,12 @@ struct IDTokenSigner: Sendable {
         let sub: String
     }
 
-    /// RFC 7515 §2; nil for what is not written so.
+    /// Decodes base64url (RFC 7515 §2); nil if it is invalid.
     static func bytes(_ text: Substring) -> Data? {
         Base64URL.decode(text.utf8).map { Data($0) }
     }
 
-    /// The key set that clients check the signatures by (RFC 7517 §5).
+    /// The key set with which clients verify signatures (RFC 7517 §5).
     var keySet: Answer {
         let point = key.publicKey.rawRepresentation
         return .json(["keys": [Key(x: Base64URL.encode(point.prefix(32)), y: Base64URL.encode(point.suffix(32)))]])

@@ -1,21 +1,21 @@
 internal import FoundationEssentials
 package import NIOCore
 
-/// What a `DemoIssuer` is started with.
+/// The configuration of a `DemoIssuer`.
 package struct IssuerConfiguration: Sendable {
     package var clients: [DemoClient]
     package var policy: GrantPolicy
-    /// TCP port on 127.0.0.1; 0 lets the system choose.
+    /// The TCP port on 127.0.0.1; 0 lets the system choose.
     package var port: Int
-    /// The issuer identifier to publish; nil means `http://127.0.0.1:PORT`.
+    /// The published issuer identifier; nil uses `http://127.0.0.1:PORT`.
     package var issuer: String?
-    /// Whether `/admin/…` answers. Whoever reaches the port can then issue grants, so it belongs on loopback only.
+    /// Whether `/admin/…` is available. Anybody who reaches the port can then issue grants, so use it on loopback only.
     package var isAdministrable: Bool
-    /// Added to the true time in `Date` headers, to stand for a server whose clock is wrong.
+    /// An offset of the time in `Date` headers, to simulate a server with a wrong clock.
     package var dateOffset: Duration
     /// The time since the Unix epoch.
     package var now: @Sendable () -> Duration
-    /// Runs on the event loop for each accepted connection before HTTP is set up: the place for a TLS layer.
+    /// Runs on the event loop for each accepted connection before HTTP is set up, for example to add TLS.
     package var prepareConnection: @Sendable (any Channel) throws -> Void
 
     package init(
@@ -39,16 +39,16 @@ package struct IssuerConfiguration: Sendable {
     }
 }
 
-/// Why the demo issuer could not do what it was asked.
+/// Why the demo issuer could not do what was requested.
 package enum DemoIssuerError: Error, Equatable {
     /// `start` was called twice, or after `shutdown`.
     case startedBefore
-    /// The port is taken or not ours to take; `errno` as the system gave it, 0 if it gave none.
+    /// The port is taken or not allowed; `errno` is the system's, or 0 if there was none.
     case cannotListen(port: Int, errno: Int32)
     case noSuchClient(id: String)
     case noSuchGrant(family: Int)
-    /// No request fitted within this time.
+    /// No matching request arrived in this time.
     case noRequest(within: Duration)
-    /// More faults are scripted than the queue holds.
+    /// The queue of scripted faults is full.
     case tooManyFaults
 }

@@ -13,10 +13,10 @@ internal import NIOHTTP1
 //     GET    /admin/counters
 //     GET    /admin/log[?after=SEQUENCE][&wait_ms=N]  (waiting is the shell's part)
 extension IssuerState {
-    /// Grants issued by one administrative request; a million take a hundred requests.
+    /// The most grants per administrative request. A million take a hundred requests.
     static let grantsPerRequest = 10_000
 
-    /// What an administrative request comes to.
+    /// Answers an administrative request.
     mutating func administration(_ request: Request, at now: Duration) -> Answer {
         let path = request.path.split(separator: "/").dropFirst().map(String.init)
         guard let form = FormFields(request.method == .GET ? Array(request.query.utf8) : request.body) else {
@@ -64,9 +64,11 @@ extension IssuerState {
         }
     }
 
-    /// `access_token_lifetime_ms`, `refresh_token_lifetime_ms` (a number or `none`), `grace_period_ms`; `known_targets` (URIs and
-    /// audiences, space-separated, or `any`); `rotation`,
-    /// `reuse_detection`, `id_tokens` (with refreshes) and `report_refresh_token_lifetime` are `on` or `off`.
+    /// Sets the policy.
+    ///
+    /// `access_token_lifetime_ms`, `refresh_token_lifetime_ms` (a number or `none`) and `grace_period_ms` are numbers.
+    /// `known_targets` is `any`, or URIs and audiences separated by spaces. `rotation`, `reuse_detection`, `id_tokens`
+    /// (with refreshes) and `report_refresh_token_lifetime` are `on` or `off`.
     private mutating func setPolicy(_ form: FormFields) -> Answer {
         var policy = ledger.policy
         let isValid =
@@ -87,8 +89,10 @@ extension IssuerState {
         return .noContent
     }
 
-    /// `fault` (a name as in `Fault.name`), `times` (a number or `until-cleared`), and what the fault takes: `delay_ms`,
-    /// `byte_count`, `expires_in`, or `status`, `headers` (one a line) and `body`.
+    /// Scripts a fault.
+    ///
+    /// The fields are `fault` (a name as in `Fault.name`), `times` (a number or `until-cleared`), and the fault's
+    /// arguments: `delay_ms`, `byte_count`, `expires_in`, or `status`, `headers` (one per line) and `body`.
     private mutating func scriptFault(_ form: FormFields) -> Answer {
         guard let fault = Fault(form) else { return Self.badForm("the fault is unknown, or lacks a field") }
         let times = form["times"] ?? "1"
@@ -108,7 +112,7 @@ extension IssuerState {
         return .noContent
     }
 
-    /// Leaves `value` alone when the field is absent; false when it is present and cannot be read.
+    /// Reads a field into `value`, which stays unchanged if the field is missing; false if the field is invalid.
     private static func read<Value>(_ field: String?, _ parse: (String) -> Value?, into value: inout Value) -> Bool {
         guard let field else { return true }
         guard let parsed = parse(field) else { return false }
@@ -142,7 +146,7 @@ extension IssuerState {
 }
 
 extension Fault {
-    /// Reads a fault from a form; nil when its name is unknown or a field it needs is missing.
+    /// Reads a fault from a form; nil if its name is unknown or a required field is missing.
     fileprivate init?(_ form: FormFields) {
         let delay = form["delay_ms"].flatMap { Int($0) }.flatMap { $0 >= 0 ? Duration.milliseconds($0) : nil }
         switch (form["fault"], delay) {

@@ -2,7 +2,8 @@
 extension IssuerState {
     static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
-    /// A token for whom the assertion names; its scope is what the assertion and the request ask for, within the client's.
+    /// Issues a token for the subject of the assertion. Its scope is what the assertion and the request ask for,
+    /// limited to the client's.
     mutating func assertedToken(_ form: FormFields, _ draft: RequestLog.Draft, at now: Duration) -> Answer {
         var draft = draft
         let known = form["assertion"].flatMap(AssertionCheck.issuer).flatMap { clients[$0] }

@@ -3,14 +3,14 @@ internal import FoundationEssentials
 internal import NIOHTTP1
 internal import TextEncodings
 
-// The authorization endpoint, and the exchange of its codes.
+// The authorization endpoint and the exchange of its codes.
 extension IssuerState {
-    /// The authorization endpoint (RFC 6749 §3.1): a page that asks the person.
+    /// The authorization endpoint (RFC 6749 §3.1): returns a page that asks the person.
     mutating func authorization(_ admission: Admission, at now: Duration) -> Answer {
         guard let form = FormFields(admission.request.query.utf8), let client = form["client_id"].flatMap(client),
             let redirectURI = form["redirect_uri"], client.takes(redirectURI: redirectURI)
         else {
-            // RFC 6749 §4.1.2.1: not to be told to an address that may be anybody's.
+            // RFC 6749 §4.1.2.1: do not send errors to an address that may be anybody's.
             note(admission.draft, .malformed, at: now)
             return DemoPages.refusal("The client or its redirect URI is unknown here.")
         }
@@ -51,7 +51,7 @@ extension IssuerState {
         return DemoPages.consent(request, id: id)
     }
 
-    /// What the person decided on the page.
+    /// Handles the person's decision on the page.
     mutating func decision(_ admission: Admission, at now: Duration) -> Answer {
         guard let form = admission.form, let request = form["request"].flatMap({ desk.take($0) }) else {
             note(admission.draft, .malformed, at: now)
@@ -75,7 +75,7 @@ extension IssuerState {
             answer.append(("code", code))
         }
         if request.givesIDToken, let client = client(request.clientID) {
-            // OpenID Connect Core §3.3.2.11: the hash of the code that it comes with.
+            // OpenID Connect Core §3.3.2.11: the hash of the code that comes with it.
             let code = ledger.policy.misbindsCodes ? "another" : answer.first?.1
             let token = idToken(for: subject, client, nonce: request.nonce, code: code, at: now)
             answer += token.map { [("id_token", $0)] } ?? []
@@ -84,10 +84,11 @@ extension IssuerState {
         return sendBack(request, answer)
     }
 
-    /// What clients may ask for (OAuth 2.0 Multiple Response Type Encoding Practices §3, §5).
+    /// The supported response types (OAuth 2.0 Multiple Response Type Encoding Practices §3, §5).
     static let responseTypes = ["code", "id_token", "code id_token"]
 
-    /// Ends a person's session (OpenID Connect RP-Initiated Logout §2). Strict: without a token of ours nobody knows whose it is.
+    /// Ends a person's session (OpenID Connect RP-Initiated Logout §2). It requires one of our tokens, because nothing
+    /// else says whose session it is.
     mutating func sessionEnd(_ admission: Admission, at now: Duration) -> Answer {
         let form = FormFields(admission.request.query.utf8)
         var draft = admission.draft
@@ -103,7 +104,7 @@ extension IssuerState {
 
     /// Exchanges a code (RFC 6749 §4.1.3).
     ///
-    /// - Parameter policy: the one that the token endpoint's address names; nil if it names none.
+    /// - Parameter policy: the policy in the token endpoint's address; nil if it names none.
     mutating func exchange(
         _ form: FormFields,
         policy: String?,
@@ -116,7 +117,7 @@ extension IssuerState {
             return .oauthError("invalid_grant", "the code is unknown, or another client's")
         }
         if let family = issued.family {
-            // RFC 6749 §4.1.2: what was issued for it is in wrong hands.
+            // RFC 6749 §4.1.2: the code was used twice, so its tokens may be in the wrong hands.
             _ = ledger.revokeGrant(family)
             note(draft, .spentCodeUsed, at: now)
             return .oauthError("invalid_grant", "the code was used before; the grant is revoked")
@@ -162,28 +163,28 @@ extension IssuerState {
         return tokenAnswer(tokens, idToken: idToken, detailTypes: detailTypes, at: now)
     }
 
-    /// Sends the browser back with the answer, which names its issuer (RFC 9207 §2).
+    /// Sends the browser back with the answer, including the issuer (RFC 9207 §2).
     private func sendBack(_ request: SignInDesk.Request, _ answer: [(String, String)]) -> Answer {
         var fields = answer + (request.state.map { [("state", $0)] } ?? [])
         if ledger.policy.namesIssuer { fields.append(("iss", issuer)) }
         if request.isFormPost { return DemoPages.formPost(to: request.redirectURI, fields) }
         let query = fields.map { "\(FormEncoding.encode($0.0))=\(FormEncoding.encode($0.1))" }.joined(separator: "&")
-        // The same, §3: what holds a token goes behind the "#" unless something else was asked for.
+        // RFC 9207 §3: an answer with a token goes after the "#", unless another mode was requested.
         let mark = request.givesIDToken ? "#" : request.redirectURI.contains("?") ? "&" : "?"
         return Answer(status: 303, headers: [("Location", request.redirectURI + mark + query)])
     }
 
-    /// Nil for what is no array of objects that say their type.
+    /// The types in an array of objects; nil if it is not such an array, or if an object has no type.
     private static func detailTypes(in text: String) -> [String]? {
         (try? JSONDecoder().decode([AuthorizationDetail].self, from: Data(text.utf8)))?.map(\.type)
     }
 
-    /// RFC 7636 §4.6.
+    /// The challenge for a verifier (RFC 7636 §4.6).
     private static func challenge(of verifier: String) -> String {
         Base64URL.encode(SHA256.hash(data: Array(verifier.utf8)))
     }
 
-    /// A name that nobody can guess.
+    /// A random name that nobody can guess.
     mutating func randomText(_ prefix: String) -> String {
         prefix
             + (0..<2).map { _ in
@@ -193,12 +194,12 @@ extension IssuerState {
     }
 }
 
-/// What a person does at a policy's pages beside saying yes or no, as Azure AD B2C tells it.
+/// What a person can do on a policy's pages other than consent or refuse, as Azure AD B2C reports it.
 private enum PolicyDecision: String {
     case forgotten = "AADB2C90118: The user has forgotten their password."
     case cancelled = "AADB2C90091: The user has cancelled entering self-asserted information."
 
-    /// Nil for another decision, or where there is no policy.
+    /// Returns nil for other decisions, or if the request has no policy.
     init?(_ decision: String?, in request: SignInDesk.Request) {
         guard request.policy != nil else { return nil }
         switch decision {
@@ -209,7 +210,7 @@ private enum PolicyDecision: String {
     }
 }
 
-/// What is asked for and granted in detail (RFC 9396 §2), as far as this server looks at it.
+/// An authorization detail (RFC 9396 §2), as far as this server uses it.
 struct AuthorizationDetail: Codable {
     let type: String
 }

@@ -42,7 +42,7 @@ extension IssuerState {
         )
     }
 
-    /// The page where the person types the code, and decides.
+    /// The page on which the person enters the code and decides.
     mutating func devicePage(_ admission: Admission, at now: Duration) -> Answer {
         guard admission.request.method == .POST else {
             let form = FormFields(admission.request.query.utf8)
@@ -58,7 +58,7 @@ extension IssuerState {
         return DemoPages.notice(isAllowed ? "The device is signed in." : "The device was refused.")
     }
 
-    /// A poll (§3.4); a device code is good for one answer with tokens.
+    /// Answers a poll (§3.4). A device code brings tokens only once.
     mutating func pollDevice(_ form: FormFields, _ client: DemoClient, _ draft: RequestLog.Draft, at now: Duration)
         -> Answer
     {
@@ -89,7 +89,7 @@ extension IssuerState {
         }
     }
 
-    /// §6.1: eight letters without vowels, so that they make no words.
+    /// §6.1: eight consonants, so that they form no words.
     private mutating func userCode() -> String {
         let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
         let word = (0..<8).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }

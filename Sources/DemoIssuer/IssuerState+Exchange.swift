@@ -1,10 +1,10 @@
-// Tokens exchanged for others (RFC 8693).
+// Token exchange (RFC 8693).
 extension IssuerState {
     static let tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     private static let tokenType = "urn:ietf:params:oauth:token-type:"
 
-    /// A token of the subject's, for the client that asks and with no more scope than the subject's token has. Strict: a subject or an
-    /// actor that is not live is refused.
+    /// Issues a token of the subject to the requesting client, with at most the scope of the subject's token. If the
+    /// subject's or the actor's token is not valid, the request is refused.
     mutating func exchangedToken(
         _ form: FormFields,
         _ client: DemoClient,
@@ -42,7 +42,7 @@ extension IssuerState {
         return tokenAnswer(tokens, issuedType: wanted, jwt: jwt, at: now)
     }
 
-    /// What a token of ours is good for; nil for one that is not live, or of another type than is said.
+    /// What one of our tokens may do; nil if it is not valid, or if its type is not the stated one.
     private func liveToken(_ text: String, _ type: String?, at now: Duration) -> (subject: String, scope: String)? {
         let live = ledger.liveToken(text, at: now)
         switch type {

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import NIOHTTP1
 
-// Clients that register themselves (RFC 7591) and delete their registration (RFC 7592). Strict: what this server does not know, and what
-// a native client has no use for, is refused.
+// Clients that register themselves (RFC 7591) and delete their registration (RFC 7592). The server refuses what it does
+// not know and what a native client does not need.
 extension IssuerState {
     mutating func registration(_ admission: Admission, at now: Duration) -> Answer {
         switch ledger.policy.registration {
@@ -38,8 +38,8 @@ extension IssuerState {
         return answer(about: client, status: 201, at: now)
     }
 
-    /// RFC 7592: a client reads its registration (§2.1), updates it, which renews its secret (§2.2), or deletes it (§2.3). Whoever does not
-    /// have the client's token is told nothing about the client.
+    /// Manages a registration (RFC 7592). A client reads it (§2.1), updates it, which renews its secret (§2.2), or
+    /// deletes it (§2.3). Without the client's token, the answer says nothing about the client.
     mutating func managedRegistration(_ admission: Admission, at now: Duration) -> Answer {
         let id = String(admission.request.path.dropFirst("/register/".count))
         guard let client = clients[id], let token = client.registrationToken,
@@ -59,7 +59,8 @@ extension IssuerState {
         }
     }
 
-    /// Takes what the client has read here, and nothing that is not its to say. The secret before is taken no more.
+    /// Updates the registration. The client may send only what it has read here and what it may set. The old secret is
+    /// no longer accepted.
     private mutating func update(_ client: DemoClient, _ admission: Admission, at now: Duration) -> Answer {
         guard ledger.policy.renewsClientSecrets else {
             note(admission.draft.naming(client.id), .clientRefused, at: now)
@@ -124,13 +125,13 @@ extension IssuerState {
 }
 
 extension DemoClient {
-    /// Nil for a way of authentication that is not known here.
+    /// Creates a client; nil for an unknown authentication method.
     ///
-    /// - Parameter secret: what it gets if it needs one.
+    /// - Parameter secret: the client's secret, if it needs one.
     fileprivate init?(id: String, _ metadata: ClientMetadata, secret: String) {
         let key = metadata.jwks?.keys.first?.pem
         switch (metadata.tokenEndpointAuthMethod ?? "client_secret_basic", key) {
-        // Its assertions speak for it (RFC 7523 §2.1).
+        // The client authenticates with its assertions (RFC 7523 §2.1).
         case ("none", _): self.init(id: id, assertionKey: key)
         case ("client_secret_basic", _):
             self.init(id: id, authentication: .basic(secret: secret, form: .formEncoded), assertionKey: key)
@@ -142,7 +143,7 @@ extension DemoClient {
     }
 }
 
-/// What a registration is answered with (RFC 7591 §3.2.1): what the client has said, and what it is given.
+/// The answer to a registration (RFC 7591 §3.2.1): the client's metadata, and what the server assigned.
 private struct Registered: Encodable {
     let clientId: String
     let clientSecret: String?

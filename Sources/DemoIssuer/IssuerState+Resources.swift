@@ -1,4 +1,4 @@
-// Metadata, introspection, and the one protected resource.
+// Metadata, introspection, and the only protected resource.
 extension IssuerState {
     private struct Metadata: Encodable {
         let issuer: String
@@ -22,7 +22,7 @@ extension IssuerState {
         let subjectTypesSupported = ["public"]
         /// RFC 9207 §3.
         let authorizationResponseIssParameterSupported: Bool
-        /// oidc-agent asks no server that does not name any.
+        /// oidc-agent does not use a server that lists none.
         let scopesSupported = ["openid", "offline_access", "demo"]
         let tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
     }
@@ -80,11 +80,11 @@ extension IssuerState {
         )
     }
 
-    /// A protected resource: tells whose access token it was given, or refuses it as RFC 6750 §3 says.
+    /// A protected resource. It returns the subject of the access token, or refuses as described in RFC 6750 §3.
     mutating func userInfo(_ admission: Admission, at now: Duration) -> Answer {
         guard let token = admission.request.accessToken else {
             note(admission.draft, .accessRefused, at: now)
-            // RFC 6750 §3.1: without credentials in the request there is no error code in the answer.
+            // RFC 6750 §3.1: if the request has no credentials, the answer has no error code.
             return Answer(status: 401, headers: [("WWW-Authenticate", #"Bearer realm="demo""#)])
         }
         guard let live = ledger.liveToken(token, at: now), !live.isRefreshToken else {
@@ -94,7 +94,7 @@ extension IssuerState {
         }
         note(admission.draft, .accessAccepted, at: now)
         var claims = ["sub": live.subject, "scope": live.scope]
-        // OpenID Connect Core §5.4: what else is told goes by the scopes.
+        // OpenID Connect Core §5.4: the scopes decide which other claims are returned.
         if live.scope.split(separator: " ").contains("openid") { claims["email"] = live.subject + "@example.org" }
         return .json(claims.merging(live.actor.map { ["act": $0] } ?? [:]) { $1 })
     }

@@ -21,7 +21,7 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return .oauthError("invalid_request", "grant_type is missing, or a parameter is doubled or badly encoded")
         }
-        // RFC 7521 §4.1: an assertion says who speaks.
+        // RFC 7521 §4.1: the assertion identifies the client.
         if grantType == Self.jwtBearer { return assertedToken(form, draft, at: now) }
         guard let client = ClientCredentials(admission.request, form).flatMap({ authenticate($0, at: now) }) else {
             note(draft, .clientRefused, at: now)
@@ -72,7 +72,7 @@ extension IssuerState {
         _ draft: RequestLog.Draft,
         at now: Duration
     ) -> Answer {
-        // RFC 6749 §4.4: for confidential clients only.
+        // RFC 6749 §4.4: only for confidential clients.
         guard let scope = client.serviceScope, client.authentication != .none else {
             note(draft, .clientRefused, at: now)
             return .oauthError("unauthorized_client", "the client may do nothing for itself")
@@ -88,13 +88,13 @@ extension IssuerState {
         return answer(decision, at: now)
     }
 
-    /// What the endpoints about tokens are asked.
+    /// A request to the introspection or the revocation endpoint.
     enum TokenInquiry {
         case asked(String, by: DemoClient, RequestLog.Draft)
         case refused(Answer)
     }
 
-    /// Which token which client asks about, at the introspection or the revocation endpoint.
+    /// Reads which client asks about which token, at the introspection or the revocation endpoint.
     mutating func tokenInquiry(_ admission: Admission, at now: Duration) -> TokenInquiry {
         var draft = admission.draft
         guard let form = admission.form, let token = form["token"] else {
@@ -130,7 +130,7 @@ extension IssuerState {
         }
     }
 
-    /// RFC 6749 §5.2: 401, and the scheme to use.
+    /// RFC 6749 §5.2: 401 with the scheme to use.
     static var clientRefused: Answer {
         .oauthError(
             "invalid_client",
@@ -140,9 +140,11 @@ extension IssuerState {
         )
     }
 
+    /// An answer with tokens.
+    ///
     /// - Parameters:
-    ///   - issuedType: of a token that was exchanged (RFC 8693 §2.2.1).
-    ///   - jwt: stands for the access token: an id_token that was asked for, which goes into no header.
+    ///   - issuedType: the type of an exchanged token (RFC 8693 §2.2.1).
+    ///   - jwt: a requested ID token, which replaces the access token and must not be used in a header.
     func tokenAnswer(
         _ tokens: IssuedTokens,
         idToken: String? = nil,
@@ -164,12 +166,14 @@ extension IssuerState {
                 idToken: idToken,
                 authorizationDetails: detailTypes.isEmpty ? nil : detailTypes.map { AuthorizationDetail(type: $0) }
             ),
-            // RFC 6749 §5.1 asks for both.
+            // RFC 6749 §5.1 requires both.
             headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")]
         )
     }
 
-    /// - Parameter code: what it comes with from the authorization endpoint; nil if it comes from the token endpoint, or alone.
+    /// An ID token.
+    ///
+    /// - Parameter code: the code that comes with it from the authorization endpoint; nil if there is none.
     func idToken(
         for subject: String,
         _ client: DemoClient,
@@ -190,7 +194,7 @@ extension IssuerState {
         )
     }
 
-    /// The ID token that comes with a refresh; nil if none does.
+    /// The ID token for a refresh; nil if the answer has none.
     private func idToken(with tokens: IssuedTokens, for client: DemoClient?, at now: Duration) -> String? {
         guard let client, ledger.policy.refreshesIDTokens, tokens.scope.split(separator: " ").contains("openid") else {
             return nil
@@ -198,7 +202,9 @@ extension IssuerState {
         return ledger.liveToken(tokens.accessToken, at: now).flatMap { idToken(for: $0.subject, client, at: now) }
     }
 
-    /// - Parameter client: whose grant was refreshed; nil for a token that no refresh token was spent for.
+    /// The answer for a decision.
+    ///
+    /// - Parameter client: the client whose grant was refreshed; nil if no refresh token was spent.
     func answer(_ decision: RefreshDecision, to client: DemoClient? = nil, at now: Duration) -> Answer {
         switch decision {
         case .issued(let tokens), .rotated(let tokens), .graceRepeat(let tokens):
@@ -231,7 +237,7 @@ extension RefreshDecision {
 }
 
 extension RefreshRefusal {
-    /// The reason a person reads as `error_description`.
+    /// The reason for people, sent as `error_description`.
     fileprivate var explanation: String {
         switch self {
         case .unknownToken: "the refresh token is unknown"

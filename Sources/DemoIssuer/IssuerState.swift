@@ -1,9 +1,9 @@
 internal import NIOHTTP1
 
-/// All that the server knows, and what each endpoint answers: synchronous, without sockets and without a clock.
+/// The server's whole state, and the answers of each endpoint. It is synchronous and has no sockets and no clock.
 ///
-/// A token request passes through in three steps, so that the shell can wait between them: `admit` when it has arrived,
-/// `answer` when it is served, `release` when its answer is about to leave or the connection is gone.
+/// A token request goes through three steps, so that the caller can wait between them: `admit` when it arrives,
+/// `answer` when it is served, and `release` when its answer is about to be sent or the connection has closed.
 struct IssuerState {
     var ledger: GrantLedger
     var faults = FaultQueue()
@@ -11,19 +11,19 @@ struct IssuerState {
     let signer = IDTokenSigner()
     var log = RequestLog()
     var dateOffset: Duration
-    /// The issuer identifier (RFC 8414 §2), known once the port is.
+    /// The issuer identifier (RFC 8414 §2), set when the port is known.
     var issuer = ""
     let isAdministrable: Bool
     var clients: [String: DemoClient]
     /// The numbers of the token requests in flight, by family.
     private var inFlight: [Int: Set<Int>] = [:]
-    /// Where in the log the served requests stand whose answer has not left yet.
+    /// The log entries of served requests whose answer has not been sent yet.
     private var unanswered: [Int: Int] = [:]
     private var lastAdmission = 0
     var generator = SystemRandomNumberGenerator()
-    /// `token_type` of what the request that is served brings (RFC 9449 §5).
+    /// The `token_type` in the answer to the current request (RFC 9449 §5).
     var tokenType = "Bearer"
-    /// The names of the assertions that were shown; each is good once (RFC 7523 §3).
+    /// The IDs of the assertions that were used. Each is valid once (RFC 7523 §3).
     var shownAssertions: Set<String> = []
 
     init(_ configuration: IssuerConfiguration) {
@@ -33,18 +33,18 @@ struct IssuerState {
         clients = Dictionary(configuration.clients.map { ($0.id, $0) }) { _, last in last }
     }
 
-    /// A request that has arrived, with the fault it drew.
+    /// A request that has arrived, with its scripted fault.
     struct Admission {
-        /// Tells requests apart; counted from 1.
+        /// The request's number, from 1.
         let number: Int
         let request: Request
-        /// nil for a body that is no form.
+        /// The form; nil if the body is not a form.
         let form: FormFields?
         let plan: Fault.Plan
         var draft: RequestLog.Draft
     }
 
-    /// Takes a request in. Only token requests draw faults and count as in flight.
+    /// Registers a request. Only token requests get faults and count as in flight.
     mutating func admit(_ request: Request) -> Admission {
         let form = request.method == .POST ? FormFields(request.body) : nil
         var draft = RequestLog.Draft(path: request.path)
@@ -66,7 +66,7 @@ struct IssuerState {
         return Admission(number: number, request: request, form: form, plan: plan, draft: draft)
     }
 
-    /// Serves an admitted request.
+    /// Serves a registered request.
     mutating func answer(_ admission: Admission, at now: Duration) -> Answer {
         guard admission.plan.isServed else {
             note(admission.draft, .notServed, at: now)
@@ -77,7 +77,7 @@ struct IssuerState {
         return admission.plan.replacement ?? admission.plan.expiresIn.map(served.stating) ?? served
     }
 
-    /// Forgets that the request is in flight; a second time does nothing.
+    /// Marks the request as no longer in flight. A second call does nothing.
     mutating func release(_ admission: Admission, at now: Duration) {
         if let sequence = unanswered.removeValue(forKey: admission.number) { log.noteAnswered(sequence, at: now) }
         guard let family = admission.draft.position?.family else { return }
@@ -93,7 +93,7 @@ struct IssuerState {
         ledger.issueGrant(clientID: clientID, subject: subject, scope: scope, at: now, using: &generator)
     }
 
-    /// Gives a client a grant because a person has consented, with its first tokens.
+    /// Issues a grant with its first tokens, after a person has consented.
     mutating func openGrant(clientID: String, subject: String, scope: String, at now: Duration) -> IssuedTokens {
         let granted = scope.split(separator: " ").filter { !ledger.policy.declinedScopes.contains(String($0)) }
         return ledger.openGrant(
@@ -143,7 +143,7 @@ struct IssuerState {
         }
     }
 
-    /// The client that the credentials are accepted for; nil when they are not.
+    /// The client that has these credentials; nil if they are wrong.
     func authenticate(_ credentials: ClientCredentials, at now: Duration) -> DemoClient? {
         let check = assertionCheck(at: now)
         return registration(credentials).flatMap { $0.accepts(credentials, check) ? $0 : nil }

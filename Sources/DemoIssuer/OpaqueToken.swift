@@ -1,8 +1,8 @@
-/// A random token of 128 bits that means nothing to its holder: an access token or a refresh token of this server.
+/// A random token of 128 bits without a meaning for its holder: an access token or a refresh token of this server.
 ///
-/// It is kept as two words, not as text, so that a million grants cost a dictionary of words.
+/// It is stored as two words and not as text, so that a million grants need only a dictionary of words.
 struct OpaqueToken: Hashable, Sendable {
-    /// What a token is for; its prefix shows it to whoever reads a capture of a test.
+    /// What a token is for. Its prefix shows the kind to people who read a test's capture.
     enum Kind: String, Hashable, Sendable, CaseIterable {
         case access = "demo-at-"
         case refresh = "demo-rt-"
@@ -18,7 +18,7 @@ struct OpaqueToken: Hashable, Sendable {
         low = generator.next()
     }
 
-    /// Reads what a client sent; nil for anything that this server cannot have issued.
+    /// Reads a client's token; nil if this server cannot have issued it.
     init?(_ text: String) {
         guard let kind = Kind.allCases.first(where: { text.hasPrefix($0.rawValue) }) else { return nil }
         let digits = text.dropFirst(kind.rawValue.count)
@@ -29,7 +29,7 @@ struct OpaqueToken: Hashable, Sendable {
         self.kind = kind
         self.high = high
         self.low = low
-        // A number has many spellings (capitals, a plus sign), a token has one.
+        // A number can be written in several ways (capitals, a plus sign); a token only in one.
         guard self.text == text else { return nil }
     }
 

@@ -1,8 +1,8 @@
-/// One request as the server saw it; it names grants by number and holds no token.
+/// The log entry of a request. It identifies grants by number and contains no token.
 package struct LogEntry: Sendable, Equatable, Codable {
-    /// What became of the request.
+    /// The outcome of a request.
     package enum Outcome: String, Sendable, Codable, CaseIterable {
-        /// The request has arrived and waits out a `delayBefore`; a second entry follows when it is served.
+        /// The request has arrived and waits because of `delayBefore`. A second entry follows when it is served.
         case held = "held"
         case issued = "issued"
         case rotated = "rotated"
@@ -16,11 +16,11 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case unknownTarget = "unknown-target"
         /// Client authentication failed.
         case clientRefused = "client-refused"
-        /// An assertion that is not good.
+        /// The assertion is not valid.
         case assertionRefused = "assertion-refused"
-        /// A parameter is missing, doubled or not supported.
+        /// A parameter is missing, repeated or not supported.
         case malformed = "malformed"
-        /// A scripted fault took the endpoint's place, or the client hung up before it was served.
+        /// A scripted fault replaced the endpoint, or the client hung up before it was served.
         case notServed = "not-served"
         /// A person is asked for consent.
         case asked = "asked"
@@ -28,14 +28,14 @@ package struct LogEntry: Sendable, Equatable, Codable {
         case approved = "approved"
         /// The person has not consented.
         case denied = "denied"
-        /// A device asks, and nobody has decided yet.
+        /// A device polls, and nobody has decided yet.
         case pending = "pending"
         /// A code or a device code was exchanged for a grant.
         case opened = "opened"
-        /// The code is unknown, has ended, or belongs to another request.
+        /// The code is unknown, has expired, or belongs to another request.
         case unknownCode = "unknown-code"
         case spentCodeUsed = "spent-code-used"
-        /// A browser came with a token of ours, and its session has ended.
+        /// A browser presented one of our tokens, and its session has ended.
         case sessionEnded = "session-ended"
         /// A client was registered, or has updated its registration.
         case registered = "registered"
@@ -51,62 +51,62 @@ package struct LogEntry: Sendable, Equatable, Codable {
     package let sequence: Int
     /// µs since the Unix epoch, when the outcome was decided.
     package let timeUSec: Int64
-    /// The request's path.
+    /// The path of the request.
     package let path: String
-    /// nil where the request had none.
+    /// The grant type; nil if the request had none.
     package let grantType: String?
-    /// nil when no known client was named.
+    /// The client; nil if the request named no known client.
     package let clientID: String?
-    /// The family and generation of the refresh token *sent*; nil when it is unknown or there was none.
+    /// The family and generation of the refresh token in the request; nil if it is unknown or missing.
     package let family: Int?
     package let generation: Int?
     package let outcome: Outcome
     /// Whether another refresh of the same family was in flight when this one arrived.
     package let overlaps: Bool
-    /// Name of the scripted fault that befell the request, if any.
+    /// The name of the scripted fault for the request, if any.
     package let fault: String?
-    /// µs since the Unix epoch, when the last byte of the answer was about to leave, or the connection had ended without; nil before
-    /// that.
+    /// When the last byte of the answer was about to be sent, or when the connection ended without an answer, in µs
+    /// since the Unix epoch; nil before that.
     package internal(set) var answeredUSec: Int64?
 }
 
-/// Totals since the start; unlike the log they forget nothing.
+/// Totals since the start. Unlike the log, they are never cut.
 package struct RequestCounters: Sendable, Equatable, Codable {
     /// Requests to the token endpoint.
     package var tokenRequests = 0
-    /// Refresh requests with a token that had been replaced, those forgiven by the grace period not included.
+    /// Refresh requests with a replaced token, without those within the grace period.
     package var spentTokenUses = 0
     /// Requests that got the previous answer again.
     package var graceRepeats = 0
     /// Refresh requests that arrived while another of the same family was in flight.
     package var overlaps = 0
-    /// Refresh requests that were granted, repeats not included.
+    /// Refresh requests that were granted, without repeats.
     package var refreshes = 0
 }
 
-/// The last requests and the totals.
+/// The last requests, and the totals.
 struct RequestLog {
-    /// Enough for the longest test; at about 200 bytes an entry the whole log stays below 20 MB.
+    /// The most entries, enough for the longest test. With about 200 bytes each, the whole log stays below 20 MB.
     static let capacity = 100_000
 
     private(set) var counters = RequestCounters()
     private(set) var lastSequence = 0
-    // Filled from the front and cut in bulk, so that an append costs the same however long the log is.
+    // Filled at the end and cut in bulk, so that appending costs the same for any length of the log.
     private var kept: [LogEntry] = []
 
-    /// The entries after `sequence` that are still kept, oldest first.
+    /// The stored entries after `sequence`, oldest first.
     func entries(after sequence: Int) -> ArraySlice<LogEntry> {
         guard let first = kept.first?.sequence else { return [] }
         return kept.dropFirst(max(0, sequence + 1 - first)).suffix(Self.capacity)
     }
 
-    /// Notes a token request's arrival.
+    /// Counts the arrival of a token request.
     mutating func countArrival(overlaps: Bool) {
         counters.tokenRequests += 1
         if overlaps { counters.overlaps += 1 }
     }
 
-    /// Writes a request down under the next sequence number.
+    /// Records a request with the next sequence number.
     mutating func append(_ request: Draft, outcome: LogEntry.Outcome, at now: Duration) {
         switch outcome {
         case .issued, .rotated: counters.refreshes += 1
@@ -138,14 +138,14 @@ struct RequestLog {
 
     }
 
-    /// Notes when the answer to a request left, the first time.
+    /// Records when the answer to a request was sent, the first time.
     mutating func noteAnswered(_ sequence: Int, at now: Duration) {
         guard let first = kept.first?.sequence, kept.indices.contains(sequence - first) else { return }
         guard kept[sequence - first].answeredUSec == nil else { return }
         kept[sequence - first].answeredUSec = now.wholeMicroseconds
     }
 
-    /// What is known of a request before its outcome.
+    /// What is known about a request before its outcome.
     struct Draft {
         let path: String
         var grantType: String?
@@ -154,7 +154,7 @@ struct RequestLog {
         var overlaps = false
         var fault: Fault?
 
-        /// The same of a client that is known by now.
+        /// The same request with the client, which is now known.
         func naming(_ client: String) -> Draft {
             var draft = self
             draft.clientID = client

@@ -1,36 +1,36 @@
-/// The sign-ins that are under way at the server: what was asked for, and what was promised for it.
+/// The sign-ins under way at the server: requests, codes and devices.
 ///
-/// A value without a clock and without randomness of its own, as the ledger is. Times are counted from the Unix epoch.
+/// Like the ledger, it is a value without a clock or randomness. Times count from the Unix epoch.
 struct SignInDesk {
-    /// What an application asked for a person's consent to (RFC 6749 §4.1.1).
+    /// An application's request for a person's consent (RFC 6749 §4.1.1).
     struct Request: Equatable {
         var clientID: String
         var redirectURI: String
         var state: String?
         var scope: String
-        /// `code_challenge` of the method S256 (RFC 7636 §4.3); nil if there was none.
+        /// `code_challenge` with the method S256 (RFC 7636 §4.3); nil if there was none.
         var challenge: String?
         var nonce: String?
         /// `code`, `code id_token` or `id_token`.
         var responseType = "code"
         var isFormPost: Bool
-        /// The types that `authorization_details` (RFC 9396 §2) asks for; empty if it asks for none.
+        /// The types in `authorization_details` (RFC 9396 §2); empty if there are none.
         var detailTypes: [String] = []
-        /// Whom the page offers first.
+        /// The person that the page suggests.
         var loginHint: String?
-        /// The policy that the address names (`p`), as Azure AD B2C's do; nil if it names none.
+        /// The policy in the address (`p`), as in Azure AD B2C; nil if there is none.
         var policy: String?
 
         var givesCode: Bool { responseType != "id_token" }
         var givesIDToken: Bool { responseType != "code" }
     }
 
-    /// What a code stands for.
+    /// What a code was issued for.
     struct IssuedCode: Equatable {
         var request: Request
         var subject: String
         var issuedAt: Duration
-        /// The grant that it was exchanged for; nil until then.
+        /// The grant that it was exchanged for; nil before that.
         var family: Int?
     }
 
@@ -50,9 +50,10 @@ struct SignInDesk {
         var decision: Decision?
     }
 
-    /// How long a code lives: RFC 6749 §4.1.2 allows ten minutes, and advises less.
+    /// The lifetime of a code. RFC 6749 §4.1.2 allows ten minutes and recommends less.
     static let codeLifetime = Duration.seconds(60)
-    /// Of each kind; the oldest goes first. It bounds what a test that never decides can leave here.
+    /// The most entries of each kind; the oldest is removed first. It limits what a test that never decides can leave
+    /// behind.
     private static let kept = 1000
 
     private var requests: [String: Request] = [:]
@@ -62,14 +63,14 @@ struct SignInDesk {
     private var devices: [String: Device] = [:]
     private var deviceOrder: [String] = []
 
-    /// Puts a request on the page `id`.
+    /// Stores a request for the page `id`.
     mutating func ask(_ request: Request, as id: String) {
         requests[id] = request
         requestOrder.append(id)
         if requestOrder.count > Self.kept { requests[requestOrder.removeFirst()] = nil }
     }
 
-    /// The request of a page, which can be decided on once.
+    /// Removes and returns a page's request, which can be decided once.
     mutating func take(_ id: String) -> Request? {
         requests.removeValue(forKey: id)
     }
@@ -82,7 +83,7 @@ struct SignInDesk {
 
     func issued(_ code: String) -> IssuedCode? { codes[code] }
 
-    /// Notes which grant a code was exchanged for.
+    /// Records which grant a code was exchanged for.
     mutating func spend(_ code: String, for family: Int) {
         codes[code]?.family = family
     }
@@ -98,7 +99,7 @@ struct SignInDesk {
         set { devices[code] = newValue }
     }
 
-    /// The device whose code a person types, however they write it.
+    /// The device whose code the person typed, in any spelling.
     func deviceCode(for typed: String) -> String? {
         let letters = { (text: String) in text.uppercased().filter { $0.isLetter || $0.isNumber } }
         return devices.first { letters($0.value.userCode) == letters(typed) }?.key
