@@ -6,14 +6,14 @@ internal import Varlink
 
 /// The daemon until its store is open.
 extension Daemon {
-    /// What is there before the store is.
+    /// The parts that exist before the store.
     struct Parts {
         let executor: DispatchQueueExecutor
         var keyring: StoreKeyring
         let storeOpener: StoreOpener
         let router: CallRouter
         let server: VarlinkServer
-        /// Whether callers are let in.
+        /// Whether callers are admitted.
         var isServing = false
         let manager: ServiceManagerLink
         let changeLog: ChangeLog
@@ -42,9 +42,10 @@ extension Daemon {
         )
     }
 
-    /// Opens the store. While its key is missing, the daemon waits for it, and tells callers and the service manager so.
+    /// Opens the store. While the store's key is missing, the daemon waits for it and tells callers and the service
+    /// manager.
     ///
-    /// - Returns: nil if the daemon is to end.
+    /// - Returns: nil if the daemon has to end.
     mutating func openStore(
         _ parts: inout Parts,
         _ events: AsyncStream<DaemonEvent>
@@ -66,7 +67,7 @@ extension Daemon {
             case .store(.failure(let error)):
                 throw DaemonError(error)
             case .descriptors:
-                // Nobody has an account yet to be served with.
+                // Without the store, no caller can be served yet.
                 continue
             case .signal(.hangUp):
                 await reload(&parts, &lock)
@@ -79,9 +80,9 @@ extension Daemon {
         return nil
     }
 
-    /// Puts a backup in the place of the store.
+    /// Replaces the store with a backup.
     ///
-    /// - Returns: what was done, in one line or two.
+    /// - Returns: what was done, in one or two lines.
     func restore(from backup: String) throws(DaemonError) -> String {
         do {
             try ProcessHardening.apply()
@@ -109,9 +110,9 @@ extension Daemon {
         await parts.storeOpener.open(with: parts.keyring)
     }
 
-    /// What keeps the store from being opened.
+    /// Why the store cannot be opened.
     private struct Lock {
-        /// Nil while nothing is known yet: the daemon is not ready then.
+        /// The reason; nil while nothing is known yet and the daemon is not ready.
         var cause: StoreKeyError?
         var isConfigurationRejected = false
 
@@ -133,9 +134,9 @@ extension DaemonError {
 }
 
 extension SecretServiceKeys {
-    /// The items of the store in `stateDirectory`, at the Secret Service on this bus.
+    /// The Secret Service's items for the store in `stateDirectory`, on this bus.
     ///
-    /// - Parameter address: of the session bus; nil if there is none.
+    /// - Parameter address: the address of the session bus; nil if there is none.
     static func onSessionBus(_ address: String?, stateDirectory: String) -> SecretServiceKeys {
         let ours = ["xdg:schema": "io.authrefresh.StoreKey", "store": stateDirectory]
         @Sendable func withSession<Result>(

@@ -8,17 +8,19 @@ internal import RefreshCore
 internal import Systemd
 internal import Varlink
 
-/// The daemon, put together: configuration, store, coordinator, socket, service manager.
+/// The daemon with all its parts: configuration, store, coordinator, socket, service manager.
 struct Daemon {
     private let options: DaemonOptions
     let paths: DaemonPaths
     private(set) var configuration: LoadedConfiguration
-    /// What the parts were made by.
+    /// The configuration that the parts were created with.
     private let startedWith: DaemonConfiguration
 
     var profileCount: Int { configuration.settings.profiles.names.count }
 
-    /// - Throws: what is wrong with the command line, the environment or the configuration.
+    /// Prepares the daemon.
+    ///
+    /// - Throws: an error in the command line, the environment or the configuration.
     init(options: DaemonOptions) throws(DaemonError) {
         self.options = options
         paths = try Self.paths(options)
@@ -55,7 +57,7 @@ struct Daemon {
         }
     }
 
-    /// Serves nobody any more, and has the service manager told the last of it.
+    /// Stops serving, and delivers the last news to the service manager.
     private func end(_ parts: Parts) async {
         await parts.server.shutdown()
         await parts.manager.drain(within: .seconds(2))
@@ -93,7 +95,7 @@ struct Daemon {
             )
             if !parts.isServing { try await start(parts.server) }
         } catch {
-            // Refreshes may have begun: their answers are worth more than a quick end.
+            // Refreshes may be under way. Their answers are worth more than a quick end.
             await Shutdown.run(on: coordinator)
             try? await client.shutdown()
             throw error
@@ -111,7 +113,7 @@ struct Daemon {
         try? await client.shutdown()
     }
 
-    /// Does what the process is told, until it is told to end.
+    /// Handles signals and other process events until the daemon has to end.
     private mutating func serve(
         _ coordinator: RefreshCoordinator,
         _ parts: Parts,
@@ -140,7 +142,7 @@ struct Daemon {
         }
     }
 
-    /// Reads the configuration as a reload would, and only says what is wrong with it.
+    /// Reads the configuration like a reload does, but only returns its error.
     private var configurationError: @Sendable () -> ConfigurationError? {
         { [options, paths] in
             do throws(ConfigurationError) {
@@ -165,12 +167,12 @@ struct Daemon {
         parts.manager.ready(status: await coordinator.statusLine)
     }
 
-    /// Reads the configuration anew; one that cannot be used changes nothing.
+    /// Reads the configuration again. An invalid configuration is ignored; the previous one stays in force.
     ///
-    /// - Parameter take: takes over the settings; nil if the configuration is rejected.
+    /// - Parameter take: applies the settings; nil if the configuration was rejected.
     mutating func reload(_ changeLog: ChangeLog, _ take: (RefreshConfiguration?) async -> Void) async {
         do {
-            // Looked for anew: the file may have been made since the start.
+            // Search again, because the file may have been created since the start.
             configuration = try LoadedConfiguration(paths: try Self.paths(options), startedWith: startedWith)
             await take(configuration.settings)
             let waiting = startedWith.keysAwaitingRestart(in: configuration.file)
@@ -186,7 +188,7 @@ struct Daemon {
     }
 }
 
-/// What the daemon is put together from.
+/// The parts of the daemon.
 extension Daemon {
     func makeLogger() -> Logger {
         let level = Logger.Level(rawValue: configuration.file.logLevel) ?? .notice
@@ -212,7 +214,7 @@ extension Daemon {
         )
     }
 
-    /// Asks the user's service manager to restart our socket unit; nil where there is none.
+    /// Asks the user's service manager to restart our socket unit; nil if there is none.
     private func restorePassedSocket(
         _ changeLog: ChangeLog
     ) -> (@Sendable (@escaping @Sendable (Bool) -> Void) -> Void)? {
@@ -252,7 +254,7 @@ extension Daemon {
                     vendor: "authrefreshd",
                     product: "authrefreshd",
                     version: Version.text,
-                    // org.varlink.service wants a field; the project has no page.
+                    // org.varlink.service requires this field, but the project has no web page.
                     url: ""
                 ),
                 interfaces: [Interface.name: Interface.text],
@@ -262,8 +264,8 @@ extension Daemon {
         )
     }
 
-    /// The daemon counts as alive if all its loops turn: the coordinator's queue, that of the tasks, and the socket's thread; those of the
-    /// network follow.
+    /// The daemon counts as alive if all its loops run: the coordinator's queue, the queue of the tasks, and the
+    /// socket's thread. The network's loops are added later.
     func makeManager(_ executor: DispatchQueueExecutor, _ server: VarlinkServer) -> ServiceManagerLink {
         ServiceManagerLink(
             notifier: ServiceNotifier.fromEnvironment(),
@@ -284,7 +286,7 @@ extension Daemon {
         }
     }
 
-    /// The socket that systemd passed, or else our own path: the same server behind either.
+    /// The socket from systemd, or else our own path. The server is the same for both.
     private func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
         let sockets: [ListenSocket]
         do throws(SystemdError) {

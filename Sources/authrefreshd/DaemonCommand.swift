@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Glibc
 
-/// `authrefreshd`: build, run, report.
+/// The command `authrefreshd`.
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authrefreshd",
@@ -45,10 +45,10 @@ struct DaemonCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends the process: with the help or version that was asked for, or with an error.
+    /// Ends the process with the requested help or version, or with an error.
     static func end(with error: any Error) -> Never {
         guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-        // What the argument parser says, in the form of all our messages.
+        // The argument parser's message, in the format of all our messages.
         let message = message(for: error).split(separator: "\n").first ?? "wrong arguments"
         tell(message.prefix(1).lowercased() + message.dropFirst(), hint: "see 'authrefreshd --help'")
         exit(withError: ExitCode.validationFailure)

@@ -2,7 +2,7 @@ internal import AccountStorage
 internal import Systemd
 internal import Varlink
 
-/// Why the daemon does not start.
+/// Why the daemon cannot start.
 enum DaemonError: Error {
     case noHome(variable: String)
     case configuration(ConfigurationError)
@@ -26,7 +26,7 @@ extension DaemonError: CustomStringConvertible {
         }
     }
 
-    /// What to do about it.
+    /// What the user can do.
     var hint: String {
         switch self {
         case .noHome: "log in through systemd-logind, or name the folders: authrefreshd --state-dir DIR --socket PATH"
@@ -41,7 +41,7 @@ extension DaemonError: CustomStringConvertible {
         }
     }
 
-    /// sysexits(3), as `authctl` uses them; the unit file starts nothing again after 77 and 78.
+    /// The exit status from sysexits(3), as in `authctl`. The unit file does not restart the daemon after 77 and 78.
     var exitStatus: Int32 {
         switch self {
         case .configuration, .noHome, .tooManySockets: 78

@@ -1,26 +1,28 @@
 internal import Glibc
 
-/// Where the daemon's files are: the XDG Base Directory folders.
+/// The places of the daemon's files, in the XDG Base Directory folders.
 struct DaemonPaths: Equatable, Sendable {
-    /// The store, its key and its lock. Absolute and without symbolic links: the store's items in the Secret Service go by it.
+    /// The folder of the store, its key and its lock. It is absolute and has no symbolic links, because the store's
+    /// items in the Secret Service are named after it.
     var stateDirectory: String
-    /// Nil: there is none, the built-in defaults hold.
+    /// The configuration file; nil if there is none, and then the defaults apply.
     var configuration: String?
-    /// Folders of provider profiles, the most particular last.
+    /// Folders of provider profiles. Later ones take precedence.
     var profileFolders: [String]
-    /// Where callers connect.
+    /// The path of the socket.
     var socket: String
-    /// Where accounts' tokens stand in files: beside the socket.
+    /// The folder of the token files, next to the socket.
     var tokenFolder: String { DaemonPaths.folder(of: socket) + "/tokens" }
     var credentialsDirectory: String?
     /// `$XDG_RUNTIME_DIR`; nil if it is not set.
     var runtimeDirectory: String?
-    /// The D-Bus address of the session bus; nil if nothing says where it is.
+    /// The D-Bus address of the session bus; nil if it is unknown.
     var sessionBus: String?
 
-    /// - Parameters:
-    ///   - exists: whether there is a file at a path.
-    /// - Throws: `DaemonError.noHome` if neither an option nor the environment says where a folder is.
+    /// Determines the paths.
+    ///
+    /// - Parameter exists: whether there is a file at a path.
+    /// - Throws: `DaemonError.noHome` if neither an option nor the environment names a folder.
     init(
         options: DaemonOptions,
         environment: [String: String],
@@ -28,7 +30,7 @@ struct DaemonPaths: Equatable, Sendable {
     ) throws(DaemonError) {
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
         func folder(_ variable: String, _ fallback: String) throws(DaemonError) -> String {
-            // The XDG specification: a path that is not absolute is to be ignored.
+            // The XDG specification: ignore a path that is not absolute.
             if let path = environment[variable], path.hasPrefix("/") { return path }
             guard let home else { throw DaemonError.noHome(variable: variable) }
             return home + "/" + fallback
@@ -57,13 +59,13 @@ struct DaemonPaths: Equatable, Sendable {
         }
         credentialsDirectory = environment["CREDENTIALS_DIRECTORY"]
         runtimeDirectory = environment["XDG_RUNTIME_DIR"]
-        // sd_bus_default_user(3): the variable, else the socket of the user's bus.
+        // sd_bus_default_user(3): the variable, or else the socket of the user's bus.
         sessionBus =
             environment["DBUS_SESSION_BUS_ADDRESS"]
             ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
     }
 
-    /// The path without symbolic links, as far as there is something at it.
+    /// The path without symbolic links, as far as it exists.
     private static func canonical(_ path: String) -> String {
         if let resolved = unsafe realpath(path, nil) {
             defer { unsafe free(resolved) }

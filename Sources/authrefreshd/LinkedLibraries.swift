@@ -1,10 +1,10 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 
-/// What `authrefreshd --version --verbose` prints: the libraries that an update of the distribution reaches, and those that only a new
-/// build of this program brings up to date.
+/// The text of `authrefreshd --version --verbose`: the libraries that the distribution updates, and those that are
+/// updated only by a new build of this program.
 enum LinkedLibraries {
-    /// Packages that are linked in, as `Package.swift` names them; a test holds the two together.
+    /// The linked packages, as in `Package.swift`. A test compares the two.
     static let packages: [(name: String, version: String, use: String)] = [
         ("async-http-client", "1.37.0", "HTTP"),
         ("grdb.swift", "7.10.0", "SQLite's Swift face"),

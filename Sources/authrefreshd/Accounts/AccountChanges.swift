@@ -2,11 +2,11 @@ internal import AccountStorage
 internal import RefreshCore
 internal import SignIn
 
-/// What people do with accounts. Each call is durable when it returns.
+/// Carries out what people do with accounts. When a call returns, its change is durable.
 enum AccountChanges {
-    /// Adds an account. With a grant, or as a service account, its first refresh is due at once.
+    /// Adds an account. If it has a grant or is a service account, its first refresh is due at once.
     ///
-    /// - Throws: `StoreError.nameTaken` if there is one of this name.
+    /// - Throws: `StoreError.nameTaken` if the name exists.
     static func add(_ new: NewAccount, grant: RefreshToken?, on coordinator: isolated RefreshCoordinator)
         throws(StoreError) -> AccountSnapshot
     {
@@ -31,14 +31,14 @@ enum AccountChanges {
         return try coordinator.records.record(of: account).map { coordinator.snapshot(of: $0, at: now) }
     }
 
-    /// Tells everybody who is concerned about the new settings that a decision has brought.
+    /// Tells everybody concerned about new settings from a decision.
     static func tellOfSettings(
         changedBy decision: Decision,
         at now: Moment,
         on coordinator: isolated RefreshCoordinator
     ) {
         let account = decision.record.account.id
-        // Read anew, because the account may have got another name since the decision.
+        // Read it again, because the account may have been renamed since the decision.
         guard let before = decision.accountBefore, let record = try? coordinator.records.record(of: account) else {
             return
         }
@@ -54,9 +54,9 @@ enum AccountChanges {
         coordinator.announceLater(.updated, of: record, at: now, correlationID: correlationID)
     }
 
-    /// Gives an account another name.
+    /// Renames an account.
     ///
-    /// - Throws: `StoreError.nameTaken` if there is one of that name.
+    /// - Throws: `StoreError.nameTaken` if the name exists.
     static func rename(_ account: AccountID, to name: AccountName, on coordinator: isolated RefreshCoordinator)
         throws(StoreError)
     {
@@ -68,7 +68,7 @@ enum AccountChanges {
         coordinator.announce(.renamed(from: previous), of: record, at: coordinator.timebase.now())
     }
 
-    /// Forgets an account and its tokens. An answer that is still on its way is dropped.
+    /// Removes an account and its tokens. An answer that is still on its way will be dropped.
     static func remove(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         let entry = try coordinator.records.entry(of: account)
         try coordinator.store.remove(account)
@@ -84,7 +84,7 @@ enum AccountChanges {
         case .intact(let record):
             coordinator.confirmations.forgetAnswers(of: record.account.name)
             coordinator.announce(.removed, of: record, at: now)
-        // A damaged row cannot be read, and can be removed all the same.
+        // A damaged row cannot be read, but it can be removed.
         case .damaged(let damaged):
             coordinator.changeLog.removed(damaged)
             coordinator.subscribers.publishRemoval(of: damaged, at: now.wall)
@@ -94,7 +94,7 @@ enum AccountChanges {
         coordinator.statusChanged()
     }
 
-    /// Replaces an account's grant by one from outside, and its settings with it.
+    /// Replaces an account's grant by an imported one, together with its settings.
     static func importGrant(
         _ grant: RefreshToken,
         for account: AccountID,
@@ -111,12 +111,12 @@ enum AccountChanges {
         coordinator.wake()
     }
 
-    /// Has an account's grant rest, because it is on its way to another machine; no request for it may be under way.
+    /// Parks an account's grant, because it is moving to another machine. No request for it may be under way.
     static func park(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         try coordinator.decideNow(Arrival(account: account, event: .parked), at: coordinator.timebase.now())
     }
 
-    /// Has the grant used here again.
+    /// Makes the account use its grant here again.
     static func unpark(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         try coordinator.decideNow(Arrival(account: account, event: .unparked), at: coordinator.timebase.now())
         coordinator.wake()
@@ -129,7 +129,7 @@ enum AccountChanges {
 
     // MARK: Registrations
 
-    /// Stores the registrations that could not be stored yet.
+    /// Stores the registrations that could not be stored before.
     ///
     /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
     static func storeRegistrations(at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
@@ -149,13 +149,14 @@ enum AccountChanges {
 }
 
 extension Account {
-    /// Whether a server would be asked for a grant of `other` in the same way, and would mean the same person by the same subject.
+    /// Whether a grant for `other` is requested in the same way, and the same subject means the same person.
     func isAsked(like other: Account) -> Bool {
         !ProfileChoice(self).isElsewhere(than: ProfileChoice(other))
             && registration.clientID == other.registration.clientID
     }
 
-    /// Whether the server would take a refresh token of `other` from this account, and the same proof of who asks.
+    /// Whether the server would accept a refresh token of `other` from this account, with the same client
+    /// authentication.
     func refreshes(like other: Account) -> Bool {
         let (mine, its) = (registration, other.registration)
         return isAsked(like: other) && mine.authentication == its.authentication
@@ -166,8 +167,8 @@ extension Account {
 }
 
 extension SettingsChange {
-    /// What an owner wants of an account. What a server has taught us, and whose grant it is, stays unless another server or client is
-    /// asked from then on.
+    /// An owner's change of an account. What we learned from the server, and who signed in, is kept unless the account
+    /// now uses another server or client.
     init(byOwner change: @escaping @Sendable (Account) -> Account) {
         self.init({ account in
             var changed = change(account)

@@ -2,19 +2,19 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// The accounts as they stand: what the store has of them, with what it could not be given yet.
+/// The current accounts: what the store has, plus what could not be stored yet.
 ///
-/// Whoever asks is told what was decided last, also while the store fails.
+/// Readers always get the last decision, even while the store fails.
 final class AccountRecords {
     private let store: AccountStore
     private let tokenReader: TokenReader
-    /// Decisions about answers that could not be committed, until they can.
+    /// Decisions about answers that could not be committed yet.
     private var kept: [AccountID: Decision] = [:] {
         didSet { tellReader() }
     }
-    /// What the decisions that are acted on have stored for those who wait for it; nothing between turns.
+    /// The tokens that this turn has stored, for the callers that wait for them; empty between turns.
     private var justStored: [AccountID: StoredTokens] = [:]
-    /// Whether a caller came upon damage that the store does not know of until the next turn.
+    /// Whether a caller found damage that the store has not recorded yet; the next turn does that.
     private var hasFoundDamage = false {
         didSet { tellReader() }
     }
@@ -26,21 +26,21 @@ final class AccountRecords {
 
     // MARK: Accounts
 
-    /// The account and its state: as it will be stored, if that could not be done yet. Nil if there is none.
+    /// The account and its state, including changes that could not be stored yet; nil if there is none.
     func entry(of account: AccountID) throws(StoreError) -> AccountEntry? {
         if let decision = kept[account] { return .intact(decision.record) }
         return try store.entry(account)
     }
 
-    /// The account that can be read; nil if there is none.
+    /// The account, if it can be read; nil if there is none.
     ///
     /// - Throws: `StoreError`; `damagedRow` if it cannot be read.
     func record(of account: AccountID) throws(StoreError) -> Record? {
         try entry(of: account)?.record()
     }
 
-    /// An account that was found in the store, with the state that could not be stored yet; its name and settings may have changed since
-    /// that was decided.
+    /// A record from the store, updated with the state that could not be stored yet. Its name and settings may have
+    /// changed since that decision.
     func current(_ record: Record) -> Record {
         guard let decided = kept[record.account.id]?.record else { return record }
         var record = record
@@ -50,7 +50,7 @@ final class AccountRecords {
 
     // MARK: Tokens
 
-    /// The access token of an account, with its type; nil if there is none.
+    /// An account's access token with its type; nil if there is none.
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
         if let tokens = kept[account]?.arrivedTokens(for: nil) { return tokens.accessToken }
         if let token = justStored[account]?.accessToken { return token }
@@ -63,12 +63,12 @@ final class AccountRecords {
         return try store.tokens.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
     }
 
-    /// The ID token that came last; nil if there is none.
+    /// The last ID token; nil if there is none.
     func idToken(of account: AccountID) throws(StoreError) -> Secret? {
         try store.tokens.idToken(of: account)
     }
 
-    /// What the store holds of the refresh tokens that `decisions` spend, in their order.
+    /// The stored refresh tokens that `decisions` spend, in the same order.
     func refreshTokens(for decisions: [Decision]) -> [Result<RefreshToken?, StoreError>] {
         let leases = decisions.flatMap { decision in
             decision.effects.compactMap { effect -> (account: AccountID, generation: Generation)? in
@@ -86,10 +86,10 @@ final class AccountRecords {
 
     // MARK: Token targets
 
-    // They have no deadline. A token that is used is replaced when a caller finds it past its time to refresh; one that nobody asks
-    // for any more costs nothing.
+    // Token targets have no deadline. A token is replaced when a caller uses it after its time to refresh. A token that
+    // nobody uses costs nothing.
 
-    /// What is held of a token target; nil if there is no token of it.
+    /// The record of a token target; nil if there is no token for it.
     func targetRecord(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
         if let arrived = kept[account]?.arrivedTarget, arrived.target == target {
             return TokenTargetRecord(target: target, times: arrived.times, grantedScopes: arrived.tokens.scopes)
@@ -102,13 +102,13 @@ final class AccountRecords {
         try store.targets.records(of: account)
     }
 
-    /// The access token of a target; nil if there is none that can be read.
+    /// A target's access token; nil if there is none, or if it cannot be read.
     func accessToken(of account: AccountID, for target: TokenTarget) throws(StoreError) -> AccessToken? {
         if let tokens = kept[account]?.arrivedTokens(for: target) { return tokens.accessToken }
         do throws(StoreError) {
             return try store.targets.accessToken(of: account, for: target)
         } catch {
-            // It can be had again for one request; only the grant itself is worth stopping for.
+            // One request replaces this token. Only damage to the grant itself is worth an error.
             guard error.damagedAccount != nil else { throw error }
             return nil
         }
@@ -119,42 +119,42 @@ final class AccountRecords {
     /// - Parameter target: nil for the account's default.
     func accessTokenTimes(of record: Record, for target: TokenTarget?) -> AccessTokenTimes? {
         guard let target else { return record.state.accessToken }
-        // A store that cannot be read holds nothing; whoever asks it for more is told why.
+        // An unreadable store counts as empty here. A caller that asks for more gets the error.
         return (try? targetRecord(target, of: record.account.id))?.times
     }
 
     // MARK: What the store does not have yet
 
-    /// Whether the store has everything that was decided.
+    /// Whether everything that was decided is stored.
     var areStored: Bool { kept.isEmpty }
     /// The decisions that are not stored, in the order of their accounts' numbers.
     var unstored: [Decision] { kept.values.sorted { $0.record.account.id < $1.record.account.id } }
 
-    /// The last decision about `account`, if it is not stored; else nil.
+    /// The last decision about `account` if it is not stored; otherwise nil.
     func unstored(_ account: AccountID) -> Decision? { kept[account] }
 
-    /// Keeps a decision that could not be committed until it can.
+    /// Keeps a decision that could not be committed.
     func keep(_ decision: Decision) {
         let account = decision.record.account.id
         kept[account] = decision.following(kept[account])
     }
 
-    /// All that was kept is stored, or contradicts the store.
+    /// Forgets the kept decisions. They are stored now, or contradict the store.
     func forgetKept() {
         if !kept.isEmpty { kept = [:] }
     }
 
-    /// The account was removed.
+    /// Takes note that the account was removed.
     func removed(_ account: AccountID) {
         kept[account] = nil
     }
 
-    /// The account has another name in the store.
+    /// Takes note that the account was renamed in the store.
     func renamed(_ account: AccountID, to name: AccountName) {
         kept[account]?.record.account.name = name
     }
 
-    /// Notes what the turn that is under way has stored, for those who wait for it.
+    /// Records what the current turn has stored, for the callers that wait for it.
     func noteStored(_ decision: Decision) {
         justStored[decision.record.account.id] = decision.arrivedTokens(for: nil)
     }
@@ -163,7 +163,7 @@ final class AccountRecords {
         justStored = [:]
     }
 
-    /// A caller came upon damage that the store does not know of until the next turn.
+    /// Takes note of damage that the store will record in the next turn.
     func noteDamage() {
         hasFoundDamage = true
     }
@@ -172,7 +172,7 @@ final class AccountRecords {
         if hasFoundDamage { hasFoundDamage = false }
     }
 
-    /// The socket's thread answers from the store by itself: not while that is behind.
+    /// The socket's thread answers directly from the store, except while the store is behind.
     private func tellReader() {
         tokenReader.setBehind(!kept.isEmpty || hasFoundDamage)
     }

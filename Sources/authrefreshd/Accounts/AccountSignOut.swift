@@ -2,13 +2,13 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// A sign-out that is under way: the server is told what it is to be told, then the tokens are erased, whatever it said.
+/// A sign-out: it tells the server, then erases the tokens, whatever the server says.
 ///
-/// Each step is done whatever became of those before it. Only a grant that came meanwhile, by an import or a sign-in, is kept, and its
-/// account with it: nobody wanted that one to end.
+/// Each step is done even if earlier ones failed. Only a new grant that came meanwhile, by an import or a sign-in, is
+/// kept, together with its account, because nobody asked to end that grant.
 struct AccountSignOut {
     let request: SignOutRequest
-    /// What is signed out; a later one if a refresh that was under way brought its answer meanwhile.
+    /// The account that signs out. It is updated if a refresh that was under way brings its answer.
     private var snapshot: AccountSnapshot
     private var report = SignOutReport()
 
@@ -47,7 +47,7 @@ struct AccountSignOut {
     /// Asks the server to revoke the tokens (RFC 7009).
     private mutating func revoke(on coordinator: isolated RefreshCoordinator) async -> SignOutReport.Outcome {
         var outcome = SignOutReport.Outcome.notNeeded
-        // Twice, because a refresh may rotate the token away that the server is told of; a third time nothing is under way.
+        // Twice, because a refresh that is under way may rotate the token away. After that, none is under way.
         for _ in 0..<2 {
             let request: RevocationRequest
             do throws(StoreError) {
@@ -68,7 +68,7 @@ struct AccountSignOut {
         return outcome
     }
 
-    /// Nil if there is nothing to revoke.
+    /// The request to revoke the tokens; nil if there is nothing to revoke.
     private func revocation(on coordinator: isolated RefreshCoordinator) throws(StoreError) -> RevocationRequest? {
         let refreshToken = try coordinator.records.refreshToken(of: snapshot)
         let accessToken = snapshot.state.accessToken == nil ? nil : try coordinator.records.accessToken(of: account.id)
@@ -76,13 +76,13 @@ struct AccountSignOut {
         return RevocationRequest(client: asking(coordinator), refreshToken: refreshToken, accessToken: accessToken)
     }
 
-    /// Where a browser ends the person's session at the server.
+    /// The URL at which a browser ends the person's session at the server.
     private func sessionEnd(on coordinator: isolated RefreshCoordinator) async -> Result<EndSessionURL, RefreshFailure>
     {
         let asking = asking(coordinator)
         let request = EndSessionRequest(
             client: asking,
-            // Without it the server asks the person whom to sign out; that is no reason to fail.
+            // Without the hint, the server asks the person which session to end. That is no reason to fail.
             idTokenHint: (try? coordinator.records.idToken(of: account.id)) ?? nil,
             postLogoutRedirectURI: account.registration.redirect.postLogoutURI
         )
@@ -96,7 +96,7 @@ struct AccountSignOut {
         }
     }
 
-    /// Has the server delete the client that was registered for this account alone (RFC 7592 §2.3).
+    /// Asks the server to delete the client, if it was registered for this account alone (RFC 7592 §2.3).
     private func deregister(
         _ management: RegistrationManagement,
         on coordinator: isolated RefreshCoordinator
@@ -128,7 +128,7 @@ struct AccountSignOut {
         return .done
     }
 
-    /// As whom the server is told.
+    /// The client in the requests to the server.
     private func asking(_ coordinator: isolated RefreshCoordinator) -> RequestingClient {
         coordinator.requestingClient(of: account, correlationID: CorrelationID.new())
     }
@@ -142,17 +142,17 @@ struct AccountSignOut {
     }
 }
 
-/// What a sign-out is to do beside erasing the tokens.
+/// What a sign-out does besides erasing the tokens.
 struct SignOutRequest: Sendable {
     var revokes = false
     var endsSession = false
-    /// Whether its client is deregistered, and the account removed, afterwards.
+    /// Whether the client is deregistered and the account removed afterwards.
     var forgets = false
 }
 
-/// What became of a sign-out.
+/// The result of a sign-out.
 struct SignOutReport: Sendable {
-    /// In the order in which they are done; the raw values are the wire's.
+    /// The steps, in their order. The raw values are used on the wire.
     enum Step: String, Sendable {
         case revoke
         case endSession = "end-session"
@@ -161,7 +161,7 @@ struct SignOutReport: Sendable {
 
     enum Outcome: Sendable {
         case done
-        /// There was nothing to do it to.
+        /// There was nothing to do.
         case notNeeded
         case failed(FailureDetail)
     }
@@ -172,7 +172,7 @@ struct SignOutReport: Sendable {
     }
 
     private(set) var steps: [Result] = []
-    /// Where a browser ends the session; nil if it was not asked for, or there is no such place.
+    /// The URL that ends the session in a browser; nil if it was not requested, or if the server has none.
     var sessionEnd: EndSessionURL?
 
     mutating func note(_ step: Step, _ outcome: Outcome) {

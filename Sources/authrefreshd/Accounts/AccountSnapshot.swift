@@ -2,32 +2,33 @@ internal import AccountStorage
 internal import RefreshCore
 internal import TextEncodings
 
-/// An account and where it stands at one moment.
+/// An account and its state at one moment.
 struct AccountSnapshot: Sendable {
     var account: Account
     var state: RefreshState
     var at: Moment
-    /// How far the issuer's clock is ahead of ours; nil if no answer has told yet.
+    /// How far the issuer's clock is ahead of ours; nil if no answer has shown that yet.
     var clockSkew: Duration?
-    /// What the attempt before the one under way failed by; nil if it did not, or none is under way.
+    /// The failure of the attempt before the current one; nil if it succeeded, or if none is under way.
     var lastFailure: RefreshFailure?
-    /// What is wanted beyond the grant; nil if nothing is.
+    /// What a resource server requires beyond the grant; nil if nothing.
     var stepUp: StepUp?
-    /// Whether a person has to bring another client secret before the present one ends.
+    /// Whether a person has to provide a new client secret before the current one expires.
     var needsClientSecret = false
-    /// Whether a sign-in that asks for consent may bring a refresh token.
+    /// Whether a sign-in that asks for consent might bring a refresh token.
     var consentMayHelp = false
-    /// What the provider's profile tells about when grants end; nil if nothing, or if the account's has not ended.
+    /// The provider profile's note about when grants end; nil if there is none, or if the account's grant has not
+    /// ended.
     var lifetimeNote: String?
 
-    /// A fresh account of which more is wanted needs its person, too.
+    /// The state to show. A fresh account that needs a step-up needs its person, too.
     var shown: ShownState {
         let shown = state.shown(at: at)
         let isWell = [.fresh, .refreshing, .refreshTokenExpiring].contains(shown)
         return isWell && stepUp?.needsPerson == true ? .interactionRequired : shown
     }
 
-    /// Whether the server gave an access token that ends, and no refresh token to get another one with.
+    /// Whether the server issued an access token that expires, without a refresh token.
     var lacksRefreshToken: Bool {
         guard case .scheduled = state.phase, account.registration.serviceGrant == nil, let token = state.accessToken
         else {
@@ -36,17 +37,17 @@ struct AccountSnapshot: Sendable {
         return !state.isRefreshable && token.basis != .unlimited
     }
 
-    /// The failure that the account is suffering from; nil if none.
+    /// The current failure of the account; nil if there is none.
     var failure: RefreshFailure? { state.phase.failure ?? lastFailure }
 
-    /// Whether the account's own access token is good enough for a caller that needs `minimumValidity`.
+    /// Whether the account's own access token is valid long enough for a caller that needs `minimumValidity`.
     func holdsAccessToken(for minimumValidity: Duration?) -> Bool {
         state.accessToken?.suffices(for: minimumValidity, at: at) ?? false
     }
 }
 
 extension Phase {
-    /// The failure that led here; nil if none did.
+    /// The failure that led to this phase; nil if none did.
     var failure: RefreshFailure? {
         switch self {
         case .backingOff(let backOff): backOff.failure
@@ -56,7 +57,7 @@ extension Phase {
     }
 }
 
-/// An account as callers are shown it: where it stands, or that it cannot be read.
+/// An account as shown to callers: its snapshot, or that it cannot be read.
 enum ShownAccount: Sendable {
     case whole(AccountSnapshot)
     case damaged(DamagedAccount)
@@ -76,9 +77,9 @@ enum ShownAccount: Sendable {
     }
 }
 
-/// Accounts as they are found in the store.
+/// Lists accounts from the store.
 enum AccountListing {
-    /// The account of this name as it stands now; nil if there is none.
+    /// The current account of this name; nil if there is none.
     static func account(
         named name: String,
         on coordinator: isolated RefreshCoordinator
@@ -87,8 +88,8 @@ enum AccountListing {
         return shown(entry, at: coordinator.timebase.now(), on: coordinator)
     }
 
-    /// An account whose name `name` was meant to be; nil if none is like it. Among very many accounts those are looked at that begin with
-    /// the same letter, and the first ones.
+    /// The name of an account that is similar to `name`; nil if none is. With very many accounts, it compares only
+    /// those with the same first letter, and the first ones.
     static func nearest(to name: String, on coordinator: isolated RefreshCoordinator) throws(StoreError) -> String? {
         let limit = 500
         var names = try coordinator.store.names(after: "", limit: limit)
@@ -96,7 +97,7 @@ enum AccountListing {
         return Spelling.nearest(to: name, in: names)
     }
 
-    /// A page of all accounts in the order of their names.
+    /// A page of all accounts, ordered by name.
     static func accounts(
         after name: String?,
         limit: Int,
@@ -106,7 +107,7 @@ enum AccountListing {
         return try coordinator.store.entries(after: name, limit: limit).map { shown($0, at: now, on: coordinator) }
     }
 
-    /// A page of all accounts in the order of their numbers.
+    /// A page of all accounts, ordered by number.
     static func accounts(
         afterID id: AccountID,
         limit: Int,
@@ -116,7 +117,7 @@ enum AccountListing {
         return try coordinator.store.entries(afterID: id, limit: limit).map { shown($0, at: now, on: coordinator) }
     }
 
-    /// An account that was found in the store, as it stands now.
+    /// An account from the store in its current state.
     static func shown(_ entry: AccountEntry, at now: Moment, on coordinator: isolated RefreshCoordinator)
         -> ShownAccount
     {
@@ -124,7 +125,7 @@ enum AccountListing {
         case .intact(let record):
             return .whole(coordinator.snapshot(of: coordinator.records.current(record), at: now))
         case .damaged(let account):
-            // The next turn finds the damage by itself, and sets the account aside unless an earlier one has.
+            // The next turn records the damage and sets the account aside, unless an earlier turn has done that.
             coordinator.records.noteDamage()
             coordinator.submit(.deadlineReached, for: account.id)
             return .damaged(account)

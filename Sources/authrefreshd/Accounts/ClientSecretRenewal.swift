@@ -2,19 +2,20 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// The renewal of a client secret that ends soon (RFC 7592).
+/// Renews a client secret that expires soon (RFC 7592).
 ///
-/// What the server answers is stored before it is used, because the server may accept nothing else from then on.
+/// The server's answer is stored before it is used, because the server may accept nothing else from then on.
 struct ClientSecretRenewal: Sendable {
     let account: AccountID
     let management: RegistrationManagement
-    /// As whom the server is asked.
+    /// The client in the requests to the server.
     let asking: RequestingClient
 
-    /// Does what is due about the client secret of `account`: begins its renewal, or announces that only a person can bring another. To be
-    /// called after the account's server has answered, because only that shows that a secret is refused.
+    /// Starts the renewal of the account's client secret if it is due, or announces that only a person can provide a
+    /// new one.
     ///
-    /// The outcome of a renewal has to be stored before it is used. So none begins while the store fails, or when the daemon ends.
+    /// Call it after the account's server has answered, because only an answer shows that a secret is refused. The new
+    /// secret must be stored before it is used. So no renewal begins while the store fails or the daemon ends.
     static func beginIfDue(for account: AccountID, on coordinator: isolated RefreshCoordinator) {
         let now = coordinator.timebase.now()
         guard !coordinator.isStopping, coordinator.trouble == nil, coordinator.scheduler.requests[account] == nil,
@@ -26,7 +27,7 @@ struct ClientSecretRenewal: Sendable {
         case .renew(let management):
             let asking = coordinator.requestingClient(of: record.account, correlationID: CorrelationID.new())
             let renewal = ClientSecretRenewal(account: account, management: management, asking: asking)
-            // The renewal begins in a later turn of the queue, when the registrations know of it.
+            // The renewal begins in a later turn of the queue, when `registrations` has been updated.
             let isBegun = coordinator.beginServerCall { await renewal.run(on: $0) }
             if isBegun { coordinator.registrations.beginRenewal(record.account.registration, of: account) }
         }
@@ -40,17 +41,17 @@ struct ClientSecretRenewal: Sendable {
         coordinator.registrations.endRenewal(of: account)
     }
 
-    /// Stores the registration as the server has shown it. Reading it may have changed the access token for the next request (RFC 7592
-    /// §2.1).
+    /// Stores the registration as the server returned it. Reading it may have changed the access token for the next
+    /// request (RFC 7592 §2.1).
     ///
-    /// - Returns: whether the renewal may go on to change the registration.
+    /// - Returns: whether the renewal may continue and change the registration.
     private func keepRead(_ read: ClientRegistration, on coordinator: isolated RefreshCoordinator) -> Bool {
         guard keep(read, isRenewal: false, on: coordinator) else { return false }
         let isThere = ((try? coordinator.store.entry(account)) ?? nil) != nil
         return !coordinator.isStopping && coordinator.trouble == nil && isThere
     }
 
-    /// Takes over the outcome.
+    /// Applies the result of the renewal.
     private func take(_ renewal: RegistrationRenewal, on coordinator: isolated RefreshCoordinator) {
         let now = coordinator.timebase.now()
         let renewed = renewal.registration
@@ -58,7 +59,7 @@ struct ClientSecretRenewal: Sendable {
         guard let record = try? coordinator.records.record(of: account) else { return }
         let end = renewed.clientSecretExpiresAt
         coordinator.registrations.renewed(account, until: end, at: now.wall, failed: renewal.failure != nil)
-        // Whoever has brought another secret meanwhile need not hear about the old one.
+        // If somebody has set another secret meanwhile, the failure for the old one does not matter.
         guard let failure = renewal.failure, record.account.registration.clientSecret == renewed.clientSecret else {
             return
         }
@@ -66,9 +67,10 @@ struct ClientSecretRenewal: Sendable {
         coordinator.announce(announcement, of: record, at: now, correlationID: asking.correlationID)
     }
 
-    /// Stores what the server has made of the registration.
+    /// Stores the registration that the server returned.
     ///
-    /// - Returns: whether it is stored. If not, it is kept in memory, used, and tried again with everything else that the store owes.
+    /// - Returns: whether it is stored. If not, it is kept in memory and used, and stored later with everything else
+    ///   that is not stored yet.
     func keep(_ renewed: ClientRegistration, isRenewal: Bool, on coordinator: isolated RefreshCoordinator) -> Bool {
         let isNew = coordinator.registrations.take(
             renewed,

@@ -3,10 +3,10 @@ internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
 
-/// An account whose client the server is to register (RFC 7591).
+/// Adds an account whose client the server has to register (RFC 7591).
 struct DynamicRegistration: Sendable {
     let new: NewAccount
-    /// As whom the registration is asked for.
+    /// The client in the registration request.
     let asking: RequestingClient
     let initialAccessToken: Secret?
 
@@ -21,10 +21,10 @@ struct DynamicRegistration: Sendable {
         )
     }
 
-    /// Has the server register a client, and adds the account that it is for.
+    /// Registers a client at the server, and adds the account.
     ///
-    /// - Throws: `server` if it registers none; `store` if the account cannot be added, and the client is deregistered
-    ///   again, as far as that is possible.
+    /// - Throws: `server` if the server refuses; `store` if the account cannot be added. In that case the client is
+    ///   deregistered again if possible.
     func run(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> AccountSnapshot {
         let registered: ClientRegistration
         switch await coordinator.client.registrar.register(request) {
@@ -60,7 +60,7 @@ struct DynamicRegistration: Sendable {
         )
         if let grant = wanted.serviceGrant { request.grantTypes = [grant.kind.rawValue] }
         request.postLogoutRedirectURIs = wanted.redirect.postLogoutURI.map { [$0] } ?? []
-        // A client with a key proves itself with it, unless something else was chosen.
+        // A client with a key authenticates with the key, unless another method was chosen.
         let byKey = wanted.clientKey != nil && wanted.serviceGrant?.kind != .jwtBearer
         request.authentication = wanted.authentication ?? (byKey ? .privateKeyJWT : nil)
         request.scopes = asking.scopes(nil)

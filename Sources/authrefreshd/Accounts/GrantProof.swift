@@ -2,23 +2,25 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// A grant from outside that takes the place of an account's, which may still work, once the server has given tokens for it.
+/// Replaces an account's grant, which may still work, by an imported one, but only after the server has issued tokens
+/// for the new one.
 ///
-/// Until then the old one is used as ever, with the settings that go with it. What the server answers is stored with the swap, in one
-/// commit.
+/// Until then the old grant is used with its settings. The answer and the replacement are stored in one commit.
 struct GrantProof: Sendable {
     let grant: RefreshToken
-    /// The account as the server is asked for it.
+    /// The account with the settings for the new grant.
     let account: Account
-    /// What makes that of the account as it is stored; nil if they are the same.
+    /// The change from the stored account to that account; nil if they are the same.
     let change: SettingsChange?
 
+    /// Proves the new grant.
+    ///
     /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: `server` if the server gives no tokens: the account keeps its grant and its settings. `store` if its answer could not be
-    ///   stored: it is kept, and stored as soon as that is possible.
+    /// - Throws: `server` if the server issues no tokens; the account then keeps its grant and its settings. `store` if
+    ///   the answer could not be stored; it is kept and stored as soon as possible.
     func run(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> AccountSnapshot? {
         let (sentAt, correlationID) = (coordinator.timebase.now(), CorrelationID.new())
-        // Whose grant it is, nobody has said.
+        // Nobody has said whose grant it is.
         let request = RefreshRequest(
             client: coordinator.requestingClient(of: account, correlationID: correlationID),
             refreshToken: grant,
@@ -26,10 +28,10 @@ struct GrantProof: Sendable {
             hasWorkedBefore: false,
             subject: nil
         )
-        // Somebody is waiting who may have just brought the server back.
+        // Somebody is waiting, and may have just repaired the server.
         coordinator.client.forgetFailures(of: account.issuer)
         let outcome = await coordinator.client.refresh(request)
-        // An answer is not dropped for a store that cannot be read now.
+        // Keep the answer even if the store cannot be read now.
         let record = try? coordinator.records.record(of: account.id)
         if let record { HostChanges.noteServerDate(outcome.serverDate, of: record.issuerID, on: coordinator) }
         let response: TokenResponse
@@ -62,7 +64,7 @@ struct GrantProof: Sendable {
     }
 }
 
-/// Why something that a server gives only once was not had: the server did not give it, or it could not be stored.
+/// Why something that a server issues only once is missing: the server did not issue it, or it could not be stored.
 enum ServerOrStoreError: Error {
     case server(RefreshFailure)
     case store(StoreError)

@@ -2,10 +2,10 @@ internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 
-/// A setting that an account's provider needs, and the account lacks: nobody could sign in to it.
+/// A setting that the provider needs and the account lacks, so that nobody can sign in to it.
 struct MissingSetting: Hashable {
     let setting: RequiredSetting
-    /// What the provider's profile says about it; nil if nothing.
+    /// The provider profile's note about it; nil if there is none.
     let note: String?
 
     /// The setting's name on the wire.
@@ -16,7 +16,7 @@ struct MissingSetting: Hashable {
         }
     }
 
-    /// One sentence, lower case.
+    /// The reason: one phrase in lower case.
     var reason: String {
         switch setting {
         case .scopes: "the provider gives an access token only for a scope of an API, and the account names none"
@@ -26,7 +26,8 @@ struct MissingSetting: Hashable {
 
     /// What helps.
     ///
-    /// - Parameter command: what the option belongs to, with a space behind it; empty for the command that was just given.
+    /// - Parameter command: the command for the option, with a space at the end; empty for the command that was just
+    ///   typed.
     func hint(after command: String = "") -> String {
         let option =
             switch setting {
@@ -38,7 +39,7 @@ struct MissingSetting: Hashable {
 }
 
 extension RefreshConfiguration {
-    /// The first setting that `account` lacks; nil if nothing keeps people from signing in.
+    /// The first setting that `account` lacks; nil if people can sign in.
     mutating func missingSetting(of account: Account) -> MissingSetting? {
         guard let profile = profile(for: account), let setting = profile.missingSetting(account.registration) else {
             return nil
@@ -51,13 +52,14 @@ extension RefreshConfiguration {
         return MissingSetting(setting: setting, note: profile.note(about: topic))
     }
 
-    /// Why nothing is begun for a sign-in of `account`, before a code is asked for that could only be lost; nil if nothing is missing.
+    /// Why a sign-in of `account` cannot start; nil if nothing is missing. Checked before a code is requested, because
+    /// such a code would be lost.
     mutating func flaw(of request: SignInRequest, to account: Account) -> SignInFailure? {
         guard let missing = missingSetting(of: account) else { return nil }
         switch missing.setting {
         case .scopes: guard !RequiredSetting.nameAPI(request.scopes ?? []) else { return nil }
         case .redirectPort:
-            // What is pasted, and a code on another device, need no port of ours.
+            // Pasting, and a code on another device, need no port of ours.
             guard request.flow ?? RedirectChoice.flow(for: signIn(for: account)) == .browser else { return nil }
         }
         var failure = SignInFailure(.misconfigured, missing.reason)

@@ -3,41 +3,40 @@ internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
 
-/// What servers have made of their clients' registrations, and the store does not have yet; and what was done about client secrets that
-/// end.
+/// Changes to registrations that are not stored yet, and the state of expiring client secrets.
 struct Registrations {
-    /// Renewals at a time: each takes one place from those of people, and nobody waits for it.
+    /// The most renewals at a time. Each takes a place from people's requests, and nobody waits for it.
     private static let renewalsAtOnce = 2
 
-    /// Absent where nothing was done yet.
+    /// The last care for each secret; missing if there was none.
     private var care: [AccountID: ClientSecretCare] = [:]
-    /// The renewals that are under way: each with the registration as its server has it.
+    /// The renewals under way, each with the registration as the server has it.
     private var renewals: [AccountID: ClientRegistration] = [:]
-    /// They are kept here until they can be stored.
+    /// Registrations to store later.
     private var unstored: [AccountID: UnstoredRegistration] = [:]
 
-    /// Whether all that servers have told is stored.
+    /// Whether all registrations are stored.
     var areStored: Bool { unstored.isEmpty }
     var hasRenewals: Bool { !renewals.isEmpty }
 
-    /// The registration of `account` as its server has it.
+    /// The registration of `account` as the server has it.
     ///
-    /// - Parameter stored: what the store has of it.
+    /// - Parameter stored: the stored registration.
     func current(of account: AccountID, stored: ClientRegistration) -> ClientRegistration {
         unstored[account]?.applied(to: stored) ?? stored
     }
 
-    // MARK: Client secrets that end (RFC 7591 §3.2.1)
+    // MARK: Client secrets that expire (RFC 7591 §3.2.1)
 
-    /// What is to be done about a client secret that ends.
+    /// What to do about a client secret that expires soon.
     enum Care {
-        /// Only a person can bring another.
+        /// Only a person can provide a new one.
         case tell
-        /// The client may renew it by itself (RFC 7592).
+        /// The client may renew it itself (RFC 7592).
         case renew(RegistrationManagement)
     }
 
-    /// What is to be done about the client secret of `account` now; nil if nothing is.
+    /// What to do about the client secret of `account` now; nil if nothing.
     mutating func careDue(for account: Account, at now: Timestamp) -> Care? {
         guard isDue(account.id, at: now), account.registration.isSecretEnding(at: now),
             let end = account.registration.clientSecretExpiresAt
@@ -47,37 +46,38 @@ struct Registrations {
             care[account.id] = ClientSecretCare(until: end, at: now, failed: failed)
             return .tell
         }
-        // Without room for one more renewal it is looked at again soon.
+        // There is no place for another renewal, so check again soon.
         care[account.id] = ClientSecretCare(soonAfter: now, failed: failed)
         return renewals.count < Self.renewalsAtOnce ? .renew(management) : nil
     }
 
-    /// Whether a person has to bring another secret: it ends soon, and the daemon cannot renew it, or could not.
+    /// Whether a person has to provide a new secret: it expires soon, and the daemon cannot renew it, or tried and
+    /// failed.
     func needsPerson(for account: Account, at now: Timestamp) -> Bool {
         guard account.registration.isSecretEnding(at: now) else { return false }
         return account.registration.management == nil || hasFailed(account.id)
     }
 
-    /// Whether it is time to look after the client secret of `account`.
+    /// Whether the client secret of `account` should be checked now.
     private func isDue(_ account: AccountID, at now: Timestamp) -> Bool {
         renewals[account] == nil && care[account].map { $0.nextAt <= now } ?? true
     }
 
-    /// Whether the secret could not be renewed when that was tried last.
+    /// Whether the last attempt to renew the secret failed.
     private func hasFailed(_ account: AccountID) -> Bool {
         care[account]?.failed ?? false
     }
 
-    /// When to look after the client secret again; nil if it was not looked after.
+    /// When to check the client secret again; nil if it was not checked.
     func nextLook(at account: AccountID) -> Timestamp? { care[account]?.nextAt }
 
     mutating func beginRenewal(_ registration: ClientRegistration, of account: AccountID) {
         renewals[account] = registration
     }
 
-    /// Notes what the renewal under way has made of the registration.
+    /// Records the registration that the current renewal has produced.
     ///
-    /// - Returns: whether that is anything new, which has to be stored.
+    /// - Returns: whether it is new and has to be stored.
     mutating func take(
         _ renewed: ClientRegistration,
         of account: AccountID,
@@ -95,7 +95,7 @@ struct Registrations {
         return true
     }
 
-    /// Notes how a renewal came out; it is under way until `endRenewal`.
+    /// Records the result of a renewal. It counts as under way until `endRenewal`.
     mutating func renewed(_ account: AccountID, until end: Timestamp?, at now: Timestamp, failed: Bool) {
         care[account] = end.map { ClientSecretCare(until: $0, at: now, failed: failed) }
     }
@@ -104,23 +104,24 @@ struct Registrations {
         renewals[account] = nil
     }
 
-    // MARK: What could not be stored
+    // MARK: Registrations that are not stored
 
-    // The server takes no other registrations any more: they are kept, used, and tried again with everything else that the store owes.
+    // The server accepts only these registrations now. So they are kept and used, and stored later with everything else
+    // that is not stored yet.
 
-    /// What storing a registration has brought.
+    /// The result of storing a registration.
     enum Stored {
-        /// What was refused for the old secret's sake goes on with the new one.
+        /// There is a new secret. What was refused because of the old one can continue.
         case newSecret(AccountID)
-        /// The secret lasts longer.
+        /// The secret now expires later.
         case renewed(Record, correlationID: String)
-        /// Where it would be is what is damaged, or gone.
+        /// The registration is lost, because its place in the store is damaged or gone.
         case lost(StoreError)
     }
 
-    /// Stores the registrations that could not be stored yet.
+    /// Stores the registrations that could not be stored before.
     ///
-    /// - Parameter stored: gets what was stored, also if this throws.
+    /// - Parameter stored: receives what was stored, even if this throws.
     /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
     mutating func storeAll(in store: AccountStore, _ stored: inout [Stored]) throws(StoreError) {
         for (account, registration) in unstored {
@@ -134,24 +135,24 @@ struct Registrations {
         }
     }
 
-    /// The account was removed.
+    /// Takes note that the account was removed.
     mutating func forget(_ account: AccountID) {
         care[account] = nil
         unstored[account] = nil
     }
 }
 
-/// What a server has made of a client's registration, and the store does not have yet.
+/// A server's change of a registration that is not stored yet.
 private struct UnstoredRegistration {
-    /// As whom the server was asked.
+    /// The client in the request to the server.
     let known: ClientRegistration
-    /// What came of it.
+    /// The resulting registration.
     let renewed: ClientRegistration
-    /// Whether the secret lasts longer now, which is told when it is stored.
+    /// Whether the secret now expires later. That is announced when it is stored.
     let isRenewal: Bool
     let correlationID: String
 
-    /// `registration` with what the server has changed; who brought another client or another secret meanwhile is right.
+    /// `registration` with the server's changes. If somebody has set another client or secret meanwhile, that is kept.
     func applied(to registration: ClientRegistration) -> ClientRegistration {
         var applied = registration
         guard registration.clientID == known.clientID else { return applied }
@@ -163,7 +164,7 @@ private struct UnstoredRegistration {
         return applied
     }
 
-    /// What a decision that is kept has of the account may be older than what the store has: its settings are read there.
+    /// Stores it with the settings from the store, which may be newer than those of a kept decision.
     fileprivate func store(in store: AccountStore, of id: AccountID) throws(StoreError) -> [Registrations.Stored] {
         guard var record = try store.entry(id)?.record() else { return [] }
         let before = record.account.registration
@@ -180,24 +181,24 @@ private struct UnstoredRegistration {
     }
 }
 
-/// What was done about a client secret that ends.
+/// The last care for a client secret that expires.
 private struct ClientSecretCare {
-    /// When to look again.
+    /// When to check again.
     let nextAt: Timestamp
-    /// Whether it could not be renewed.
+    /// Whether the renewal failed.
     let failed: Bool
 
-    /// The shortest time between two attempts: whoever is refused is not to be asked by every refresh.
+    /// The shortest time between two attempts. A refused renewal must not be repeated at every refresh.
     private static let pause = Duration.seconds(3600)
 
-    /// To look again soon: nothing was found out.
+    /// Plans a check soon, because nothing was found out.
     init(soonAfter now: Timestamp, failed: Bool) {
-        // Longer than a renewal takes, shorter than any refresh period.
+        // Longer than a renewal takes, and shorter than any refresh period.
         nextAt = now + .seconds(60)
         self.failed = failed
     }
 
-    /// To look again when half of what is left has passed.
+    /// Plans a check when half of the remaining time has passed.
     init(until end: Timestamp, at now: Timestamp, failed: Bool) {
         nextAt = now + max((end - now) / 2, Self.pause)
         self.failed = failed
@@ -205,7 +206,7 @@ private struct ClientSecretCare {
 }
 
 extension ClientRegistration {
-    /// Whether the server stops taking the client secret soon, or has.
+    /// Whether the client secret expires soon or has expired.
     ///
     /// Two weeks are enough for anyone who is not away, and for a server that is down.
     func isSecretEnding(at now: Timestamp) -> Bool {

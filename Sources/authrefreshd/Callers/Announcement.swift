@@ -1,21 +1,21 @@
 internal import RefreshCore
 
-/// Something that happened to an account, as subscribers and the journal are told.
+/// An event of an account, for subscribers and the journal.
 enum Announcement: Sendable {
     case added
     case updated
     case renamed(from: AccountName)
     case removed
     case refreshStarted
-    /// The flow says how the person's answer comes back.
+    /// A sign-in began; the flow says how the person's answer comes back.
     case signInStarted(flow: String)
-    /// The reason has no secret in it and no words of the server.
+    /// A sign-in failed. The reason contains no secret and no text of the server.
     case signInFailed(reason: String)
-    /// A resource server wants more than the grant has.
+    /// A resource server requires more than the grant has.
     case stepUpRequired(StepUp)
-    /// The server has given the client another secret.
+    /// The server has issued a new client secret.
     case clientSecretRenewed
-    /// The client secret ends soon. The failure says why the daemon could not renew it; nil if only a person can.
+    /// The client secret expires soon. The failure says why the daemon could not renew it; nil if only a person can.
     case clientSecretEnding(RefreshFailure?)
     case changed(AccountChange)
 
@@ -24,12 +24,12 @@ enum Announcement: Sendable {
         if case .removed = self { true } else { false }
     }
 
-    /// The name that the account had before; nil if it has not changed.
+    /// The account's previous name; nil if it has not changed.
     var previousName: String? {
         if case .renamed(let name) = self { name.text } else { nil }
     }
 
-    /// All names that `wireName` gives.
+    /// All names that `wireName` returns.
     static let wireNames: Set<String> = [
         "account-added", "account-updated", "account-renamed", "account-removed", "refresh-started", "sign-in-started",
         "sign-in-failed", "interaction-required", "client-secret-ending", "grant-imported", "signed-in",
@@ -39,7 +39,7 @@ enum Announcement: Sendable {
         "refresh-token-expiring", "signed-out",
     ]
 
-    /// The event's name on the wire; nil if only the journal is told.
+    /// The event's name on the wire; nil if it is only for the journal.
     var wireName: String? {
         switch self {
         case .added: "account-added"

@@ -1,27 +1,28 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// Those who wait for what becomes of an account, and what servers said last of token targets that they gave no token for.
+/// The callers that wait for an account, and the servers' last refusals of token targets.
 ///
-/// At most one waits for each call under way, and one for each derived account whose request needs another account's token.
+/// There is at most one waiter for each current call, and one for each derived account whose request needs another
+/// account's token.
 struct Callers {
     private var waiters: [AccountID: [Waiter]] = [:]
     private var lastNumber = 0
     private var targetFailures = TokenTargetFailures()
 
-    /// Accounts that somebody waits for.
+    /// The accounts that callers wait for.
     var accounts: [AccountID] { Array(waiters.keys) }
 
     func isAwaited(_ account: AccountID) -> Bool {
         waiters[account] != nil
     }
 
-    /// The token targets of `account` that are waited for.
+    /// The token targets of `account` that callers wait for.
     func targets(of account: AccountID) -> [TokenTarget] {
         waiters[account]?.compactMap(\.target) ?? []
     }
 
-    /// Whether somebody waits for a token that one with these times does not replace.
+    /// Whether a caller waits for a token, and the one with these times does not satisfy it.
     ///
     /// - Parameter target: nil for the account's default.
     func want(_ target: TokenTarget?, of account: AccountID, holding accessToken: AccessTokenTimes?, at now: Moment)
@@ -30,17 +31,17 @@ struct Callers {
         waiters[account]?.contains { $0.target == target && !$0.isSatisfied(by: accessToken, at: now) } ?? false
     }
 
-    /// How long until the first of them has waited for too long; nil if nobody waits.
+    /// How long until the first caller's time limit; nil if nobody waits.
     func remaining(at now: Moment) -> Duration? {
         waiters.values.joined().map { $0.remaining(at: now) }.min()
     }
 
-    /// Adds one who waits.
+    /// Adds a waiting caller.
     ///
     /// - Parameters:
-    ///   - event: what it asks for by.
-    ///   - accessToken: what it gets if it has waited in vain; nil if there is nothing.
-    /// - Returns: its number, to forget it by.
+    ///   - event: the event that it requests the token with.
+    ///   - accessToken: the token that it gets if the wait fails; nil if there is none.
+    /// - Returns: its number, for `forget`.
     mutating func add(
         _ purpose: Waiter.Purpose,
         of account: AccountID,
@@ -62,17 +63,17 @@ struct Callers {
         return lastNumber
     }
 
-    /// Forgets one who has gone.
+    /// Removes a caller that has gone.
     mutating func forget(_ number: Int, of account: AccountID) {
         keep(waiters[account]?.filter { $0.number != number } ?? [], of: account)
     }
 
-    /// Takes all who wait for `account`: they are told the same.
+    /// Removes and returns all callers that wait for `account`, to give them the same answer.
     mutating func takeAll(of account: AccountID) -> [Waiter] {
         waiters.removeValue(forKey: account) ?? []
     }
 
-    /// Takes those who have waited for too long.
+    /// Removes and returns the callers whose time limit has passed.
     mutating func takeExpired(at now: Moment) -> [Waiter] {
         var expired: [Waiter] = []
         for (account, waiting) in waiters {
@@ -84,9 +85,10 @@ struct Callers {
         return expired
     }
 
-    /// Takes those who have what they waited for, or will not get it.
+    /// Removes the callers whose wait is over, successful or not.
     ///
-    /// - Returns: what each is told, and what the others ask for again: exchanges follow one after the other.
+    /// - Returns: the answer for each of them, and the events that the remaining callers request again, because
+    ///   requests run one after the other.
     mutating func settle(_ standing: Standing) -> (told: [(Waiter, WaitOutcome)], again: [Event]) {
         let account = standing.snapshot.account.id
         var told: [(Waiter, WaitOutcome)] = []
@@ -104,7 +106,7 @@ struct Callers {
         return (told, rest.map(\.request).filter { asked.insert($0).inserted })
     }
 
-    /// What a waiter is told; nil if it has to wait on.
+    /// The answer for a caller; nil if it has to keep waiting.
     private func outcome(for waiter: Waiter, _ standing: Standing) -> WaitOutcome? {
         let (snapshot, event) = (standing.snapshot, standing.event)
         let accessToken = waiter.target.map { standing.targets[$0] } ?? snapshot.state.accessToken
@@ -113,7 +115,7 @@ struct Callers {
         case .refreshing: return standing.isOverdue ? .overdue(snapshot) : nil
         case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
         case .scheduled:
-            // Nothing was asked yet.
+            // Nothing was sent yet.
             if case .leaseReturned = event { return nil }
             if !event.isAnswer, standing.postponed.contains(waiter.request) { return nil }
             if let target = waiter.target,
@@ -133,40 +135,42 @@ struct Callers {
 
     // MARK: Token targets
 
-    /// Takes note of what has happened to an account.
+    /// Takes note of a change of an account.
     mutating func note(_ change: AccountChange, of account: AccountID, at now: Moment) {
         targetFailures.note(change, of: account, at: now)
     }
 
-    /// Forgets what was said of the token targets of an account that is not what it was.
+    /// Forgets the refusals for an account that has changed.
     mutating func forgetFailures(of account: AccountID) {
         targetFailures.forget(account)
     }
 
-    /// What those are told who ask for `target` at `now`, and how long it is until the server would be asked again; nil if it is now.
+    /// The answer for callers who ask for `target` at `now` without a new request, and how long it applies; nil if the
+    /// server has to be asked.
     func standingFailure(of target: TokenTarget, for account: AccountID, at now: Moment) -> (
         failure: RefreshFailure, Duration
     )? {
         targetFailures.standing(of: target, for: account, at: now)
     }
 
-    /// Where an account stands after a decision, for those who wait for it.
+    /// An account's situation after a decision, for its waiting callers.
     struct Standing {
         let snapshot: AccountSnapshot
-        /// What was decided on. Those whom it was not about ask again.
+        /// The event of the decision. Callers that wait for something else request it again.
         let event: Event
-        /// Whether a request is under way that has passed its time limit.
+        /// Whether a request is under way that has exceeded its time limit.
         let isOverdue: Bool
-        /// The times of the tokens that are held of the targets that are waited for.
+        /// The times of the tokens in hand for the targets that callers wait for.
         let targets: [TokenTarget: AccessTokenTimes]
-        /// The requests that wait for the rest of their second.
+        /// The requests that wait until their second is over.
         let postponed: Set<Event>
     }
 }
 
-/// What servers said of token targets that they gave no token for, so that a script in a loop is told it without asking them again.
+/// The servers' last refusals of token targets. A script in a loop gets the same answer without new requests.
 struct TokenTargetFailures {
-    /// Sets remembered, of all accounts: some hundred kilobytes. When one more comes, all are forgotten; each costs one request.
+    /// The most refusals that are kept, of all accounts: some hundred kilobytes. When one more comes, all are
+    /// forgotten; each then costs one request.
     static let maximum = 1_000
 
     private struct Key: Hashable {
@@ -176,13 +180,13 @@ struct TokenTargetFailures {
 
     private var failures: [Key: (failure: RefreshFailure, at: Moment)] = [:]
 
-    /// What was said at `since` or later; nil if nothing was.
+    /// The refusal at `since` or later; nil if there was none.
     func failure(of target: TokenTarget, for account: AccountID, since: Moment) -> RefreshFailure? {
         guard let known = failures[Key(account: account, target: target)] else { return nil }
         return since.elapsed(since: known.at) == .zero ? known.failure : nil
     }
 
-    /// What callers who come at `now` are told, and how long it is until the server would be asked again; nil if it is now.
+    /// The answer for callers at `now`, and how long it applies; nil if the server has to be asked.
     func standing(of target: TokenTarget, for account: AccountID, at now: Moment) -> (
         failure: RefreshFailure, Duration
     )? {
@@ -191,7 +195,7 @@ struct TokenTargetFailures {
         return rest > .zero ? (known.failure, rest) : nil
     }
 
-    /// Takes note of what has happened to an account.
+    /// Takes note of a change of an account.
     mutating func note(_ change: AccountChange, of account: AccountID, at now: Moment) {
         switch change {
         case .targetFailed(let target, let failure):
@@ -207,29 +211,30 @@ struct TokenTargetFailures {
         }
     }
 
-    /// Forgets what was said for an account that is not what it was.
+    /// Forgets the refusals for an account that has changed.
     mutating func forget(_ account: AccountID) {
         failures = failures.filter { $0.key.account != account }
     }
 }
 
-/// A caller that waits for what becomes of an account.
+/// A caller that waits for an account.
 struct Waiter {
-    /// What it waits for.
+    /// What the caller waits for.
     enum Purpose {
-        /// An access token with this much left; forced: one that was issued after the call.
+        /// An access token that is valid for this long; if forced, one that was issued after the call.
         case token(minimumValidity: Duration?, isForced: Bool)
-        /// The end of an attempt, whatever it is.
+        /// The end of an attempt, with any result.
         case attempt
     }
 
-    /// How long a caller waits at most: longer than one request may take (30 s), so that it hears of that one's end.
+    /// The longest wait of a caller. It is longer than the time limit of a request (30 s), so that the caller learns
+    /// how the request ended.
     static let timeLimit = Duration.seconds(40)
 
-    /// How long a caller waits that finds `accessToken` there.
+    /// How long a caller waits if the account already holds `accessToken`.
     ///
-    /// A valid token is not withheld for the sake of a validity that nobody asked for: one that lasts for half of its rest still opens
-    /// what it is for, when the server is silent.
+    /// A valid token is not held back just to get a longer validity that nobody asked for. If the server is silent, the
+    /// caller gets the old token while half of its remaining lifetime is left, and can still use it.
     static func patience(for purpose: Purpose, holding accessToken: AccessTokenTimes?, at now: Moment) -> Duration {
         switch purpose {
         case .token(minimumValidity: nil, isForced: false):
@@ -240,10 +245,10 @@ struct Waiter {
         }
     }
 
-    /// Tells it from the others.
+    /// The caller's number.
     let number: Int
     let purpose: Purpose
-    /// What it asked for by; asked again when another exchange of the account came before its own.
+    /// The event that it requested. It is requested again if another exchange of the account came first.
     let request: Event
     let since: Moment
     /// How long it waits.
@@ -254,7 +259,7 @@ struct Waiter {
     /// The token target that it waits for; nil for the account's default.
     var target: TokenTarget? { request.target }
 
-    /// Whether an access token with these times is what it wants, so that no request need be made for it.
+    /// Whether an access token with these times satisfies it, so that no request is needed.
     func isSatisfied(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
         switch purpose {
         case .token(let minimumValidity, isForced: false):
@@ -263,8 +268,8 @@ struct Waiter {
         }
     }
 
-    /// Whether it wants a token, and the one with these times, which has just come, has ended: the machine slept while the answer was on
-    /// its way.
+    /// Whether it wants a token and the new one with these times has already expired, because the machine slept while
+    /// the answer was on its way.
     func isLeftWanting(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
         switch purpose {
         case .token: accessToken?.remaining(at: now) == .zero
@@ -277,19 +282,19 @@ struct Waiter {
     }
 }
 
-/// What a waiter is told.
+/// The answer for a waiting caller.
 enum WaitOutcome: Sendable {
-    /// The attempt is over, and this is where the account stands.
+    /// The attempt is over; the account is now in this state.
     case settled(AccountSnapshot)
-    /// The server gave no token for the target that was asked for; the account stands as it did.
+    /// The server refused the token for the requested target; the account's state has not changed.
     case targetFailed(RefreshFailure, AccountSnapshot)
-    /// The time limit has passed; the attempt goes on.
+    /// The caller's time limit has passed; the attempt continues.
     case timedOut
-    /// The account was removed meanwhile.
+    /// The account was removed in the meantime.
     case removed
-    /// No attempt is made now, for a reason that is none of the account's; this is where it stands.
+    /// No attempt can be made now, for a reason outside the account. The account is in this state.
     case notNow(String, AccountSnapshot)
-    /// No attempt is made any more: the daemon ends, and whoever comes after it is to be asked.
+    /// The daemon is ending and makes no more attempts. The caller should ask the next daemon.
     case stopping
     /// Its row in the store cannot be read.
     case damaged(DamagedAccount)
@@ -298,7 +303,7 @@ enum WaitOutcome: Sendable {
 }
 
 extension WaitOutcome {
-    /// A request is under way that has passed its time limit.
+    /// A request is under way that has exceeded its time limit.
     static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
         .notNow("the server has not answered yet; the daemon still waits for its answer", snapshot)
     }
@@ -308,7 +313,7 @@ extension WaitOutcome {
         .notNow("there is no network route, and the next attempt follows when there is one", snapshot)
     }
 
-    /// Nothing can be sent for an account now, which stands as `snapshot` says.
+    /// Nothing can be sent for the account now.
     init(_ obstacle: Scheduler.Obstacle, _ snapshot: AccountSnapshot) {
         self =
             switch obstacle {
@@ -318,7 +323,7 @@ extension WaitOutcome {
             }
     }
 
-    /// Where the account stands; nil if that is not known.
+    /// The account's state; nil if it is unknown.
     var snapshot: AccountSnapshot? {
         switch self {
         case .settled(let snapshot), .notNow(_, let snapshot), .targetFailed(_, let snapshot): snapshot

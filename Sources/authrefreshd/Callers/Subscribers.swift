@@ -3,11 +3,11 @@ internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Varlink
 
-/// The callers of `Subscribe`: those who follow all accounts, and for each account those who follow it by name.
+/// The callers of `Subscribe`: those who follow all accounts, and those who follow single accounts by name.
 struct Subscribers {
-    /// How far a subscriber has come.
+    /// How much of the initial state a subscriber has received.
     private enum Following {
-        /// All accounts up to this one: those behind it are told with the rest of the present state.
+        /// All accounts up to this one. The others follow with the rest of the initial state.
         case all(upTo: AccountID)
         case named(Set<AccountID>)
     }
@@ -18,20 +18,20 @@ struct Subscribers {
     }
 
     private var subscribers: [Int: Subscriber] = [:]
-    /// The numbers of those who follow all.
+    /// The numbers of the subscribers to all accounts.
     private var ofAll: Set<Int> = []
-    /// The numbers of those who follow an account by name.
+    /// The numbers of the subscribers to single accounts.
     private var ofAccount: [AccountID: Set<Int>] = [:]
     private var lastNumber = 0
-    /// What they have not been sent yet, by their numbers.
+    /// The replies that were not sent yet, by subscriber.
     private var unsent: [Int: [VarlinkReply]] = [:]
 
     var isEmpty: Bool { subscribers.isEmpty }
     var count: Int { subscribers.count }
 
-    /// Adds a subscriber who has been told nothing yet.
+    /// Adds a subscriber, who has received nothing yet.
     ///
-    /// - Returns: the number to name it by.
+    /// - Returns: its number.
     mutating func add(_ responder: VarlinkResponder, followsAll: Bool) -> Int {
         lastNumber += 1
         let following = followsAll ? Following.all(upTo: AccountID(0)) : .named([])
@@ -40,14 +40,14 @@ struct Subscribers {
         return lastNumber
     }
 
-    /// False once it has gone.
+    /// Whether the subscriber is still connected.
     func contains(_ number: Int) -> Bool {
         subscribers[number] != nil
     }
 
-    /// A subscriber has been told of these accounts, and hears of their changes from now on.
+    /// Records that a subscriber has received the state of these accounts. From now on it gets their changes.
     ///
-    /// - Parameter accounts: for one who follows all, those that come next in the order of their numbers.
+    /// - Parameter accounts: for a subscriber to all accounts, the next ones in the order of their numbers.
     mutating func told(_ number: Int, of accounts: [AccountID]) {
         switch subscribers[number]?.following {
         case nil: return
@@ -58,7 +58,7 @@ struct Subscribers {
         }
     }
 
-    /// A subscriber to all accounts has been told of all of them, and hears of every one from now on.
+    /// Records that a subscriber to all accounts has received all of them. From now on it gets every change.
     mutating func toldAll(_ number: Int) {
         guard case .all = subscribers[number]?.following else { return }
         subscribers[number]?.following = .all(upTo: AccountID(.max))
@@ -74,7 +74,7 @@ struct Subscribers {
         }
     }
 
-    /// Has something to tell all who follow `account`, at the next `send`; the reply is encoded once.
+    /// Queues a change for all subscribers to `account`, until the next `send`. The reply is encoded once.
     mutating func publish(_ change: @autoclosure () -> Subscribe.Reply, of account: AccountID) {
         var concerned = ofAccount[account] ?? []
         for number in ofAll {
@@ -85,7 +85,7 @@ struct Subscribers {
         for number in concerned { unsent[number, default: []].append(reply) }
     }
 
-    /// Has what happened to an account told to all who follow it, at the next `send`.
+    /// Queues an account's event for all its subscribers, until the next `send`.
     mutating func publish(_ announcement: Announcement, of snapshot: AccountSnapshot) {
         guard let name = announcement.wireName else { return }
         publish(
@@ -100,7 +100,7 @@ struct Subscribers {
         )
     }
 
-    /// The same for an account that turned out to be damaged.
+    /// Queues the news that an account is damaged.
     mutating func publishDamage(of account: DamagedAccount, at now: Timestamp) {
         publish(
             Subscribe.Reply(
@@ -113,7 +113,7 @@ struct Subscribers {
         )
     }
 
-    /// The same for the removal of a damaged account.
+    /// Queues the removal of a damaged account.
     mutating func publishRemoval(of account: DamagedAccount, at now: Timestamp) {
         publish(
             Subscribe.Reply(event: "account-removed", atUSec: now.microseconds, accounts: [], account: account.name),
@@ -121,9 +121,9 @@ struct Subscribers {
         )
     }
 
-    /// Sends what has been published: all of it wakes the socket's thread once for each subscriber.
+    /// Sends the queued replies. Each subscriber wakes the socket's thread once.
     mutating func send() {
-        // In the order of arrival, so that what one sees does not depend on hashing.
+        // Send in the order of arrival, so that the order does not depend on hashing.
         for (number, replies) in unsent.sorted(by: { $0.key < $1.key }) {
             subscribers[number]?.responder.send(replies)
         }

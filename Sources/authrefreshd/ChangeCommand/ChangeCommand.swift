@@ -2,23 +2,23 @@ internal import RefreshCore
 internal import Systemd
 internal import TextEncodings
 
-/// The command that the configuration has run when an account has changed.
+/// The configured command that runs after a change of an account.
 struct ChangeCommand: Equatable, Sendable {
     /// An absolute path, and its arguments.
     var words: [String]
-    /// The events that it is run for; nil: all but `refresh-started`.
+    /// The events that it runs for; nil for all except `refresh-started`.
     var events: Set<String>?
     var timeLimit = Duration.seconds(30)
 
     static let timeLimits = Duration.seconds(1) ... .seconds(600)
-    /// Bytes of all words together: some hundred, and far below what systemd takes.
+    /// The most bytes of all words together. It is far below systemd's limit, and real commands have some hundred.
     static let longest = 16 << 10
 
     func isWanted(_ event: String) -> Bool {
         events?.contains(event) ?? (event != "refresh-started")
     }
 
-    /// What systemd is to run for a change; no token is in it.
+    /// The systemd unit that runs the command for a change. It contains no token.
     func unit(for change: AccountNews, of account: AccountID) -> TransientUnit {
         TransientUnit(
             name: Self.unit(of: account),
@@ -29,12 +29,13 @@ struct ChangeCommand: Equatable, Sendable {
         )
     }
 
-    /// One name for each account, so that the service manager runs one at a time, whichever daemon has started it.
+    /// The unit's name. Each account has one name, so the service manager runs only one command for it at a time, even
+    /// if another daemon started it.
     static func unit(of account: AccountID) -> String {
         "\(prefix)\(account.rawValue)\(suffix)"
     }
 
-    /// Nil for a unit of another kind.
+    /// The account of a unit; nil for a unit of another kind.
     static func account(of unit: String) -> AccountID? {
         guard unit.hasPrefix(prefix), unit.hasSuffix(suffix) else { return nil }
         return Int64(unit.dropFirst(prefix.count).dropLast(suffix.count)).map(AccountID.init)
@@ -44,7 +45,7 @@ struct ChangeCommand: Equatable, Sendable {
     private static let suffix = ".service"
 }
 
-/// A change as the command is told of it.
+/// A change in the form in which the command receives it.
 struct AccountNews: Equatable, Sendable {
     var event: String
     var account: String
@@ -55,7 +56,7 @@ struct AccountNews: Equatable, Sendable {
     /// µs since 1970.
     var expiresAtUSec: Int64?
 
-    /// Nil if only the journal is told of it.
+    /// Returns nil if the event is only for the journal.
     init?(_ announcement: Announcement, of snapshot: AccountSnapshot) {
         guard let event = announcement.wireName else { return nil }
         self.event = event

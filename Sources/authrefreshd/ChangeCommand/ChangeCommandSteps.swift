@@ -2,9 +2,9 @@ internal import Logging
 internal import RefreshCore
 internal import Systemd
 
-/// What the coordinator does for the command of the configuration.
+/// The coordinator's steps for the configured command.
 enum ChangeCommandSteps {
-    /// Has the command run for what happened to an account, if there is one.
+    /// Requests a run of the command for an event of an account, if a command is configured.
     static func note(
         _ announcement: Announcement,
         of snapshot: AccountSnapshot,
@@ -16,11 +16,11 @@ enum ChangeCommandSteps {
         if !coordinator.changeCommands.add(news, of: snapshot.account.id) {
             fail("more than \(CallerLimits.changesWaitingMax) accounts' changes wait", on: coordinator)
         }
-        // Not in the midst of what is being told.
+        // Later, because an announcement is being delivered now.
         coordinator.later { runNext(at: $0.timebase.now(), on: $0) }
     }
 
-    /// Starts what may be started.
+    /// Starts the commands that may start.
     static func runNext(at now: Moment, on coordinator: isolated RefreshCoordinator) {
         guard let command = coordinator.settings.changeCommand, !coordinator.isStopping else { return }
         let next = coordinator.changeCommands.next(command, at: now)
@@ -52,7 +52,7 @@ enum ChangeCommandSteps {
         return units
     }
 
-    /// ENOENT: where no folder is named, there is nothing in it.
+    /// ENOENT: if no folder is configured, nothing is in it.
     private static let noEntry: Int32 = 2
 
     private static func take(_ event: TransientUnits.Event, on coordinator: isolated RefreshCoordinator) {

@@ -1,26 +1,27 @@
 internal import RefreshCore
 internal import Systemd
 
-/// The commands that are run for changes: one at a time for each account, of which the newest change waits, and few at once in all.
+/// The runs of the configured command: one at a time for each account, with only the newest change waiting, and a few
+/// at once in total.
 struct ChangeCommands {
     private struct Run {
         let since: Moment
-        /// After which it is taken to have ended, whatever the service manager tells.
+        /// After this time a command counts as ended, whatever the service manager says.
         let patience: Duration
     }
 
-    /// The user's service manager; nil until the first command, and after it was lost.
+    /// The connection to the user's service manager; nil before the first command, and after the connection was lost.
     var units: TransientUnits?
     private var running: [AccountID: Run] = [:]
-    /// What was asked for last and may have to wait once more.
+    /// The changes that were started last. They may have to wait again.
     private var started: [AccountID: AccountNews] = [:]
     private var waiting: [AccountID: AccountNews] = [:]
-    /// The accounts of `waiting`, the next one first.
+    /// The accounts in `waiting`; the next one is first.
     private var turns: [AccountID] = []
-    /// Whether the journal has been told what is wrong.
+    /// Whether the journal already has the problem.
     private var isTold = false
 
-    /// Has the command run for a change. An earlier one of the account that has not had its turn is forgotten.
+    /// Requests a run for a change. An earlier change of the account that still waits is dropped.
     ///
     /// - Returns: false if too many accounts wait.
     mutating func add(_ news: AccountNews, of account: AccountID) -> Bool {
@@ -34,7 +35,7 @@ struct ChangeCommands {
         return true
     }
 
-    /// What is to be started now; it counts as running from here on.
+    /// The runs to start now. They count as running from now on.
     mutating func next(_ command: ChangeCommand, at now: Moment) -> [TransientUnit] {
         forgetLost(at: now)
         var units: [TransientUnit] = []
@@ -54,14 +55,14 @@ struct ChangeCommands {
         return units
     }
 
-    /// A unit is ended after its time limit, with five seconds between the two signals.
+    /// systemd stops a unit after its time limit, with five seconds between the two signals.
     private static let grace = Duration.seconds(30)
 
     private mutating func forgetLost(at now: Moment) {
         for (account, run) in running where now.elapsed(since: run.since) >= run.patience { ended(account) }
     }
 
-    /// How long until a command is taken to have ended; nil if nothing waits for that.
+    /// How long until a command counts as ended; nil if nothing depends on that.
     func remaining(at now: Moment) -> Duration? {
         guard !turns.isEmpty else { return nil }
         return running.values.map { max($0.patience - now.elapsed(since: $0.since), .zero) }.min()
@@ -72,18 +73,21 @@ struct ChangeCommands {
         started[account] = nil
     }
 
-    /// Another daemon's command for the account has not ended: the change waits until it has, unless a newer one does.
+    /// Another daemon's command for the account is still running. The change waits for its end, unless a newer change
+    /// replaces it.
     mutating func existed(_ account: AccountID) {
         guard let news = started.removeValue(forKey: account), waiting[account] == nil else { return }
         _ = add(news, of: account)
     }
 
-    /// Nothing can be run, and nothing waits for better times: a change is of interest while it is new.
+    /// Drops all changes, because nothing can be run. A change is only of interest while it is new.
     mutating func giveUp() {
         (units, running, started, waiting, turns) = (nil, [:], [:], [:], [])
     }
 
-    /// - Returns: whether the journal is to be told that something is wrong: once until a command has ended well.
+    /// Records a failure.
+    ///
+    /// - Returns: whether to write it to the journal: once, until a command has succeeded.
     mutating func fails() -> Bool {
         defer { isTold = true }
         return !isTold

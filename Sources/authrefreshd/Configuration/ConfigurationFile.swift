@@ -5,16 +5,20 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Yams
 
-/// Reads YAML files, and says by file, line and key what is wrong in them.
+/// Reads YAML files, and reports errors by file, line and key.
 enum ConfigurationFile {
-    /// The largest file that is read; real ones have a few KiB.
+    /// The largest file that is read. Real ones have a few KiB.
     private static let largestFile = 1 << 20
 
-    /// - Throws: `ConfigurationError` with the first thing that is wrong.
+    /// Reads and decodes a file.
+    ///
+    /// - Throws: `ConfigurationError` with the first error.
     static func decode<T: Decodable>(_ type: T.Type, at path: String) throws(ConfigurationError) -> T {
         try decode(type, from: text(at: path), path: path)
     }
 
+    /// Reads a file.
+    ///
     /// - Throws: `unreadable`.
     static func text(at path: String) throws(ConfigurationError) -> String {
         do throws(RegularFile.Fault) {
@@ -24,10 +28,12 @@ enum ConfigurationFile {
         }
     }
 
-    /// - Parameter path: what error messages name.
+    /// Decodes a text.
+    ///
+    /// - Parameter path: the path in error messages.
     static func decode<T: Decodable>(_ type: T.Type, from text: String, path: String) throws(ConfigurationError) -> T {
         do {
-            // An empty file, or one of comments only, says nothing and so changes nothing.
+            // An empty file, or one with only comments, changes nothing.
             guard let root = try Yams.compose(yaml: text) else { return try YAMLDecoder().decode(type, from: "{}") }
             do {
                 return try YAMLDecoder().decode(type, from: root)
@@ -54,7 +60,7 @@ enum ConfigurationFile {
         )
     }
 
-    /// The line, from 1, of the key that `keys` lead to; of the innermost that is there, if not all of them are.
+    /// The line, from 1, of the key at `keys`, or of its innermost existing parent.
     private static func line(of keys: [String], in root: Node) -> Int {
         var node = root
         var line = root.mark?.line ?? 1
@@ -68,7 +74,7 @@ enum ConfigurationFile {
 }
 
 extension DecodingError {
-    /// Where it happened, and what is wrong there.
+    /// The path of the error, and its reason.
     var place: (path: [any CodingKey], reason: String) {
         switch self {
         case .typeMismatch(let type, let context): (context.codingPath, "must be \(Self.name(of: type))")
@@ -91,7 +97,7 @@ extension DecodingError {
 }
 
 extension YamlError {
-    /// From 1.
+    /// The line, from 1.
     fileprivate var line: Int {
         switch self {
         case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
@@ -107,25 +113,25 @@ extension YamlError {
     }
 }
 
-/// What `authrefreshd.yaml` can say; every key has a default, and unknown keys are errors.
+/// The content of `authrefreshd.yaml`. Every key has a default, and unknown keys are errors.
 struct DaemonConfiguration: Decodable, Equatable, Sendable {
-    /// The least serious records that are logged: debug, info, notice, warning, error.
+    /// The lowest level that is logged: debug, info, notice, warning, error.
     var logLevel = "notice"
-    /// For one refresh with all it needs; 1 to 40 s, below the lease of 45 s.
+    /// The time limit for one refresh with everything it needs; 1 to 40 s, below the lease of 45 s.
     var requestTimeout = Duration.seconds(30)
-    /// PEM file with certificate authorities trusted beside the system's.
+    /// A PEM file with certificate authorities that are trusted in addition to the system's.
     var caFile: String?
-    /// How an issuer is asked unless its profile says otherwise.
+    /// The limits on requests to an issuer, unless its profile sets others.
     var issuerLimits = IssuerGate.Limits()
-    /// How many accounts may be added.
+    /// The most accounts.
     var maxAccounts = CallerLimits.accountsMax
-    /// How many callers may be connected; 16 to 65,536.
+    /// The most callers that may be connected; 16 to 65,536.
     var maxConnections = CallerLimits.connectionsMax
     /// Where the store's key is kept, unless it is a systemd credential.
     var storeKey = StoreKeyHome.file
-    /// The browser that people sign in with, unless the account names one; nil: their own.
+    /// The browser for sign-ins, unless the account names one; nil uses the person's default.
     var loginBrowser: String?
-    /// What is run when an account has changed; nil: nothing.
+    /// The command that runs after a change of an account; nil for none.
     var changeCommand: ChangeCommand?
 
     /// The values of `store_key`.
@@ -136,7 +142,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
 
     init() {}
 
-    /// The keys that `next` says something else for, and that take effect with a restart only.
+    /// The keys that differ in `next` and take effect only after a restart.
     func keysAwaitingRestart(in next: DaemonConfiguration) -> [String] {
         var keys: [Key] = []
         if next.logLevel != logLevel { keys.append(.logLevel) }
@@ -161,7 +167,9 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         case onChangeTimeLimit = "on_change_time_limit"
     }
 
-    /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
+    /// Decodes the file.
+    ///
+    /// - Throws: `DecodingError` at a key that is unknown, has the wrong type, or has an invalid value.
     init(from decoder: any Decoder) throws {
         let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
         let levels = ["debug", "info", "notice", "warning", "error"]
@@ -227,28 +235,31 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     }
 }
 
-/// What may be said as the browser for sign-ins. Whether it is there, only the machine of whoever signs in knows.
+/// Checks the setting for the sign-in browser. Whether the browser exists is known only on the machine of the person
+/// who signs in.
 enum LoginBrowser {
-    /// Bytes: a path (PATH_MAX of limits.h).
+    /// The most bytes, which is the limit of a path (PATH_MAX of limits.h).
     private static let longest = 4_096
     static let rule = "a program's name, or its absolute path"
 
-    /// A relative path would mean another program in each folder.
+    /// A relative path is refused, because it would mean a different program in each folder.
     static func isUsable(_ text: String) -> Bool {
         guard let program = text.split(separator: " ").first, text.utf8.count <= longest else { return false }
         let isPrintable = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
-        // Colons part commands, as in BROWSER.
+        // A colon separates commands, as in the variable BROWSER.
         return isPrintable && !text.contains(":") && (program.hasPrefix("/") || !program.contains("/"))
     }
 }
 
-/// The configuration file and the provider profiles, read and checked.
+/// The configuration file and the provider profiles, read and validated.
 struct LoadedConfiguration: Sendable {
     let file: DaemonConfiguration
     let settings: RefreshConfiguration
 
-    /// - Parameter startedWith: the file that the socket was set up by; nil at the start.
-    /// - Throws: the first thing that is wrong in any of the files.
+    /// Reads the configuration.
+    ///
+    /// - Parameter startedWith: the configuration with which the socket was set up; nil at the start.
+    /// - Throws: the first error in any of the files.
     init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
         if let path = paths.configuration {
             file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
@@ -259,7 +270,7 @@ struct LoadedConfiguration: Sendable {
             profiles: try ProviderProfiles(folders: paths.profileFolders),
             issuerLimits: file.issuerLimits,
             maxAccounts: file.maxAccounts,
-            // As many callers as at the start may be connected, whatever the file says now.
+            // The number of connections was fixed at the start, whatever the file says now.
             maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
             usesSecretService: file.storeKey == .secretService,
             loginBrowser: file.loginBrowser,
@@ -267,7 +278,7 @@ struct LoadedConfiguration: Sendable {
         )
     }
 
-    /// How the OAuth client is to be set up.
+    /// The settings of the OAuth client.
     var client: OAuthClientConfiguration {
         var client = OAuthClientConfiguration()
         client.totalTimeout = file.requestTimeout
@@ -277,12 +288,12 @@ struct LoadedConfiguration: Sendable {
     }
 }
 
-/// Why the configuration cannot be used.
+/// Why the configuration is invalid.
 enum ConfigurationError: Error, Equatable {
     case unreadable(path: String, reason: String)
-    /// The text is not YAML, or has an unknown key, a wrong type or an impossible value at this place.
+    /// The text is not YAML, or has an unknown key, a wrong type or an invalid value at this place.
     case invalid(path: String, line: Int, key: String, reason: String)
-    /// Two profiles of one name in the same folder.
+    /// Two profiles in the same folder have the same name.
     case duplicateProfile(name: String, path: String)
 }
 

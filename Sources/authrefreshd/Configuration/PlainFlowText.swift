@@ -1,24 +1,25 @@
-/// A look at a list or mapping in brackets that a caller wrote (YAML's flow style), before YAML's composer sees it.
+/// Checks a caller's list or mapping in brackets (YAML's flow style) before YAML's composer reads it.
 ///
-/// The composer copies what an alias names, so that some hundred bytes of aliases of aliases stand for more than memory holds. Anchors,
-/// aliases and tags are therefore refused unless they stand in quotes, and so is all that the composer could see quotes differently in:
-/// quotes in the midst of a text, comments, line breaks.
+/// The composer copies what an alias refers to, so some hundred bytes of nested aliases can expand to more than the
+/// memory holds. Anchors, aliases and tags are therefore refused outside quotes. So is everything about which the
+/// composer could have a different view of quotes: quotes inside a text, comments, line breaks.
 struct PlainFlowText {
-    /// Brackets in brackets: no key of a profile has more than two, and the composer takes stack for each.
+    /// The deepest nesting of brackets. No key of a profile has more than two levels, and the composer uses stack for
+    /// each.
     static let depthMax = 4
 
     private var depth = 0
-    /// The quotes that are open; nil outside.
+    /// The open quote; nil outside of quotes.
     private var quote: Unicode.Scalar?
     private var isEscaped = false
-    /// The last one outside of quotes that was no space, or the quotes that were closed last; nil at the start.
+    /// The last character outside of quotes that is not a space, or the last closing quote; nil at the start.
     private var last: Unicode.Scalar?
-    /// Whether spaces stand behind `last`.
+    /// Whether spaces follow `last`.
     private var isSpaced = false
-    /// Whether `last` is a colon behind a key in quotes: that needs no space.
+    /// Whether `last` is a colon after a quoted key, which needs no space after it.
     private var endsQuotedKey = false
 
-    /// Whether `text` is brackets that close, with texts alone in them, and can be composed without growing.
+    /// Whether `text` is a closed pair of brackets that contains only texts and does not grow when it is composed.
     static func isPlain(_ text: String) -> Bool {
         var look = PlainFlowText()
         guard text.unicodeScalars.allSatisfy({ look.takes($0) }), look.depth == 0 else { return false }
@@ -36,14 +37,14 @@ struct PlainFlowText {
             isSpaced = true
             return true
         }
-        // Nothing stands behind the brackets.
+        // Nothing may follow the closing bracket.
         guard takesPlain(scalar), last == nil || depth > 0 || scalar == "]" || scalar == "}" else { return false }
         endsQuotedKey = scalar == ":" && (last == "\"" || last == "'")
         (last, isSpaced) = (scalar, false)
         return true
     }
 
-    /// Two single quotes stand for one: they close and open again here, which ends at the same place.
+    /// Reads a quoted character. Two single quotes stand for one: here they close and open again, with the same end.
     private mutating func takeQuoted(_ scalar: Unicode.Scalar, in quote: Unicode.Scalar) {
         if isEscaped {
             isEscaped = false
@@ -66,14 +67,14 @@ struct PlainFlowText {
         case "]", "}":
             depth -= 1
             return depth >= 0
-        // A key is a text.
+        // A key must be a text.
         case ":": return last != "]" && last != "}"
         default: break
         }
         return true
     }
 
-    /// Whether a text may begin here, so that YAML takes quotes for quotes.
+    /// Whether a text may begin here, so that YAML reads a quote as a quote.
     private func opensQuotes(_ quote: Unicode.Scalar) -> Bool {
         switch last {
         case "[", "{", ",": true

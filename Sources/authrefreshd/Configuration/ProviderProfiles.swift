@@ -5,20 +5,20 @@ internal import RefreshCore
 internal import TextEncodings
 internal import Yams
 
-/// The provider profiles that are installed, by name.
+/// The installed provider profiles, by name.
 struct ProviderProfiles: Equatable, Sendable {
     private var byName: [String: ProviderProfile] = [:]
     private var byIssuer: [Issuer: ProviderProfile] = [:]
     private var paths: [String: String] = [:]
-    /// The profiles as their files have them: an account's own settings go into these.
+    /// The text of each profile. An account's own settings are inserted there.
     private var texts: [String: String] = [:]
 
     init(_ profiles: [ProviderProfile] = []) {
         for profile in profiles { add(profile) }
     }
 
-    /// Reads the `*.yaml` files of `folders`; a profile of a later folder replaces one of the same name. Folders that are not
-    /// there hold nothing.
+    /// Reads the `*.yaml` files in `folders`. A profile in a later folder replaces one of the same name. Missing
+    /// folders count as empty.
     init(folders: [String]) throws(ConfigurationError) {
         for folder in folders {
             var names: Set<String> = []
@@ -43,12 +43,12 @@ struct ProviderProfiles: Equatable, Sendable {
         byName[name]
     }
 
-    /// The file that a profile was read from; empty if it came from none.
+    /// The file of a profile; empty if it came from no file.
     func path(of name: String) -> String {
         paths[name] ?? ""
     }
 
-    /// The first profile whose issuer is of the same host as `issuer`; nil if there is none.
+    /// The first profile whose issuer has the same host as `issuer`; nil if there is none.
     func nameForHost(of issuer: Issuer) -> String? {
         let host = ShownHost.of(issuer.url).lowercased()
         return names.first { byName[$0]?.issuerText.map { ShownHost.of($0).lowercased() } == host }
@@ -59,9 +59,9 @@ struct ProviderProfiles: Equatable, Sendable {
         provider.map { byName[$0] } ?? byIssuer[issuer]
     }
 
-    /// `profile` with what an account says instead; nil is a profile that says nothing.
+    /// `profile` with an account's settings; nil stands for an empty profile.
     ///
-    /// - Throws: the first of `settings` that no profile's file could say.
+    /// - Throws: the first of `settings` that would be invalid in a profile's file.
     func profile(
         _ profile: ProviderProfile?,
         with settings: [String: String]
@@ -71,23 +71,24 @@ struct ProviderProfiles: Equatable, Sendable {
     }
 
     private mutating func add(_ profile: ProviderProfile) {
-        // The one it replaces speaks for its issuer no more.
+        // The replaced profile is no longer the one for its issuer.
         if let issuer = byName[profile.name]?.issuer, byIssuer[issuer]?.name == profile.name { byIssuer[issuer] = nil }
         byName[profile.name] = profile
         if let issuer = profile.issuer { byIssuer[issuer] = profile }
     }
 }
 
-/// What an account says instead of its provider's profile: keys of a profile's file, with their values as they stand there.
+/// An account's settings that replace its provider's: keys of a profile's file, with their values in the same syntax.
 enum ProviderSettings {
-    /// Keys that are no account's to say: they are about the profile itself, or accounts have a setting of their own for it.
+    /// Keys that an account may not set: they describe the profile itself, or accounts have a setting of their own for
+    /// them.
     static let excluded: Set = [
         "name", "issuer", "variables", "documentation", "client_id_hint", "notes", "scopes_for",
     ]
 
-    /// The profile that the file's `text` makes with `settings` in it; the same reader reads both.
+    /// The profile in `text` with `settings` inserted, read by the same reader.
     ///
-    /// - Throws: the first of the settings that cannot be used.
+    /// - Throws: the first invalid setting.
     static func profile(
         _ settings: [String: String],
         over text: String
@@ -113,7 +114,8 @@ enum ProviderSettings {
     private static let unfit =
         "has brackets that do not close or are too deep, or texts with & * ! # ? ' \" in them and no quotes around them"
 
-    /// A text stands for itself, whatever YAML would make of its characters: a comma is a comma. Lists and mappings have brackets.
+    /// A text is taken literally, even if its characters have a meaning in YAML: a comma is a comma. Lists and mappings
+    /// need brackets.
     private static func node(_ value: String, for key: String) throws(ProviderSettingFault) -> Node {
         guard value.first == "[" || value.first == "{" else { return Node(value, Tag(.str)) }
         guard PlainFlowText.isPlain(value) else {
@@ -126,21 +128,21 @@ enum ProviderSettings {
     }
 }
 
-/// Why an account cannot say so instead of its provider's profile.
+/// Why an account cannot replace a setting of its provider's profile.
 struct ProviderSettingFault: Error, Hashable {
-    /// The profile's key; empty if it is not one alone.
+    /// The profile's key; empty if the error is not about a single key.
     let key: String
-    /// What is wrong, as of a profile's file.
+    /// What is wrong, as for a profile's file.
     let reason: String
 }
 
-/// Which profile an account goes by, and what it says about it.
+/// An account's profile and the settings that replace the profile's.
 struct ProfileChoice: Hashable, Sendable {
-    /// Nil leaves it to the issuer.
+    /// The profile's name; nil chooses it by the issuer.
     let provider: String?
     let issuer: Issuer
     let variables: [String: String]
-    /// What it says instead of the profile.
+    /// The settings that replace the profile's.
     let settings: [String: String]
 }
 
@@ -152,13 +154,13 @@ extension ProfileChoice {
         settings = account.providerSettings
     }
 
-    /// Whether it leads to other addresses: who chooses so must not take along what the ones before gave or were told.
+    /// Whether it leads to other addresses. Then what the old addresses issued or were told must not be taken along.
     func isElsewhere(than other: ProfileChoice) -> Bool {
         issuer != other.issuer || provider != other.provider || variables != other.variables
             || settings.filter(Self.isAddress) != other.settings.filter(Self.isAddress)
     }
 
-    /// Whether a key of a profile says where something is.
+    /// Whether a key of a profile is an address.
     private static func isAddress(_ key: String, _: String) -> Bool {
         key.hasSuffix("_endpoint") || key == "jwks_uri"
     }

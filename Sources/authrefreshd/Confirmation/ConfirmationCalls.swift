@@ -3,7 +3,7 @@ internal import Dispatch
 internal import RefreshCore
 internal import Varlink
 
-/// The calls of those who ask the user, and the questions of those who wait for the answer.
+/// The calls of agents that ask the user, and the questions of callers that wait for the answer.
 struct ConfirmationCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
@@ -30,9 +30,9 @@ struct ConfirmationCalls: DutyCalls {
         return AnswerConfirmation.Reply(taken: coordinator.confirmations.answer(number, answer, at: now))
     }
 
-    /// Has the user asked for a call that waits for it.
+    /// Asks the user about a call that waits for the answer.
     ///
-    /// - Parameter tell: called once on the coordinator's queue, but not if the caller goes.
+    /// - Parameter tell: called once on the coordinator's queue, but not if the caller goes away.
     func ask(
         _ question: ConfirmationQuestion,
         for responder: VarlinkResponder,
@@ -52,10 +52,10 @@ struct ConfirmationCalls: DutyCalls {
 }
 
 extension DutyCalls {
-    /// Lets a program pass if the user says so.
+    /// Checks whether a program may pass by an earlier answer of the user.
     ///
-    /// - Returns: false if they have to be asked first.
-    /// - Throws: `PermissionDenied` if they do not; `LimitExceeded`.
+    /// - Returns: false if the user has to be asked first.
+    /// - Throws: `PermissionDenied` if the user said no; `LimitExceeded`.
     func confirm(_ program: SeenProgram, for account: AccountName, _ caller: Caller) throws(VarlinkError) -> Bool {
         let question = ConfirmationQuestion(account: account, program: program)
         guard let outcome = caller.answer(to: question) else { return false }

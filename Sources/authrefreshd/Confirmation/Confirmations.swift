@@ -1,34 +1,35 @@
 internal import AuthRefreshInterface
 internal import RefreshCore
 
-/// What the user is asked: may this program have this account's secrets?
+/// A question to the user: may this program have this account's secrets?
 struct ConfirmationQuestion: Hashable, Sendable {
     let account: AccountName
     let program: SeenProgram
 }
 
-/// What became of a question.
+/// The result of a question.
 enum ConfirmationOutcome: Hashable, Sendable {
     case allowed
     case denied
-    /// Nobody has answered in time.
+    /// Nobody answered in time.
     case unanswered
-    /// No agent is there that could ask.
+    /// No agent is connected that could ask.
     case noAgent
-    /// The user has too many questions to answer already.
+    /// The user already has too many open questions.
     case tooMany
 }
 
-/// The questions to the user, and what they have answered for the time to come. Kept in memory only.
+/// The questions to the user, and the answers that apply to later calls. They are kept only in memory.
 ///
-/// Programs that ask the same share one question, and what the user has said of a program holds for its later calls as long as they said.
+/// Programs that ask the same thing share one question. An answer applies to the program's later calls for as long as
+/// the user chose.
 struct Confirmations {
-    /// How long an answer holds, if the user has not said "once".
+    /// How long an answer applies; nil if the user said "once".
     static func validity(of answer: ConfirmationAnswer) -> Duration? {
         switch answer {
         case .allowOnce: nil
         case .allowForAnHour: .seconds(3600)
-        // A program in a loop is not to make the user answer in a loop.
+        // So that a program in a loop does not make the user answer in a loop.
         case .deny: .seconds(60)
         }
     }
@@ -42,7 +43,7 @@ struct Confirmations {
     private struct Open {
         let question: ConfirmationQuestion
         let until: Timestamp
-        /// Those who wait, by their numbers.
+        /// The waiting callers, by number.
         var askers: [Int: @Sendable (ConfirmationOutcome) -> Void] = [:]
     }
 
@@ -62,11 +63,11 @@ struct Confirmations {
 
     var agentCount: Int { agents.count }
 
-    // MARK: Those who ask the user
+    // MARK: Agents
 
-    /// Adds an agent, which is told the questions that are open.
+    /// Adds an agent, which is told the open questions.
     ///
-    /// - Returns: its number, to remove it by.
+    /// - Returns: its number, for its removal.
     mutating func addAgent(_ tell: @escaping @Sendable (Notice) -> Void) -> Int {
         lastNumber += 1
         agents[lastNumber] = tell
@@ -82,9 +83,9 @@ struct Confirmations {
         for question in open.keys { close(question, .noAgent) }
     }
 
-    /// Takes the user's word.
+    /// Applies the user's answer.
     ///
-    /// - Returns: whether anybody waited for it.
+    /// - Returns: whether anybody was waiting for it.
     mutating func answer(_ question: Int64, _ answer: ConfirmationAnswer, at now: Moment) -> Bool {
         guard let asked = open[question]?.question else { return false }
         let outcome: ConfirmationOutcome = answer == .deny ? .denied : .allowed
@@ -97,14 +98,14 @@ struct Confirmations {
         return true
     }
 
-    /// Forgets what the user has said of an account that is not of this name any more.
+    /// Forgets the answers about an account that no longer has this name.
     mutating func forgetAnswers(of account: AccountName) {
         standing = standing.filter { $0.key.account != account }
     }
 
-    // MARK: Those who wait for an answer
+    // MARK: Callers that wait
 
-    /// What a caller is told at once; nil if the user has to be asked.
+    /// The answer that a caller gets at once; nil if the user has to be asked.
     func known(_ question: ConfirmationQuestion, at now: Moment) -> ConfirmationOutcome? {
         if let known = standing[question], known.isValid(at: now) { return known.outcome }
         if agents.isEmpty { return .noAgent }
@@ -112,9 +113,9 @@ struct Confirmations {
         return isOpen || open.count < CallerLimits.confirmationsMax ? nil : .tooMany
     }
 
-    /// Adds one who waits.
+    /// Adds a waiting caller.
     ///
-    /// - Returns: the question's number, and the asker's.
+    /// - Returns: the question's number and the caller's.
     mutating func ask(
         _ question: ConfirmationQuestion,
         at now: Moment,
@@ -132,13 +133,13 @@ struct Confirmations {
         return (lastQuestion, lastNumber, true)
     }
 
-    /// Forgets one who has gone; a question that nobody waits for is withdrawn.
+    /// Removes a caller that has gone. A question without callers is withdrawn.
     mutating func forget(_ asker: Int, of question: Int64) {
         open[question]?.askers[asker] = nil
         if open[question]?.askers.isEmpty == true { close(question, .unanswered) }
     }
 
-    /// The time of a question is over.
+    /// Handles the end of a question's time.
     mutating func expire(_ question: Int64) {
         close(question, .unanswered)
     }
@@ -151,6 +152,6 @@ struct Confirmations {
 }
 
 extension SeenProgram {
-    /// Whether there is anything by which it would be known again.
+    /// Whether the program has any property by which it can be recognized.
     fileprivate var isKnown: Bool { unit != nil || executable != nil }
 }

@@ -1,10 +1,11 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// Accounts whose tokens are derived from other accounts': what they wait for, and what wakes them.
+/// Handles accounts whose tokens are derived from other accounts: what they wait for, and what wakes them.
 ///
-/// A request that needs another account's token holds its lease while that account obtains one, but no place at the issuer's gate, which
-/// the other account may need. The lease is then returned, and the request begins anew, at the gate.
+/// A request that needs another account's token holds its lease while that account gets one. It holds no place at the
+/// issuer's gate, because the other account may need it. Then the lease is returned, and the request starts again at
+/// the gate.
 enum DerivedAccounts {
     static func sources(on coordinator: isolated RefreshCoordinator) -> SourceAccounts {
         SourceAccounts(records: coordinator.records) { (id: AccountID) throws(StoreError) in
@@ -14,7 +15,7 @@ enum DerivedAccounts {
         }
     }
 
-    /// Has `source` obtain its token; the lease of the account that waits for it then comes to its end.
+    /// Makes `source` get its token. The waiting account's lease ends after that.
     static func wait(
         on source: AccountSnapshot,
         with waiting: PendingRequest,
@@ -36,17 +37,17 @@ enum DerivedAccounts {
         }
     }
 
-    /// Has the accounts go on that the want of a token of this one may have stopped, or learn that it needs a person.
+    /// Resumes the accounts that may wait for a token of this account, or tells them that it needs a person.
     static func wake(from source: AccountID, on coordinator: isolated RefreshCoordinator) {
         // What cannot be read or stored now is done at the source's next refresh, or at the next start.
         let derived = (try? coordinator.store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
         for account in derived { coordinator.submit(.sourceChanged, for: account) }
     }
 
-    /// Has the accounts go on whose sources have had tokens again since nobody could tell them.
+    /// Resumes the accounts whose sources got tokens while nobody could tell them.
     static func wakeLackingSource(on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         for id in try coordinator.store.lackingSource() {
-            // A damaged one has a state of its own.
+            // A damaged account has its own state.
             guard let account = try? coordinator.store.record(id)?.account,
                 sources(on: coordinator).haveTokens(for: account)
             else { continue }

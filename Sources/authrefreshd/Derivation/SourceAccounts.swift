@@ -4,13 +4,14 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
 
-/// The accounts whose tokens others are derived from (RFC 8693), as they stand now.
+/// The accounts from whose tokens others are derived (RFC 8693), in their current state.
 struct SourceAccounts {
-    /// What has to be there before a token is derived.
+    /// Whether the tokens for a derivation are available.
     enum Answer {
-        /// The tokens to exchange, nil for grants that exchange nothing; and what has to be found true before they are sent.
+        /// The tokens to exchange (nil for grants that exchange nothing), and the programs to check before they are
+        /// sent.
         case ready(TokenExchange?, programs: [ListedProgram])
-        /// This account has to obtain a token first.
+        /// This account has to get a token first.
         case awaited(AccountSnapshot)
         case failed(RefreshFailure)
     }
@@ -21,10 +22,11 @@ struct SourceAccounts {
     }
 
     let records: AccountRecords
-    /// The account of this number; nil if there is none.
+    /// Finds the account with this number; nil if there is none.
     let find: (AccountID) throws(StoreError) -> ShownAccount?
 
-    /// The account that is a source, by its number: one that was added later under its name is another. Nil if it was removed.
+    /// The source account, by its number. An account added later under the same name is a different one. Nil if it was
+    /// removed.
     func account(behind source: SourceToken) throws(StoreError) -> ShownAccount? {
         guard let id = source.id else { return nil }
         return try find(id)
@@ -51,7 +53,9 @@ struct SourceAccounts {
         }
     }
 
-    /// - Parameter programs: gets those whose executables have to be looked at before the token is sent.
+    /// Reads one source token.
+    ///
+    /// - Parameter programs: receives the programs whose executables must be checked before the token is sent.
     private func token(
         _ source: SourceToken,
         for account: Account,
@@ -68,14 +72,14 @@ struct SourceAccounts {
         case nil: throw .failed(RefreshFailure(.misconfigured, source.account, "was removed"))
         case .damaged: throw .failed(RefreshFailure(.misconfigured, source.account, "cannot be read"))
         case .whole(let snapshot):
-            // The list may be a later one than the one that the program was on when it set the account up.
+            // The list may have changed since the program set the account up.
             if let allowed = snapshot.account.allowedCallers, !allowed.isEverybody,
                 deriver?.unit.map(allowed.units.contains) != true
             {
                 programs.append(ListedProgram(source: source.account, allowed: allowed, program: deriver))
             }
             guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
-            // An issuer's refresh tokens go to that issuer only, whatever the settings of both accounts became.
+            // Refresh tokens go only to their own issuer, whatever the settings of both accounts are now.
             guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
                 throw .failed(RefreshFailure(.misconfigured, source.account, "is at another issuer"))
             }
@@ -86,7 +90,7 @@ struct SourceAccounts {
         }
     }
 
-    /// Nil if the account has none.
+    /// The token of this type; nil if the account has none.
     private func secret(_ type: TokenTypeIdentifier, of source: AccountSnapshot) throws(StoreError) -> Secret? {
         switch type {
         case .accessToken, .jwt: try records.accessToken(of: source.account.id)?.secret
@@ -96,12 +100,13 @@ struct SourceAccounts {
         }
     }
 
-    /// What a server means that does not take the token of another account: that account needs a person. Nil if it does not, as far as is
-    /// known.
+    /// Interprets a server's refusal of another account's token: that account needs a person. Nil if that does not seem
+    /// to be so.
     ///
-    /// It is no reason to think worse of that account's token: whoever may have this one's could take away the other's.
+    /// It does not change the state of the other account. Otherwise, anybody who may use this account could disable the
+    /// other one.
     func lacking(for account: Account, after failure: RefreshFailure) -> RefreshFailure? {
-        // RFC 8693 §2.2.2 has `invalid_request` for a token that is not good; some servers say it more clearly.
+        // RFC 8693 §2.2.2 uses `invalid_request` for an invalid token; some servers are more specific.
         let words = ["invalid_request", "invalid_grant", "invalid_token"]
         guard let terms = account.registration.serviceGrant?.exchange,
             failure.detail.oauthError.map({ words.contains($0.lowercased()) }) == true
@@ -115,7 +120,7 @@ struct SourceAccounts {
         return nil
     }
 
-    /// Whether all accounts that the token of `account` is derived from have a token now.
+    /// Whether all source accounts of `account` have tokens now.
     func haveTokens(for account: Account) -> Bool {
         (account.registration.serviceGrant?.exchange?.sources ?? []).allSatisfy { source in
             guard case .whole(let found)? = try? self.account(behind: source) else { return false }
@@ -125,9 +130,9 @@ struct SourceAccounts {
 }
 
 extension Event {
-    /// What it means for an account that waited for the token of `source`, holding a lease of `generation`.
+    /// What the end of waiting for `source` means for the account that waits with a lease of `generation`.
     ///
-    /// - Parameter target: what the lease is for; nil for the account's default access token.
+    /// - Parameter target: the target of the lease; nil for the account's default access token.
     init(_ outcome: WaitOutcome, of source: AccountName, _ generation: Generation, for target: TokenTarget?) {
         func fails(_ failureClass: FailureClass, _ words: String) -> Event {
             .failed(generation, RefreshFailure(failureClass, source, words), for: target)
@@ -156,18 +161,19 @@ extension Event {
 }
 
 extension RefreshFailure {
-    /// What keeps a token from being derived.
+    /// Creates the failure of a derivation.
     init(_ failureClass: FailureClass, _ source: AccountName, _ words: String) {
         let summary = "the account '\(source)', whose token this one is derived from, \(words)"
         self.init(failureClass, detail: FailureDetail(summary: summary, source: source))
     }
 }
 
-/// The executable of a program that set up a derived account, held against the list of an account that the token is derived from.
+/// The executable of the program that set up a derived account. It is checked against the list of a source account.
 ///
-/// The program may have ended long ago, and an upgrade may have replaced its file, so executables are compared by their paths. Symbolic
-/// links count in the list only: one in the place of a program makes it no other program. Following them may block for as long as a file
-/// system does, so it is done by the request, before it is sent, where it holds up nobody else.
+/// The program may have ended long ago, and an upgrade may have replaced its file, so paths are compared. Symbolic
+/// links are followed only in the list: a link at the place of a program does not make it another program. Following
+/// links can block as long as a file system does. So the request does it before it is sent, where it delays nobody
+/// else.
 struct ListedProgram: Sendable {
     private static let paths = BlockingWork<String, String?>(
         "authrefreshd.listed-programs",
@@ -177,10 +183,10 @@ struct ListedProgram: Sendable {
 
     let source: AccountName
     let allowed: AllowedCallers
-    /// Nil if nobody knows what it was.
+    /// The program; nil if it is unknown.
     let program: SeenProgram?
 
-    /// Nil if the program is on the list.
+    /// Why the program is refused; nil if it is on the list.
     func refusal() async -> RefreshFailure? {
         var doesAnswer = true
         for path in allowed.executables {

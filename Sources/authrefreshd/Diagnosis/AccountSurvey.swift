@@ -3,23 +3,25 @@ internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
 
-/// Goes through accounts: which of them are in need, and which servers they depend on.
+/// Checks accounts: which of them have problems, and which servers they depend on.
 struct AccountSurvey {
-    /// How many accounts are named; of more than that only the number is told.
+    /// How many accounts are named. Of the rest, only the number is reported.
     static let namedMax = 50
 
     private let total: Int
     private var settings: RefreshConfiguration
     private let now: Moment
 
-    /// How many accounts were looked at.
+    /// How many accounts were checked.
     private(set) var seen = 0
     private(set) var servers = SurveyedServers()
     private var wellCount = 0
     private var inNeed: [Finding] = []
     private var inNeedCount = 0
 
-    /// - Parameter total: how many accounts there are to look at.
+    /// Begins a survey.
+    ///
+    /// - Parameter total: how many accounts there are.
     init(total: Int, settings: RefreshConfiguration, now: Moment) {
         self.total = total
         self.settings = settings
@@ -36,7 +38,7 @@ struct AccountSurvey {
         if inNeed.count < Self.namedMax { inNeed.append(finding) }
     }
 
-    /// Nil if all is well.
+    /// The finding for an account; nil if it has no problem.
     private mutating func look(into account: ShownAccount) -> Finding? {
         switch account {
         case .whole(let snapshot):
@@ -54,7 +56,7 @@ struct AccountSurvey {
         }
     }
 
-    /// The accounts in need, then what there is to say of all.
+    /// The findings about accounts, then those about all of them.
     var findings: [Finding] {
         var findings = inNeed
         if inNeedCount > inNeed.count {
@@ -82,7 +84,8 @@ struct AccountSurvey {
         count == 1 ? "1 account is" : "\(count) accounts are"
     }
 
-    /// `hint`, with what the provider's profile tells about when grants end: many sign-ins after a week mean something else than one.
+    /// `hint`, with the provider profile's note about when grants end. Many sign-ins after a week mean something else
+    /// than a single one.
     private mutating func advice(_ hint: String, onEndOf snapshot: AccountSnapshot) -> String {
         let note = settings.profile(for: snapshot.account)?.note(about: .lifetime)
         return hint + (note.map { " (\($0))" } ?? "")

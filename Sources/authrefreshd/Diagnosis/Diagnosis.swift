@@ -5,30 +5,30 @@ internal import RefreshCore
 internal import Systemd
 internal import TextEncodings
 
-/// Looks at everything that refreshes depend on, and tells what it finds as it finds it.
+/// Checks everything that refreshes depend on, and reports findings as they come.
 ///
-/// It runs beside the coordinator, whose queue it takes for a page of accounts at a time. Nothing it does changes an account, and
-/// no token is sent.
+/// It runs beside the coordinator, and uses its queue for one page of accounts at a time. It changes no account and
+/// sends no token.
 struct Diagnosis: Sendable {
-    /// How many accounts are looked at: half a second's work, in pages that callers hardly notice.
+    /// How many accounts are checked: half a second of work, in pages that callers hardly notice.
     static let accountsMax = 10_000
-    /// How many accounts one turn of the coordinator's queue reads, which takes some ms.
+    /// How many accounts are read in one turn of the coordinator's queue. That takes some ms.
     static let pageSize = 250
-    /// How many servers are asked: with 10 s for one that is silent, at most two minutes.
+    /// How many servers are asked. With 10 s for a silent server, this takes at most two minutes.
     static let serversMax = 64
     /// How many servers are asked at the same time.
     static let concurrentServersMax = 8
-    /// How long files and file systems have to answer; a network file system may hang for ever.
+    /// The time limit for files and file systems. A network file system may hang forever.
     static let fileLimit = Duration.seconds(5)
 
     let coordinator: RefreshCoordinator
     let inspection: ServerInspection
-    /// The accounts to look at; nil for all.
+    /// The accounts to check; nil for all.
     let accounts: [String]?
-    /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
+    /// The current error in the configuration files; nil if there is none. It may block.
     let configurationError: @Sendable () -> ConfigurationError?
 
-    /// The findings as they come; letting go of the stream ends the work.
+    /// The findings as they come. Releasing the stream ends the work.
     func findings() -> AsyncStream<Finding> {
         let (stream, continuation) = AsyncStream.makeStream(of: Finding.self)
         let task = Task { @concurrent in
@@ -68,7 +68,7 @@ struct Diagnosis: Sendable {
         }
     }
 
-    /// Reads the accounts page by page.
+    /// Reads the accounts, page by page.
     private func survey(_ condition: DaemonCondition) async throws(StoreError) -> AccountSurvey {
         var survey = AccountSurvey(
             total: accounts?.count ?? condition.overview.accounts,
@@ -93,7 +93,7 @@ struct Diagnosis: Sendable {
         return survey
     }
 
-    /// Asks the servers, some at a time, each telling by itself.
+    /// Asks the servers, several at a time. Each reports its own findings.
     private func ask(
         _ servers: [SurveyedServer],
         _ condition: DaemonCondition,
@@ -117,22 +117,22 @@ struct Diagnosis: Sendable {
     }
 }
 
-/// What the coordinator knows of itself, for a diagnosis.
+/// The coordinator's state, for a diagnosis.
 struct DaemonCondition: Sendable {
     var overview: Overview
     var keyring: StoreKeyring
-    /// Of the key that the store is sealed with.
+    /// The key that the store is sealed with.
     var keyIdentifier: String
     var storePath: String
     var isRekeying: Bool
     var now: Moment
     var settings: RefreshConfiguration
-    /// Whether a step of the clock, a route that comes up and a resume are told by the system.
+    /// Whether the system reports steps of the clock, new routes and resumes.
     var watchesClock: Bool
     var watchesRoutes: Bool
     var watchesSleep: Bool
 
-    /// The servers that ask for patience.
+    /// The servers that have asked for fewer requests.
     var paceFindings: [Finding] {
         overview.behind.map { issuer, since in
             .warning(
@@ -149,9 +149,9 @@ struct DaemonCondition: Sendable {
 }
 
 extension DaemonCondition {
-    /// What this daemon is doing, and by what.
+    /// Reads the coordinator's state.
     ///
-    /// - Throws: what keeps the store from being read.
+    /// - Throws: the error of reading the store.
     init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
         overview = try Overview(of: coordinator)
         keyring = coordinator.storeKeeping.keyring
@@ -167,7 +167,7 @@ extension DaemonCondition {
 }
 
 extension Duration {
-    /// `42 s`, `59 min`, `5 h`, `12 days`; the sign is left out.
+    /// `42 s`, `59 min`, `5 h` or `12 days`, without the sign.
     var words: String {
         LocalTime.length(Int64(clamping: components.seconds.magnitude))
     }

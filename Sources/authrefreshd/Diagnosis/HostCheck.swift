@@ -3,9 +3,9 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
 
-/// Looks at what the machine gives the daemon: clocks, network, proxy.
+/// Checks what the machine provides: clocks, network, proxy.
 struct HostCheck: Sendable {
-    /// 2026-01-01: a clock that shows an earlier time than this program's is wrong.
+    /// 2026-01-01. A clock that shows a time before this program existed is wrong.
     private static let earliestTime = Timestamp(microseconds: 1_767_225_600_000_000)
 
     let condition: DaemonCondition

@@ -1,12 +1,12 @@
 internal import AuthRefreshInterface
 internal import Glibc
 
-/// Looks at the file that the daemon was started from: after an upgrade there is another one in its place.
+/// Checks the executable of the running daemon. After an upgrade, there is another file in its place.
 struct ProgramCheck {
-    /// What the kernel appends to the path of a file that was replaced or removed (proc(5), `/proc/PID/exe`).
+    /// The kernel appends this to the path of a file that was replaced or removed (proc(5), `/proc/PID/exe`).
     private static let mark = " (deleted)"
 
-    /// The path of the file, with the kernel's mark.
+    /// The path of the executable, with the kernel's mark.
     let program: String
     /// Whether there is a file at a path.
     let exists: (String) -> Bool
@@ -16,7 +16,7 @@ struct ProgramCheck {
         self.exists = exists
     }
 
-    /// Of this process; nil if /proc does not say.
+    /// Checks this process; nil if /proc does not name its executable.
     init?() {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + Self.mark.utf8.count)
         let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)

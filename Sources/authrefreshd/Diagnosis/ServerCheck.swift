@@ -3,12 +3,15 @@ internal import Glibc
 internal import OAuthClient
 internal import RefreshCore
 
-/// Looks at one authorization server as a refresh would meet it: name, connection, certificate, metadata. No token is sent.
+/// Checks one authorization server the way a refresh uses it: name, connection, certificate, metadata. It sends no
+/// token.
 struct ServerCheck: Sendable {
-    /// A refresh in an hour finds a clock that is half a minute off; five minutes are more than servers put up with.
+    /// A clock that is off by half a minute does not disturb an hourly refresh. Servers tolerate less than five
+    /// minutes.
     private static let smallSkew = Duration.seconds(30)
     private static let largeSkew = Duration.seconds(300)
-    /// Renewal is automatic two to four weeks before the end; one week before it, it has failed.
+    /// Certificates are renewed automatically two to four weeks before they expire. If one week is left, the renewal
+    /// has failed.
     private static let certificateNotice = Duration.seconds(7 * 86_400)
 
     let server: SurveyedServer
@@ -30,7 +33,7 @@ struct ServerCheck: Sendable {
         if endpoint.host != asked?.host || endpoint.port != asked?.port { _ = await check(endpoint, tell) }
     }
 
-    /// Whether there is a connection, or may be one: what follows would only say the same again.
+    /// Whether there is or may be a connection. If not, the other checks would only repeat the same problem.
     private func check(_ endpoint: Endpoint, _ tell: (Finding) -> Void) async -> Bool {
         let isProxied = inspection.usesProxy(for: endpoint)
         let host = isProxied ? inspection.proxy.address?.host : endpoint.host
@@ -158,7 +161,7 @@ struct ServerCheck: Sendable {
 
     private var accountName: String { server.registrations.first?.account.text ?? "ACCOUNT" }
 
-    /// What the metadata says, against what the accounts need.
+    /// Compares the metadata with what the accounts need.
     private func compare(_ metadata: AuthorizationServerMetadata, _ tell: (Finding) -> Void) {
         let url = server.issuer.url
         var isGood = true
@@ -175,7 +178,7 @@ struct ServerCheck: Sendable {
         let offered = metadata.tokenEndpointAuthenticationMethods
         for (account, registration) in server.registrations {
             let method = inspection.authenticationMethod(of: registration, profile: server.profile, offered: offered)
-            // A public client needs no method; few servers list "none".
+            // A public client needs no method, and few servers list "none".
             guard let offered, method != .none, !offered.contains(method.rawValue) else { continue }
             isGood = false
             tell(
@@ -209,22 +212,22 @@ struct ServerCheck: Sendable {
 /// Why a host has no address.
 enum NameLookupError: Error, Hashable, Sendable {
     case noSuchName
-    /// The name server could not be reached, or failed.
+    /// The name server could not be reached, or it failed.
     case serverFailed
     case timedOut
-    /// Not tried: an earlier look-up has not come back, and each holds a thread.
+    /// Not tried: an earlier look-up still hangs, and each one holds a thread.
     case resolverHangs
 }
 
-/// Looks up hosts as every program of this machine does, each once.
+/// Looks up hosts the way every program on this machine does, each once.
 actor NameLookup {
-    /// glibc asks each name server twice for 5 s (resolv.conf(5)): one that is silent need not be waited for to the end.
+    /// glibc asks each name server twice for 5 s (resolv.conf(5)). We need not wait for a silent one until the end.
     static let limit = Duration.seconds(8)
 
     private var lookups: [String: Task<Result<Int, NameLookupError>, Never>] = [:]
     private var isHanging = false
 
-    /// Whether `host` is an address itself, so that there is nothing to look up.
+    /// Whether `host` is itself an address, so that no look-up is needed.
     static func isAddress(_ host: String) -> Bool {
         var bytes = in6_addr()
         return [AF_INET, AF_INET6].contains { unsafe inet_pton($0, host, &bytes) == 1 }
@@ -263,15 +266,15 @@ actor NameLookup {
 /// A server that accounts depend on.
 struct SurveyedServer: Sendable {
     let issuer: Issuer
-    /// What is known about it beyond its metadata; nil if nothing.
+    /// The provider profile; nil if there is none.
     let profile: ProviderProfile?
-    /// One registration of each kind that its accounts have, with an account that has it.
+    /// One registration of each kind among its accounts, with an account that has it.
     fileprivate(set) var registrations: [(account: AccountName, registration: ClientRegistration)] = []
 }
 
-/// The servers of the accounts that were looked at.
+/// The servers of the checked accounts.
 struct SurveyedServers {
-    /// Two accounts of one kind are told apart by nothing that a server's metadata speaks of.
+    /// Accounts of the same kind do not differ in anything that a server's metadata describes.
     private struct Kind: Hashable {
         let authentication: ClientAuthentication?
         let hasSecret: Bool
@@ -299,12 +302,12 @@ struct SurveyedServers {
             .append((account.name, registration))
     }
 
-    /// In the order of their URLs.
+    /// The servers, ordered by URL.
     var sorted: [SurveyedServer] {
         servers.values.sorted { ($0.issuer.url, $0.profile?.name ?? "") < ($1.issuer.url, $1.profile?.name ?? "") }
     }
 
-    /// Says that there are more; nil if there are not.
+    /// A note that there are more servers; nil if there are not.
     var unseenNote: Finding? {
         guard hasUnseen else { return nil }
         return .note(

@@ -2,11 +2,12 @@ internal import AccountStorage
 internal import AuthRefreshInterface
 internal import RefreshCore
 
-/// Looks at the store's files and at its key.
+/// Checks the store's files and its key.
 struct StoreInspection: Sendable {
-    /// Below this a store that grows by a few accounts is in danger; a backup or a change of the key needs more.
+    /// With less free space, a store that grows by a few accounts is in danger. A backup or a change of the key needs
+    /// more.
     private static let leastFreeSpace: Int64 = 64 << 20
-    /// SQLite cuts the log back to 8 MiB at each checkpoint: what is far longer has not been checkpointed for long.
+    /// SQLite cuts the log back to 8 MiB at each checkpoint. A much longer log has had no checkpoint for a long time.
     private static let longestLog: Int64 = 256 << 20
 
     let condition: DaemonCondition
@@ -98,7 +99,7 @@ struct StoreInspection: Sendable {
         }
     }
 
-    /// `512 bytes`, `12 KiB`, `3 MiB`, `2 GiB`, never rounded up.
+    /// `512 bytes`, `12 KiB`, `3 MiB` or `2 GiB`, never rounded up.
     private static func size(_ bytes: Int64) -> String {
         switch bytes {
         case ..<1024: "\(bytes) bytes"
@@ -110,7 +111,9 @@ struct StoreInspection: Sendable {
 }
 
 extension StoreKeyPlace {
-    /// - Parameter keyFile: its path.
+    /// Names the place of the key.
+    ///
+    /// - Parameter keyFile: the path of the key file.
     fileprivate func words(keyFile: String) -> String {
         switch self {
         case .credential: "the systemd credential '\(StoreKeySource.name)'"

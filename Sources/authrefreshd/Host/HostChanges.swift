@@ -2,7 +2,7 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// What follows from what happens to the machine that the daemon runs on.
+/// Handles events of the machine that the daemon runs on.
 enum HostChanges {
     static func take(_ event: HostState.Event, on coordinator: isolated RefreshCoordinator) {
         switch coordinator.host.take(event, at: coordinator.timebase.now()) {
@@ -12,12 +12,12 @@ enum HostChanges {
         }
     }
 
-    /// Deadlines have passed in the sleep, and connections have died.
+    /// Handles a resume: deadlines have passed during the sleep, and connections have died.
     static func noteResume(on coordinator: isolated RefreshCoordinator) {
         coordinator.changeLog.resumed()
         coordinator.host.sleepIsOver()
-        // Not the younger ones: deadlines that passed in the sleep may have begun them a moment ago, before this was told. What a sleep
-        // has cut off among them, TCP keepalive finds out.
+        // Not the younger requests. Deadlines that passed during the sleep may have started them a moment ago, before
+        // this event. TCP keepalive finds those among them that the sleep has cut off.
         coordinator.scheduler.requests.giveUpAnswers(where: coordinator.scheduler.requests.isOverdue)
         retryUnreached(on: coordinator)
         coordinator.wake()
@@ -35,24 +35,24 @@ enum HostChanges {
         coordinator.wake()
     }
 
-    /// Has the accounts tried again that may have failed for want of a network, or of the right time.
+    /// Tries accounts again that may have failed because of the network or a wrong clock.
     private static func retryUnreached(on coordinator: isolated RefreshCoordinator) {
         guard coordinator.host.isOnline else { return }
         coordinator.client.forgetFailures()
         coordinator.scheduler.retryUnreached()
     }
 
-    /// Keeps the stored deadlines true to the time that really passes. A step may have mended what looked like a misconfiguration:
-    /// certificates are judged by the wall clock.
+    /// Adjusts the stored deadlines to the time that has really passed. A step may also have corrected what looked like
+    /// a misconfiguration, because certificates are checked against the wall clock.
     ///
-    /// - Throws: `StoreError` if it could not be noted; the next turn tries again.
+    /// - Throws: `StoreError` if the change could not be stored. The next turn tries again.
     static func reconcileClock(at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         guard let change = try coordinator.host.reconcileClock(in: coordinator.store, at: now) else { return }
         coordinator.changeLog.clockStepped(by: change.size)
         if case .stepped = change { retryUnreached(on: coordinator) }
     }
 
-    /// Notes how far the server's clock is from ours, as its answer told just now.
+    /// Records the difference between the server's clock and ours, from the answer that has just arrived.
     static func noteServerDate(_ date: Timestamp?, of issuer: IssuerID, on coordinator: isolated RefreshCoordinator) {
         guard let date else { return }
         coordinator.host.noteSkew(date - coordinator.timebase.now().wall, of: issuer, in: coordinator.store)

@@ -5,32 +5,33 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
 
-/// What is known of the machine that the daemon runs on: its clocks and those of the servers, whether it is about to sleep, and whether it
-/// has a route.
+/// The state of the machine: its clocks and those of the servers, whether it is about to sleep, and whether it has a
+/// route.
 struct HostState {
-    /// How long logind's word that the machine is about to sleep counts, should it never say that the sleep is over: it waits for delay
-    /// locks for some seconds.
+    /// How long logind's announcement of a sleep counts if logind never reports the end of the sleep. logind waits some
+    /// seconds for delay locks.
     private static let longestFallingAsleep = Duration.seconds(30)
-    /// Issuers are few; whoever has thousands pays a look-up for each.
+    /// How many skews are kept. Issuers are few; with thousands of them, each needs a look-up.
     private static let skewsMax = 1_000
 
-    /// What keeps an eye on the machine.
+    /// The watches on the machine.
     private var watches: [any AnyObject] = [] {
         didSet { sleepWatch = watches.lazy.compactMap { $0 as? SleepWatch }.first }
     }
-    /// The one of them that has sleep delayed; nil without a system bus.
+    /// The watch that can delay a sleep; nil without a system bus.
     private var sleepWatch: SleepWatch?
     private var suspendDrift = SuspendDrift()
-    /// When logind said that the machine is about to sleep; nil if it is not.
+    /// When logind announced a sleep; nil if the machine is not about to sleep.
     private var sleepAnnouncedAt: Moment?
     /// Whether the machine has a route.
     private(set) var isOnline = true
-    /// What the store has of the clocks; nil until it is asked for.
+    /// The clocks' offset in the store; nil until it is read.
     private var clockOffset: ClockOffset?
-    /// How far the issuers' clocks are ahead of ours, as far as asked for; nil for one that has not told.
+    /// How far the issuers' clocks are ahead of ours, as far as they were read; nil for an issuer that has not shown
+    /// it.
     private var clockSkews: [IssuerID: Duration?] = [:]
 
-    /// Whether a step of the clock, a route that comes up and a resume are told by the system.
+    /// Whether the system reports steps of the clock, new routes and resumes.
     var watchesClock: Bool { watches.contains { $0 is ClockWatch } }
     var watchesRoutes: Bool { watches.contains { $0 is RouteWatch } }
     var watchesSleep: Bool { sleepWatch != nil }
@@ -44,44 +45,44 @@ struct HostState {
         watches = []
     }
 
-    // MARK: What happens to the machine
+    // MARK: Events of the machine
 
     enum Event: Sendable {
-        /// The wall clock was stepped, or the machine slept: the kernel reports both alike.
+        /// The wall clock was stepped or the machine slept. The kernel reports both in the same way.
         case clockStepped
-        /// logind says that the machine is about to sleep. Requests under way hold it up for a moment; a token that is sent now may be
-        /// spent, and its answer lost.
+        /// logind announces that the machine is about to sleep. Requests under way delay the sleep for a moment. New
+        /// ones should not start, because their token could be spent and the answer lost.
         case sleepBegins
-        /// logind says that the machine woke.
+        /// logind reports that the machine has resumed.
         case resumed
-        /// The system bus is gone.
+        /// The connection to the system bus is lost.
         case sleepWatchLost
-        /// A route came up, or the last one went.
+        /// The first route came up, or the last one was lost.
         case routeChanged(isOnline: Bool)
     }
 
-    /// What follows for the daemon.
+    /// What the daemon has to do.
     enum Consequence {
-        /// Deadlines have passed in a sleep, and connections have died.
+        /// Handle a sleep: deadlines have passed, and connections have died.
         case slept
         case routeChanged
-        /// Nothing but that it may be time for something.
+        /// Only check whether anything is due.
         case none
     }
 
     mutating func take(_ event: Event, at now: Moment) -> Consequence {
         switch event {
         case .clockStepped:
-            // What there is to do about a step, the turn does.
+            // The next turn handles the step itself.
             return suspendDrift.hasSlept() ? .slept : .none
         case .sleepBegins:
             sleepAnnouncedAt = now
         case .resumed:
             sleepIsOver()
-            // Where the clocks have told already, this is no news.
+            // If the clocks have already shown the sleep, this is not news.
             return suspendDrift.hasSlept() ? .slept : .none
         case .sleepWatchLost:
-            // The clocks tell of sleep, too.
+            // The clocks show sleeps as well.
             watches.removeAll { $0 is SleepWatch }
             sleepIsOver()
         case .routeChanged(let isOnline):
@@ -94,9 +95,10 @@ struct HostState {
 
     // MARK: Sleep
 
-    /// Has the machine wait with a sleep for the answers that are under way.
+    /// Delays the machine's next sleep until the current requests are answered.
     ///
-    /// It may hear of a sleep while it asks, which is told at once: so it changes nothing here.
+    /// logind may report a sleep during this call, and that report is handled at once. So this call changes nothing
+    /// itself.
     func delaySleep() {
         sleepWatch?.delaySleep("a token is being refreshed")
     }
@@ -109,7 +111,7 @@ struct HostState {
         sleepAnnouncedAt = nil
     }
 
-    /// How long nothing is to be sent, for the machine is about to sleep; nil if it is not.
+    /// How long nothing should be sent because the machine is about to sleep; nil if it is not.
     func timeToSleep(at now: Moment) -> Duration? {
         guard let sleepAnnouncedAt else { return nil }
         let rest = Self.longestFallingAsleep - now.elapsed(since: sleepAnnouncedAt)
@@ -118,10 +120,10 @@ struct HostState {
 
     // MARK: Clocks
 
-    /// How the wall clock was found not to be where the stored deadlines take it to be.
+    /// How the wall clock has changed against the stored deadlines.
     enum ClockChange: Equatable {
         case stepped(by: Duration)
-        /// It is before an earlier boot: a machine whose clock has no battery begins in 1970.
+        /// It is before an earlier boot: a machine whose clock has no battery starts in 1970.
         case isBehind(by: Duration)
 
         var size: Duration {
@@ -131,16 +133,17 @@ struct HostState {
         }
     }
 
-    /// Keeps the stored deadlines true to the time that really passes.
+    /// Adjusts the stored deadlines to the time that has really passed.
     ///
-    /// Deadlines are wall-clock times. After a step backward they would all come too late by the size of the step, so they move with
-    /// it. After a step forward some come too early; their accounts decide by both clocks what is due.
+    /// Deadlines are wall-clock times. After a step backward, all of them would come too late by the size of the step,
+    /// so they are moved with it. After a step forward, some come too early, and their accounts check both clocks.
     ///
-    /// Looked at in every turn: where the kernel tells of no steps, a timer that fires by the old time is enough to notice one. A step is
-    /// told once it is noted, or each try at a store that cannot be written would tell it again.
+    /// It runs in every turn. If the kernel reports no steps, a timer that fires by the old time is enough to notice
+    /// one. A step is reported only after it is stored. Otherwise, each attempt to write to a broken store would report
+    /// it again.
     ///
-    /// - Returns: what was noted; nil if the clock is where it was.
-    /// - Throws: `StoreError` if it could not be noted; the next turn tries again.
+    /// - Returns: what was stored; nil if the clock was not stepped.
+    /// - Throws: `StoreError` if it could not be stored. The next turn tries again.
     mutating func reconcileClock(in store: AccountStore, at now: Moment) throws(StoreError) -> ClockChange? {
         let offset = ClockOffset(at: now)
         if clockOffset == nil { clockOffset = try store.clocks.clockOffset() }
@@ -153,7 +156,7 @@ struct HostState {
             return .stepped(by: step)
         }
         if let behind = offset.timeLost(since: known, at: now.wall) {
-            // How long the machine was off is unknown. All accounts decide by what they have whether it is from the future.
+            // We do not know how long the machine was off. Each account checks whether its times are from the future.
             let last = try store.schedule.lastDeadline()
             try record(offset, shiftingBy: min(behind, last.map { now.wall - $0 } ?? .zero), in: store)
             return .isBehind(by: behind)
@@ -175,18 +178,18 @@ struct HostState {
         clockOffset = offset
     }
 
-    /// Notes how far the server's clock is from ours, if that has changed.
+    /// Records how far the server's clock is from ours, if that has changed.
     mutating func noteSkew(_ skew: Duration, of issuer: IssuerID, in store: AccountStore) {
-        // The header counts in whole seconds, and the answer has travelled.
+        // The header counts whole seconds, and the answer took some time.
         let tolerance = Duration.seconds(2)
         let known = clockSkew(of: issuer, in: store)
         guard known.map({ max($0 - skew, skew - $0) > tolerance }) ?? true else { return }
-        // What is lost here is shown to people only, and comes again with the next answer.
+        // It is only shown to people, and comes again with the next answer.
         try? store.clocks.recordSkew(skew, of: issuer)
         clockSkews[issuer] = skew
     }
 
-    /// How far the issuer's clock is ahead of ours, as its last answer told; nil if none has.
+    /// How far the issuer's clock is ahead of ours, by its last answer; nil if none has shown it.
     mutating func clockSkew(of issuer: IssuerID, in store: AccountStore) -> Duration? {
         if let known = clockSkews[issuer] { return known }
         let stored = (try? store.clocks.skew(of: issuer)) ?? nil
@@ -200,23 +203,23 @@ extension ClockOffset {
     /// When that boot began, by its own wall clock.
     fileprivate var bootedAt: Timestamp { Timestamp(microseconds: 0) + wallMinusBoot }
 
-    /// How far the wall clock was stepped since `known` was noted; nil if it was not, or not in the same boot.
+    /// How far the wall clock was stepped since `known`; nil if it was not, or if the boot differs.
     fileprivate func step(since known: ClockOffset) -> Duration? {
         let step = wallMinusBoot - known.wallMinusBoot
-        // NTP slews by milliseconds all the time, and a leap second moves nothing that matters.
+        // NTP adjusts the clock by milliseconds all the time, and a leap second does not matter.
         let isStep = step > .milliseconds(1_500) || step < .milliseconds(-1_500)
         return bootID == known.bootID && isStep ? step : nil
     }
 
-    /// How far `wall` is before the beginning of an earlier boot, at least, below zero; nil if it is not. A machine whose clock has no
-    /// battery begins in 1970.
+    /// How far, at least, `wall` is before the start of an earlier boot (negative); nil if it is not. A machine whose
+    /// clock has no battery starts in 1970.
     fileprivate func timeLost(since known: ClockOffset, at wall: Timestamp) -> Duration? {
         let behind = wall - known.bootedAt
         return bootID != known.bootID && behind < .zero ? behind : nil
     }
 }
 
-/// Tells the coordinator what happens to the machine: clock steps, sleep, routes. Lives on the coordinator's queue.
+/// Reports events of the machine to the coordinator: clock steps, sleep, routes. It lives on the coordinator's queue.
 final class HostWatch: Sendable {
     private let coordinator: RefreshCoordinator
     private let changeLog: ChangeLog
@@ -226,9 +229,9 @@ final class HostWatch: Sendable {
         self.changeLog = changeLog
     }
 
-    /// Begins to watch. A watch that cannot be had is done without: the log says so once.
+    /// Begins to watch. If a watch is not available, the log says so once, and the daemon runs without it.
     ///
-    /// - Returns: the watches, to be held as long as they are to run, and whether there is a route now.
+    /// - Returns: the watches, to be kept as long as they should run, and whether there is a route now.
     func begin(on queue: DispatchQueue) -> (watches: [any AnyObject], isOnline: Bool) {
         var watches: [any AnyObject] = []
         var isOnline = true
@@ -255,7 +258,7 @@ final class HostWatch: Sendable {
                 try SleepWatch(
                     queue: queue,
                     onLost: { [weak coordinator, changeLog] error in
-                        // Later: it is the watch itself that calls.
+                        // Later, because the watch itself makes this call.
                         queue.async { [weak coordinator] in
                             coordinator?.assumeIsolated { HostChanges.take(.sleepWatchLost, on: $0) }
                         }

@@ -4,15 +4,18 @@ internal import RefreshCore
 internal import Synchronization
 internal import Systemd
 
-/// Tells the service manager that the daemon is ready, alive, and how its accounts are.
+/// Reports to the service manager that the daemon is ready and alive, and the state of its accounts.
 final class ServiceManagerLink {
     private let notifier: ServiceNotifier
     private let news: ManagerNews
     private let watchdog: Watchdog
-    /// Nil until the first `ready`: Dispatch traps when a timer is let go of that never began, as one would be in a failed start.
+    /// The watchdog's timer; nil until the first `ready`. Dispatch traps if a timer is released that never started, as
+    /// would happen in a failed start.
     private var timer: (any DispatchSourceTimer)?
 
-    /// - Parameter loops: the daemon counts as alive if every one of them turns.
+    /// Creates the link.
+    ///
+    /// - Parameter loops: the daemon counts as alive if all of them run.
     init(notifier: ServiceNotifier, loops: [Watchdog.Loop]) {
         self.notifier = notifier
         let news = ManagerNews { $0.tell(notifier) }
@@ -20,13 +23,13 @@ final class ServiceManagerLink {
         watchdog = Watchdog(loops) { news.add(.alive) }
     }
 
-    /// Says READY=1, and feeds the watchdog from now on.
+    /// Sends READY=1, and serves the watchdog from now on.
     func ready(status: String) {
         news.add(.ready(status))
         if timer == nil { timer = startWatchdog() }
     }
 
-    /// The daemon counts as alive only if this loop turns, too.
+    /// Adds a loop that has to run for the daemon to count as alive.
     func watch(_ loop: @escaping Watchdog.Loop) {
         watchdog.watch(loop)
     }
@@ -39,7 +42,8 @@ final class ServiceManagerLink {
         news.add(.stopping)
     }
 
-    /// Replaces the status line by the coordinator's; to be called on its queue.
+    /// Returns a function that replaces the status line by the coordinator's. Call the function on the coordinator's
+    /// queue.
     func statusChanged(of coordinator: RefreshCoordinator) -> @Sendable () -> Void {
         { [news, weak coordinator] in
             guard let coordinator else { return }
@@ -47,7 +51,7 @@ final class ServiceManagerLink {
         }
     }
 
-    /// Returns when the manager has been told everything, or after `limit`.
+    /// Returns when everything was delivered to the manager, or after `limit`.
     func drain(within limit: Duration) async {
         await news.drain(within: limit)
     }
@@ -67,34 +71,37 @@ final class ServiceManagerLink {
     }
 }
 
-/// Asks every loop of the daemon a question, and says so when all have answered: then each of them turns.
+/// Asks every loop of the daemon a question, and reports when all have answered, because then all of them run.
 ///
-/// The question waits in each loop behind whatever the loop does. A loop that hangs never answers, and is not asked again.
+/// In each loop, the question waits behind the loop's other work. A loop that hangs never answers, and is not asked
+/// again.
 final class Watchdog: Sendable {
-    /// Has `answer` called on the loop, behind everything that it was asked for before.
+    /// Calls `answer` on the loop, after its earlier work.
     typealias Loop = @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
 
     private struct State {
         var loops: [Loop]
-        /// How many have not answered the last question.
+        /// How many loops have not answered the last question.
         var unanswered = 0
     }
 
     private let state: Mutex<State>
     private let allTurn: @Sendable () -> Void
 
+    /// Creates a watchdog.
+    ///
     /// - Parameter allTurn: called on the loop that answers last.
     init(_ loops: [Loop], allTurn: @escaping @Sendable () -> Void) {
         state = Mutex(State(loops: loops))
         self.allTurn = allTurn
     }
 
-    /// Asks this loop, too, from the next question on.
+    /// Adds a loop, beginning with the next question.
     func watch(_ loop: @escaping Loop) {
         state.withLock { $0.loops.append(loop) }
     }
 
-    /// Asks all loops, unless one of them still owes an answer.
+    /// Asks all loops, unless one of them has not answered yet.
     func ask() {
         let loops = state.withLock { state -> [Loop] in
             guard state.unanswered == 0 else { return [] }
@@ -113,8 +120,7 @@ final class Watchdog: Sendable {
     }
 }
 
-/// What the service manager is to be told, on a queue of its own: a manager that does not read blocks whoever tells it something
-/// (sd_notify(3)).
+/// The news for the service manager, on its own queue. A manager that does not read blocks its sender (sd_notify(3)).
 ///
 /// Of each kind of news only the latest waits, so there are never more than five.
 final class ManagerNews: Sendable {
@@ -135,7 +141,7 @@ final class ManagerNews: Sendable {
             }
         }
 
-        /// Whether `next` makes it needless to tell this.
+        /// Whether `next` replaces this item.
         fileprivate func isOutdated(by next: Item) -> Bool {
             switch (self, next) {
             case (.ready, .ready), (.status, .status), (.status, .ready), (.reloading, .reloading),
@@ -155,12 +161,14 @@ final class ManagerNews: Sendable {
     private let queue = DispatchQueue(label: "authrefreshd.manager")
     private let state = Mutex(State())
 
-    /// - Parameter tell: tells one item, and may block.
+    /// Creates an empty queue of news.
+    ///
+    /// - Parameter tell: delivers one item; it may block.
     init(tell: @escaping @Sendable (Item) -> Void) {
         self.tell = tell
     }
 
-    /// Has an item told after those that wait; never blocks.
+    /// Adds an item after the waiting ones. It never blocks.
     func add(_ item: Item) {
         let begins = state.withLock { state in
             state.waiting.removeAll { $0.isOutdated(by: item) }
@@ -171,7 +179,7 @@ final class ManagerNews: Sendable {
         if begins { queue.async { self.tellAll() } }
     }
 
-    /// Returns when everything that was added until now is told, or when `limit` is over.
+    /// Returns when everything added so far was delivered, or after `limit`.
     func drain(within limit: Duration) async {
         await queue.drain(within: limit)
     }
@@ -188,10 +196,10 @@ final class ManagerNews: Sendable {
     }
 }
 
-/// The signals that the daemon acts on, as they come. The main thread waits for them.
+/// The signals that the daemon handles, in their order. The main thread waits for them.
 ///
-/// Not a Dispatch source: between the ignoring that one needs and its registration, which happens later and elsewhere, a signal
-/// is lost for good.
+/// It does not use a Dispatch source, which needs the signal to be ignored. The source is registered later, and a
+/// signal in between would be lost.
 enum SignalWatch {
     enum Signal: Int32, CaseIterable, Sendable {
         case hangUp = 1
@@ -199,18 +207,18 @@ enum SignalWatch {
         case terminate = 15
     }
 
-    /// All that came since `hold()`; for one reader.
+    /// All signals since `hold()`, for one reader.
     static var signals: AsyncStream<Signal> { arrivals.stream }
     private static let arrivals = AsyncStream.makeStream(of: Signal.self)
 
-    /// Keeps the signals from their default action, until they are waited for. To be called before there is a second thread: each
-    /// one inherits it.
+    /// Blocks the signals' default action until they are waited for. Call it while there is only one thread, because
+    /// new threads inherit it.
     static func hold() {
         var set = signalSet()
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Waits for signals from now on.
+    /// Waits for signals, forever.
     static func run() -> Never {
         var set = signalSet()
         while true {

@@ -5,12 +5,12 @@ internal import RefreshCore
 internal import Systemd
 internal import Varlink
 
-/// Writes changes to the log: one line each, constant text, values in fields, no secret.
+/// Writes changes to the log: one line each, with a constant text and the values in fields, and without secrets.
 struct ChangeLog: Sendable {
     let logger: Logger
-    /// What the socket refuses: for each reason, and each user it names.
+    /// The budget for refusals at the socket, for each reason and user.
     let refusalsAtSocket = LineBudget<Refusal>.ofRefusals
-    /// What accounts' lists refuse.
+    /// The budget for refusals by accounts' lists.
     private let refusalsByLists = LineBudget<AccountName>.ofRefusals
 
     func record(_ announcement: Announcement, of snapshot: AccountSnapshot, correlationID: String?) {
@@ -39,7 +39,7 @@ struct ChangeLog: Sendable {
         write(.storeUnwritable, [JournalKey.error: "\(error.description)"])
     }
 
-    /// An account cannot be read, and is set aside.
+    /// Logs that an account cannot be read and is set aside.
     func damaged(_ account: DamagedAccount) {
         write(.accountDamaged, [JournalKey.account: "\(account.name)", JournalKey.error: "\(account.cause)"])
     }
@@ -48,20 +48,20 @@ struct ChangeLog: Sendable {
         write(.accountRemoved, [JournalKey.account: "\(account.name)", JournalKey.event: "account-removed"])
     }
 
-    /// What was decided on an account contradicts what is stored of it.
+    /// Logs that a decision about an account contradicts the store.
     func contradicted(_ error: StoreError, _ account: AccountName) {
         write(.decisionRefused, [JournalKey.account: "\(account)", JournalKey.error: "\(error)"])
     }
 
-    /// A caller is not on an account's list.
+    /// Logs that a caller is not on an account's list.
     func denied(_ reason: String, of account: AccountName) {
         let fields: Logger.Metadata = [JournalKey.account: "\(account)", JournalKey.error: "\(reason)"]
         writeRefusal(fields, after: refusalsByLists.spend(on: account))
     }
 
-    /// Writes that a caller was refused.
+    /// Logs that a caller was refused.
     ///
-    /// - Parameter leftOut: how many such lines were not written before; nil if this one is not to be, either.
+    /// - Parameter leftOut: how many such lines were omitted before; nil if this one is omitted as well.
     func writeRefusal(_ fields: Logger.Metadata, after leftOut: Int?) {
         guard let leftOut else { return }
         var fields = fields
@@ -69,7 +69,7 @@ struct ChangeLog: Sendable {
         write(.peerRefused, fields)
     }
 
-    /// A request has passed its time limit; its answer is still waited for.
+    /// Logs that a request has exceeded its time limit. Its answer is still awaited.
     func overdue(_ account: AccountName, correlationID: String) {
         logger.notice(
             "the server has not answered in time; its answer is still waited for",
@@ -77,7 +77,7 @@ struct ChangeLog: Sendable {
         )
     }
 
-    /// A refresh brought an id_token that must not be believed.
+    /// Logs that a refresh brought an ID token that cannot be trusted.
     func refusedIDToken(_ fault: String, of account: AccountName, correlationID: String) {
         write(
             .idTokenRefused,
@@ -105,12 +105,14 @@ struct ChangeLog: Sendable {
         write(.rekeyStopped, [JournalKey.error: "\(error)"])
     }
 
-    /// - Parameter consequence: what the daemon does without.
+    /// Logs that a watch is not available.
+    ///
+    /// - Parameter consequence: how the daemon works without it.
     func unwatched(_ error: SystemdError, _ consequence: String) {
         write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence)"])
     }
 
-    /// Fewer descriptors can be open than the configured number of callers may take.
+    /// Logs that fewer descriptors are allowed than the configured number of callers needs.
     func descriptorsLimited(to granted: Int, of wanted: Int) {
         write(.descriptorsLimited, [JournalKey.detail: "\(granted) of \(wanted)"])
     }
@@ -135,7 +137,7 @@ struct ChangeLog: Sendable {
 }
 
 extension LineBudget {
-    /// Of lines about callers that were refused.
+    /// The budget for lines about refused callers.
     fileprivate static var ofRefusals: LineBudget {
         LineBudget(
             linesMax: CallerLimits.refusalLinesMax,
@@ -146,7 +148,7 @@ extension LineBudget {
 }
 
 extension Announcement {
-    /// What the journal is told; nil for what is in steady state.
+    /// The journal event; nil for changes in steady state.
     fileprivate var journalEvent: JournalEvent? {
         switch self {
         case .added: .accountAdded
@@ -241,7 +243,7 @@ extension Logger.Metadata {
 }
 
 extension ChangeLog {
-    /// What happened at the socket.
+    /// Logs an event of the socket.
     func record(_ event: VarlinkServerEvent) {
         switch event {
         case .refused(let refusal, let peer):
@@ -263,7 +265,7 @@ extension ChangeLog {
 }
 
 extension VarlinkServerEvent {
-    /// Whether there are no descriptors for callers from now on; nil if it is about something else.
+    /// Whether descriptors for callers have run out (true) or are available again (false); nil for other events.
     var areDescriptorsLacking: Bool? {
         switch self {
         case .acceptFailed: true
@@ -310,11 +312,11 @@ extension Refusal {
         "the daemon serves its own user only: in its user namespace (PrivateUsers=yes) root and other users look alike"
 }
 
-/// What the daemon as a process is told.
+/// Events of the daemon as a process.
 enum DaemonEvent: Sendable {
     case signal(SignalWatch.Signal)
-    /// Descriptors for callers have run out, or are there again.
+    /// Descriptors for callers have run out, or are available again.
     case descriptors(areLacking: Bool)
-    /// What came of trying to open the store.
+    /// The result of an attempt to open the store.
     case store(StoreOpener.Answer)
 }

@@ -1,9 +1,9 @@
 internal import Logging
 internal import Systemd
 
-/// Everything the daemon tells the journal: id, level and constant text; what varies stands in fields.
+/// All events that the daemon writes to the journal: ID, level and constant text. Variable parts are in fields.
 ///
-/// The catalog (`systemd/authrefreshd.catalog`) has an entry for each id; a test compares the two.
+/// The catalog (`systemd/authrefreshd.catalog`) has an entry for each ID. A test compares the two.
 enum JournalEvent: CaseIterable {
     case daemonStarted
     case daemonStopping
@@ -63,7 +63,7 @@ enum JournalEvent: CaseIterable {
     case tokenFilesWritten
     case changeCommandFailed
 
-    /// The field that carries the id.
+    /// The field with the ID.
     static let messageIDKey = "MESSAGE_ID"
 
     var id: MessageID {
@@ -128,7 +128,7 @@ enum JournalEvent: CaseIterable {
         }
     }
 
-    /// One line per change at notice; what was survived at warning; what stops the daemon's work at error.
+    /// Changes are notices, survived failures are warnings, and what stops the daemon's work is an error.
     var level: Logger.Level {
         switch self {
         case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
@@ -213,7 +213,7 @@ enum JournalEvent: CaseIterable {
     }
 }
 
-/// The journal fields of our own.
+/// Our own journal fields.
 enum JournalKey {
     static let account = "AUTHREFRESH_ACCOUNT"
     static let issuer = "AUTHREFRESH_ISSUER"
@@ -221,18 +221,18 @@ enum JournalKey {
     static let error = "AUTHREFRESH_ERROR"
     static let correlationID = "AUTHREFRESH_CORRELATION_ID"
     static let generation = "AUTHREFRESH_GENERATION"
-    /// The name of the store's key: 16 hexadecimal digits that tell nothing about it.
+    /// The identifier of the store's key: 16 hexadecimal digits that reveal nothing about it.
     static let key = "AUTHREFRESH_KEY"
     /// When the daemon tries again, µs since 1970.
     static let retryAt = "AUTHREFRESH_RETRY_AT_USEC"
-    /// When the token concerned ends, µs since 1970.
+    /// When the affected token expires, in µs since 1970.
     static let expiresAt = "AUTHREFRESH_EXPIRES_AT_USEC"
-    /// Scopes, resources and audience of the token set concerned, separated by semicolons.
+    /// Scopes, resources and audience of the affected token set, separated by semicolons.
     static let tokenSet = "AUTHREFRESH_TOKEN_SET"
     static let reason = "AUTHREFRESH_REASON"
-    /// What the server said beside the error: description, sub-error, provider code, HTTP status.
+    /// The server's details besides the error: description, sub-error, provider code, HTTP status.
     static let detail = "AUTHREFRESH_DETAIL"
-    /// How many lines were not written: refusals since the last that was (by lists, or at the socket, as this one is), or lines of any
-    /// kind while the journal took none.
+    /// How many lines were omitted: refusals of the same origin (lists or socket) since the last written one, or any
+    /// lines while the journal accepted none.
     static let leftOut = "AUTHREFRESH_LEFT_OUT"
 }

@@ -5,13 +5,13 @@ internal import Logging
 internal import Synchronization
 internal import Systemd
 
-/// Writes log records to the journal, each metadata value in a field of its own; to standard error where there is no journal.
+/// Writes log records to the journal, each metadata value in its own field; without a journal, to standard error.
 ///
-/// Logging never blocks: the records go through a `LogOutlet`.
+/// Logging never blocks, because the records go through a `LogOutlet`.
 struct JournalLogHandler: LogHandler {
-    /// Bytes of records that may wait for the journal: some thousand lines.
+    /// How many bytes of records may wait for the journal: some thousand lines.
     static let waitingBytesMax = 1 << 20
-    /// How long the end of the daemon waits for the records before it to be written.
+    /// How long the daemon waits at its end until the last records are written.
     static let drainLimit = Duration.seconds(2)
 
     /// Where all records of the process go.
