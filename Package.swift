@@ -32,8 +32,8 @@ let smallFootprint: [LinkerSetting] = [
 ]
 
 /// `authctl` is started thousands of times a day: a fully static executable starts four times as fast as a dynamic one, and
-/// faster still if what `authctl token` touches stands side by side (`symbols.order`). Only lld can do that. What is wrapped is
-/// asked of ours instead of the Swift runtime's (`Backtracer.swift`).
+/// faster still if what `authctl token` touches stands side by side (`symbols.order`). Only lld can do that. Calls of the wrapped
+/// functions reach ours (`Backtracer.swift`, `CStartup`).
 let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
     [.unsafeFlags(["-static-executable"], .when(configuration: .release))],
     [
@@ -41,7 +41,7 @@ let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
             [
                 "-static-executable", "-use-ld=lld", "-Xlinker", "--no-warn-symbol-ordering", "-Xlinker",
                 "--symbol-ordering-file=\(Context.packageDirectory)/Sources/authctl/HotPath/symbols.order",
-                "-Xlinker", "--wrap=swift_copyAuxiliaryExecutablePath",
+                "-Xlinker", "--wrap=swift_copyAuxiliaryExecutablePath", "-Xlinker", "--wrap=sysconf",
             ],
             .when(configuration: .release)
         )
@@ -218,10 +218,12 @@ let package = Package(
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker + smallFootprint
         ),
+        // What happens in `authctl` before `main`, cheaper.
+        .target(name: "CStartup", cSettings: [.define("AUTHREFRESH_STATIC", .when(configuration: .release))]),
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "CLinux", "LoopbackPeer", "QRCode", "StandardDescriptors", "StrictJSON",
+                "AuthRefreshInterface", "CLinux", "CStartup", "LoopbackPeer", "QRCode", "StandardDescriptors", "StrictJSON",
                 "Terminal", "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
