@@ -61,7 +61,7 @@ struct AccountJournal {
     private static let linesMax = 10_000
     /// The most bytes that are read. A line has a few hundred.
     private static let bytesMax = 16 << 20
-    /// Reading a large journal from a slow disk takes its time.
+    /// The time limit. Reading a large journal from a slow disk takes long.
     private static let limitMilliseconds: Int32 = 30_000
 
     /// Reads the user's journal.
@@ -91,7 +91,7 @@ struct AccountJournal {
         return AccountJournal(lines: lines(in: output.text))
     }
 
-    /// What is no line about an event is left out.
+    /// The journal lines in the text, without those that are not about an event.
     static func lines(in text: String) -> [JournalLine] {
         text.split(separator: "\n").compactMap { WireText.decode(JournalLine.self, fromText: String($0)) }
             .sorted { $0.atUSec < $1.atUSec }
