@@ -4,32 +4,35 @@ internal import Glibc
 internal import Systemd
 internal import VarlinkClient
 
-/// Tells the person in front of the screen which accounts need them, and signs them in when they click.
+/// Shows the person at the screen which accounts need them, and starts the sign-in when they click.
 ///
-/// One thread that waits in poll(2) for the daemon, the bus and the sign-ins that it has started; between two events it does nothing.
+/// One thread waits in poll(2) for the daemon, the bus and the sign-ins that it has started. Between events it does
+/// nothing.
 struct Agent: ~Copyable {
     private let socket: String
-    /// What `authctl login` is given; nil: it finds the daemon itself.
+    /// The socket to pass to `authctl login`; nil if that finds the daemon itself.
     private let namedSocket: String?
     private let authctl: String
     private let server: NotificationServer
-    /// Nil while the daemon does not answer.
+    /// The daemon's changes; nil while the daemon does not answer.
     private var feed: DaemonFeed<Subscribe.Reply>?
     private var reconnection = Reconnection()
     private var desk = NotificationDesk()
-    /// Nil while nothing can be asked: the daemon does not answer, or no notification server shows buttons.
+    /// The daemon's questions; nil if the daemon does not answer, or if no notification server shows buttons.
     private var questions: DaemonFeed<ServeConfirmations.Reply>?
-    /// Whether the daemon, which answers, is to be asked for questions.
+    /// Whether to request questions from the daemon when it answers.
     private var wantsQuestions = false
     private var questionDesk = QuestionDesk()
     private var signIns: [SignInProgram] = []
-    /// Nil: not asked yet, or the server has changed.
+    /// Whether the server shows buttons; nil if it was not asked yet, or has changed.
     private var showsActions: Bool?
 
+    /// Connects to the bus.
+    ///
     /// - Parameters:
     ///   - namedSocket: the value of `--socket`.
     ///   - authctl: the path of the program that signs in.
-    /// - Throws: `noBus`; the daemon is waited for.
+    /// - Throws: `noBus`. A missing daemon is not an error; the agent waits for it.
     init(namedSocket: String?, authctl: String) throws(AgentError) {
         let runtime = Self.environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let socket =
@@ -61,7 +64,7 @@ struct Agent: ~Copyable {
         }
     }
 
-    // MARK: What comes in
+    // MARK: Input
 
     private mutating func takeChanges() {
         do throws(AgentError) {
@@ -72,7 +75,7 @@ struct Agent: ~Copyable {
             }
             let changes = try feed?.takeReplies() ?? []
             for change in changes { desk.apply(change) }
-            // A connection alone says nothing: systemd's socket takes it for a daemon that cannot start.
+            // A connection alone proves nothing, because systemd's socket accepts it even if the daemon cannot start.
             if !changes.isEmpty { reconnection.noteAnswer() }
             if changes.contains(where: { $0.event == "ready" }) { wantsQuestions = true }
         } catch {
@@ -82,7 +85,7 @@ struct Agent: ~Copyable {
         }
     }
 
-    /// Follows the questions while there is a desktop that can show them.
+    /// Follows the daemon's questions while a desktop can show them.
     private mutating func takeQuestions() {
         guard feed != nil, wantsQuestions || questions != nil else { return }
         do throws(AgentError) {
@@ -93,7 +96,7 @@ struct Agent: ~Copyable {
             }
             for told in try questions?.takeReplies() ?? [] { take(told) }
         } catch {
-            // A daemon that is gone is noticed by the other feed, and an older one asks nothing.
+            // The other feed notices a daemon that has gone, and an older daemon asks no questions.
             endQuestions()
         }
     }
@@ -106,7 +109,7 @@ struct Agent: ~Copyable {
         }
         let (summary, body) = QuestionDesk.text(of: told)
         let id = server.show(summary, body: body, actions: QuestionDesk.actions, replaces: 0)
-        // Without this connection the daemon tells its callers that nobody can ask.
+        // If this connection ends, the daemon tells its callers that nobody can ask.
         guard let id else { return endQuestions() }
         questionDesk.noteShown(question, id: id)
     }
@@ -121,12 +124,12 @@ struct Agent: ~Copyable {
         return showsActions == true
     }
 
-    /// Brings the daemon what a person has said.
+    /// Sends the daemon a person's answer.
     private func bring(_ answer: ConfirmationAnswer, to question: String) {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
             let parameters = AnswerConfirmation.Parameters(question: question, answer: answer)
-            // Texts alone, which can always be written.
+            // It contains only text, so encoding cannot fail.
             guard let json = try? JSONEncoder().encode(parameters) else { return }
             let method = Method.answerConfirmation.rawValue
             let text = String(decoding: json, as: UTF8.self)
@@ -162,7 +165,7 @@ struct Agent: ~Copyable {
             case .changed:
                 showsActions = nil
                 desk.noteServerChanged()
-                // What was open is told anew.
+                // Open questions are sent again.
                 endQuestions()
                 wantsQuestions = true
             }
@@ -176,7 +179,7 @@ struct Agent: ~Copyable {
         }
     }
 
-    // MARK: What goes out
+    // MARK: Output
 
     private mutating func perform(_ effects: [NotificationDesk.Effect]) {
         for effect in effects {
@@ -204,7 +207,7 @@ struct Agent: ~Copyable {
         let hasActions = showsActions ?? false
         let body = text.markup(hasActions: hasActions, command: "authctl login \(account)")
         let actions = hasActions ? Self.signInActions : []
-        // Without a server nothing is shown: one that comes up later is told of all that is needed then.
+        // Without a server nothing is shown. A server that starts later gets everything that is needed then.
         guard let id = server.show(text.summary, body: body, actions: actions, replaces: replaces) else { return }
         desk.noteShown(account, id: id)
     }
@@ -236,13 +239,13 @@ struct Agent: ~Copyable {
         return unsafe poll(&interest, 1, 0) > 0
     }
 
-    /// The session bus's address: the desktop's word for it, or where systemd has it.
+    /// The session bus's address from the desktop, or else systemd's default.
     static var sessionBus: String {
         let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         return environment("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus"
     }
 
-    /// Nil: it is not set, or empty.
+    /// The value of a variable; nil if it is not set or is empty.
     static func environment(_ name: String) -> String? {
         guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
         return unsafe String(cString: value)

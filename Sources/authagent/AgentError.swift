@@ -1,25 +1,25 @@
 internal import Systemd
 internal import VarlinkClient
 
-/// Why the agent cannot work: without a bus it ends, for a daemon it waits.
+/// Why the agent cannot work. Without a bus it ends; without a daemon it waits.
 enum AgentError: Error {
     case usage
     case noDaemon(VarlinkClientError)
     /// The daemon refuses the subscription.
     case refused(name: String)
-    /// The daemon's answer is not what the interface says.
+    /// The daemon's answer does not follow the interface.
     case unreadable
     case noBus(SystemdError)
-    /// The session bus has no portal that opens addresses.
+    /// The session bus has no portal for opening addresses.
     case noPortal
     /// The person closed the portal's dialog.
     case portalCancelled
-    /// The portal opened nothing, for a reason that it does not tell.
+    /// The portal opened nothing, and does not say why.
     case portalFailed
-    /// Standard input holds no address.
+    /// There is no address on standard input.
     case noAddress
 
-    /// As sysexits has it: 64 wrong arguments, 65 bad data, 69 nobody answers, 78 no portal, 130 cancelled.
+    /// The exit status from sysexits: 64 wrong arguments, 65 bad data, 69 nobody answers, 78 no portal, 130 cancelled.
     var status: Int32 {
         switch self {
         case .usage: 64
@@ -30,7 +30,7 @@ enum AgentError: Error {
         }
     }
 
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var message: String {
         switch self {
         case .usage: "usage: authagent [--socket PATH] | --open [PARENT-WINDOW]"

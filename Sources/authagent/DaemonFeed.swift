@@ -3,11 +3,13 @@ internal import FoundationEssentials
 internal import StrictJSON
 internal import VarlinkClient
 
-/// What the daemon goes on telling in answer to one call: `Subscribe`'s changes, or `ServeConfirmations`' questions.
+/// The stream of replies to one call: changes for `Subscribe`, or questions for `ServeConfirmations`.
 struct DaemonFeed<Reply: Decodable>: ~Copyable {
     private var connection: VarlinkConnection
 
-    /// - Parameter method: one that is called with "more", and asks for nothing in particular.
+    /// Begins a call.
+    ///
+    /// - Parameter method: a method that is called with "more" and without parameters.
     init(_ method: Method, socket: String) throws(AgentError) {
         connection = try Self.call(method, at: socket)
     }
@@ -22,12 +24,12 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
         }
     }
 
-    /// What poll(2) is to watch.
+    /// The descriptor to watch with poll(2).
     var descriptor: Int32 { connection.pollDescriptor }
 
-    /// What has come.
+    /// The replies that have arrived.
     ///
-    /// - Throws: `noDaemon` once it has gone; the next feed begins with the present state.
+    /// - Throws: `noDaemon` when it has gone. The next feed begins with the current state.
     mutating func takeReplies() throws(AgentError) -> [Reply] {
         var replies: [Reply] = []
         while let reply = try nextReply() {

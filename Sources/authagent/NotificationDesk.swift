@@ -1,27 +1,28 @@
 internal import AuthRefreshInterface
 
-/// Which accounts a person is told of, and how that changes. Decides, and does nothing else.
+/// Decides which accounts a person is notified about, and does nothing else.
 ///
-/// One notification for each account that needs its user. What was dismissed does not come back before the account has been well in
-/// between, and only a few are on the screen at a time: the rest wait until there is room.
+/// There is one notification for each account that needs its user. A dismissed one does not return until the account
+/// was fine in between. Only a few are shown at a time; the rest wait for room.
 struct NotificationDesk {
-    /// What is to be done, in this order.
+    /// What the caller has to do, in this order.
     enum Effect: Equatable {
-        /// `replaces`: the notification whose place it takes; 0: none.
+        /// Show a notification. `replaces` is the one that it replaces; 0 for none.
         case show(account: String, NotificationText, replaces: UInt32)
         case withdraw(id: UInt32)
-        /// `activationToken`: of the click; nil if the desktop has none.
+        /// Start a sign-in. `activationToken` belongs to the click; nil if the desktop has none.
         case signIn(account: String, activationToken: String?)
     }
 
-    /// A screen holds some more, but nobody reads more at once; GNOME itself shows three.
+    /// The most notifications on the screen. Nobody reads more at once, and GNOME shows three.
     static let shownMax = 3
 
     private struct Entry {
         enum Stage: Equatable {
-            /// To be shown, in the place of `replaces`.
+            /// It has to be shown, and will replace `replaces`.
             case waiting(replaces: UInt32)
-            /// The server has not said its number: there is none, or it refuses. It is not asked again and again.
+            /// The server has not returned its number, because there is no server or it refused. It is not asked
+            /// repeatedly.
             case asked
             case shown(id: UInt32)
             case dismissed
@@ -42,19 +43,19 @@ struct NotificationDesk {
 
     private var entries: [String: Entry] = [:]
     private var effects: [Effect] = []
-    /// Accounts of the present state that is being told; nil once it is whole.
+    /// The accounts of the initial state that is arriving; nil once it is complete.
     private var present: Set<String>?
 
-    /// What has come up since the last call.
+    /// The effects since the last call.
     mutating func takeEffects() -> [Effect] {
         showWaiting()
         defer { effects = [] }
         return effects
     }
 
-    // MARK: What the daemon tells
+    // MARK: News from the daemon
 
-    /// A subscription begins: what is not told until `ready` is no more.
+    /// Begins a subscription. Accounts that are not sent before `ready` no longer need anybody.
     mutating func beginPresentState() {
         present = []
     }
@@ -77,7 +78,7 @@ struct NotificationDesk {
             entries[status.account] = Entry(text: text, stage: .waiting(replaces: 0))
             return
         }
-        // The same need told again, as by another failed attempt, is no news.
+        // The same need again, for example after another failed attempt, is not news.
         guard entry.text.since != text.since || entry.text.body != text.body else { return }
         let isNew = entry.text.since != text.since
         entry.text = text
@@ -96,9 +97,9 @@ struct NotificationDesk {
         }
     }
 
-    // MARK: What the notification server tells
+    // MARK: News from the notification server
 
-    /// The server has given the account's notification a number.
+    /// Records the number that the server has given to the account's notification.
     mutating func noteShown(_ account: String, id: UInt32) {
         entries[account]?.stage = .shown(id: id)
     }
@@ -108,14 +109,14 @@ struct NotificationDesk {
         entries[account]?.stage = .dismissed
     }
 
-    /// The person wants to sign in.
+    /// Records that the person wants to sign in.
     mutating func noteInvoked(id: UInt32, activationToken: String? = nil) {
         guard let account = account(of: id) else { return }
         entries[account]?.stage = .signingIn
         effects += [.withdraw(id: id), .signIn(account: account, activationToken: activationToken)]
     }
 
-    /// Another server, or the same one anew: it knows none of ours.
+    /// Records that there is another server, or that it restarted. It knows none of our notifications.
     mutating func noteServerChanged() {
         for (account, entry) in entries {
             switch entry.stage {
@@ -125,9 +126,9 @@ struct NotificationDesk {
         }
     }
 
-    /// The sign-in that was begun here has ended; the daemon tells if it went well.
+    /// Records the end of a sign-in that was started here. If it succeeded, the daemon says so.
     ///
-    /// - Parameter problem: one sentence; nil: there is nothing to add to what the notification says.
+    /// - Parameter problem: one sentence; nil if there is nothing to add to the notification.
     mutating func noteSignInEnded(_ account: String, problem: String?) {
         guard var entry = entries[account], entry.stage == .signingIn else { return }
         if let problem { entry.text.problem = problem }

@@ -2,18 +2,18 @@ internal import CSystemd
 internal import Glibc
 internal import Systemd
 
-/// What the notification server said by itself.
+/// An event of the notification server.
 enum NotificationEvent: Equatable {
-    /// `activationToken` lets what is started for the click take the focus; nil if the desktop has none.
+    /// A person clicked. `activationToken` allows the started program to take the focus; nil if the desktop has none.
     case invoked(id: UInt32, action: String, activationToken: String?)
     case closed(id: UInt32)
-    /// It came, or went.
+    /// The server started or ended.
     case changed
 }
 
-/// org.freedesktop.Notifications on the session bus (Desktop Notifications Specification 1.2).
+/// The notification server org.freedesktop.Notifications on the session bus (Desktop Notifications Specification 1.2).
 final class NotificationServer {
-    /// µs for a call. The bus may have to start the server first.
+    /// The time limit of a call in µs. The bus may have to start the server first.
     private static let patience: UInt64 = 10_000_000
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
@@ -21,7 +21,9 @@ final class NotificationServer {
     private let handle: BusHandle
     private let inbox = NotificationInbox()
 
-    /// - Parameter address: of the session bus.
+    /// Connects to the bus.
+    ///
+    /// - Parameter address: the address of the session bus.
     /// - Throws: `busUnavailable`.
     init(address: String) throws(SystemdError) {
         handle = try BusHandle(address: address, context: inbox)
@@ -43,12 +45,12 @@ final class NotificationServer {
         }
     }
 
-    /// What poll(2) is to watch.
+    /// The descriptor to watch with poll(2).
     var descriptor: Int32 { handle.descriptor }
 
-    /// Lets libsystemd do what there is to do; what the server has said meanwhile.
+    /// Lets libsystemd process the bus, and returns the server's events.
     ///
-    /// - Throws: `busUnavailable` once the bus is gone.
+    /// - Throws: `busUnavailable` when the bus is gone.
     func takeEvents() throws(SystemdError) -> [NotificationEvent] {
         var result: Int32 = 1
         while result > 0 { result = unsafe sd_bus_process(handle.bus, nil) }
@@ -58,7 +60,7 @@ final class NotificationServer {
         return inbox.events
     }
 
-    /// ms until libsystemd wants to be asked again, whatever comes; -1: never.
+    /// The time in ms until libsystemd must be called again; -1 for never.
     var timeout: Int32 {
         var deadline = UInt64.max
         guard unsafe sd_bus_get_timeout(handle.bus, &deadline) >= 0, deadline != .max else { return -1 }
@@ -68,7 +70,7 @@ final class NotificationServer {
         return deadline <= microseconds ? 0 : Int32(clamping: (deadline - microseconds) / 1_000 + 1)
     }
 
-    /// Whether libsystemd has something to send that the socket would not take.
+    /// Whether libsystemd has data that the socket did not take yet.
     var wantsToWrite: Bool { unsafe sd_bus_get_events(handle.bus) & POLLOUT != 0 }
 
     // MARK: Calls
@@ -81,10 +83,10 @@ final class NotificationServer {
         return capabilities.contains("actions")
     }
 
-    /// Shows a notification that stays until it is dealt with.
+    /// Shows a notification that stays until the person handles it.
     ///
-    /// - Parameter actions: the buttons, by their keys; "default" is a click on the notification itself.
-    /// - Returns: its number; nil if there is no server, or it refuses.
+    /// - Parameter actions: the buttons by key; "default" is a click on the notification itself.
+    /// - Returns: its number; nil if there is no server, or if it refuses.
     func show(_ summary: String, body: String, actions: [(key: String, label: String)], replaces: UInt32) -> UInt32? {
         let answer = call("Notify") { message in
             message.append("authrefresh")
@@ -99,7 +101,7 @@ final class NotificationServer {
                 }
             }
             message.within(.array, "{sv}") { Self.appendHints(to: message) }
-            // It does not go away by itself: 0.
+            // It does not expire: 0.
             message.append(Int32(0))
         }
         return answer?.number()
@@ -109,7 +111,7 @@ final class NotificationServer {
         _ = call("CloseNotification") { $0.append(id) }
     }
 
-    /// urgency 1 is normal: nothing is lost yet that a day would not bring back.
+    /// Urgency 1 is normal, because nothing is lost within a day.
     private static func appendHints(to message: BusMessage) {
         message.within(.entry, "sv") {
             message.append("urgency")
@@ -134,10 +136,10 @@ final class NotificationServer {
     }
 }
 
-/// What the C callback finds behind its context pointer; `BusHandle` keeps it alive.
+/// The object behind the context pointer of the C callback. `BusHandle` keeps it alive.
 private final class NotificationInbox {
     var events: [NotificationEvent] = []
-    /// What the server has said last of a click that it is about to tell.
+    /// The activation token for the click that the server will report next.
     private var activation: (id: UInt32, token: String)?
 
     static func take(_ raw: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
@@ -145,7 +147,7 @@ private final class NotificationInbox {
             let member = unsafe sd_bus_message_get_member(raw)
         else { return 0 }
         let inbox = unsafe Unmanaged<NotificationInbox>.fromOpaque(context).takeUnretainedValue()
-        // BusMessage takes over a reference, and this one is libsystemd's.
+        // BusMessage takes over a reference, and this one belongs to libsystemd.
         let message = unsafe BusMessage(sd_bus_message_ref(raw))
         switch unsafe String(cString: member) {
         case "ActivationToken": inbox.activation = message.number().flatMap { id in message.text().map { (id, $0) } }

@@ -1,18 +1,18 @@
 internal import AuthRefreshInterface
 internal import TextEncodings
 
-/// What a notification says of an account that needs its user.
+/// The text of a notification about an account that needs its user.
 struct NotificationText: Equatable {
     let summary: String
     let body: String
-    /// When the need began, µs since 1970; another instant is another need.
+    /// When the need began, in µs since 1970. Another time means another need.
     let since: Int64
-    /// Why the last sign-in from here brought nothing; nil: there was none.
+    /// Why the last sign-in from here failed; nil if there was none.
     var problem: String?
 
-    /// Nil if the account needs nobody.
+    /// Returns nil if the account needs nobody.
     init?(_ status: AccountStatus) {
-        // Of an account that others' tokens are derived from, it is told once, and not for each of them.
+        // A source account is notified once, and not for each account derived from it.
         guard status.state == "interaction-required", status.reason != "sourceAccount" else { return nil }
         let server = Self.line(ShownHost.of(status.issuer))
         let reason = status.failure.map { ": \(Self.line($0.summary))" } ?? ""
@@ -21,15 +21,16 @@ struct NotificationText: Equatable {
         since = status.sinceUSec ?? 0
     }
 
-    /// The body in the markup of the desktop notifications specification, in which some servers show it.
+    /// The body in the markup of the desktop notifications specification.
     ///
-    /// - Parameter hasActions: whether the server shows buttons; without them the command is named.
+    /// - Parameter hasActions: whether the server shows buttons. Without buttons, the text names the command.
     func markup(hasActions: Bool, command: String) -> String {
         let lines = [problem, body, hasActions ? nil : command].compactMap(\.self)
         return lines.map { Self.escaped(Self.line($0)) }.joined(separator: "\n")
     }
 
-    /// Scalar by scalar, as servers read it: what Swift calls a character may be a letter and the "<" behind it (U+0D4E joins them).
+    /// Escapes scalar by scalar, as servers read it, because a Swift character may consist of a letter and the "<"
+    /// after it (U+0D4E joins them).
     static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {

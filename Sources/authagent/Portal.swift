@@ -2,17 +2,18 @@ internal import CSystemd
 internal import Glibc
 internal import Systemd
 
-/// Opens one address through org.freedesktop.portal.OpenURI on the session bus, which asks the person where their desktop does so.
+/// Opens an address through org.freedesktop.portal.OpenURI on the session bus. Some desktops ask the person first.
 final class Portal {
-    /// µs for the call. The bus may have to start the portal first.
+    /// The time limit of the call in µs. The bus may have to start the portal first.
     private static let patience: UInt64 = 10_000_000
-    /// Seconds in which a refusal is waited for: as long as somebody looks at a dialog. Without an answer the page counts as opened.
+    /// How many seconds to wait for a refusal, about as long as somebody looks at a dialog. Without an answer, the page
+    /// counts as opened.
     private static let answerPatience: Int64 = 60
     private static let name = "org.freedesktop.portal.Desktop"
     private static let path = "/org/freedesktop/portal/desktop"
     private static let interface = "org.freedesktop.portal.OpenURI"
 
-    /// The errors by which a bus says that nobody opens addresses there: nobody has the name, or who has it knows no such method.
+    /// The bus errors that mean that nobody opens addresses: nobody has the name, or its owner has no such method.
     private static let absences = [
         "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
         "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownInterface",
@@ -22,6 +23,8 @@ final class Portal {
     private let handle: BusHandle
     private let inbox = PortalInbox()
 
+    /// Connects to the bus.
+    ///
     /// - Throws: `noBus`.
     init(address: String) throws(AgentError) {
         do throws(SystemdError) {
@@ -31,11 +34,11 @@ final class Portal {
         }
     }
 
-    /// Opens `uri`, which no error and no argument list repeats.
+    /// Opens `uri`. No error text and no argument list repeats it.
     ///
     /// - Parameters:
-    ///   - parentWindow: "x11:XID" or "wayland:HANDLE"; empty: none.
-    ///   - activationToken: XDG_ACTIVATION_TOKEN; nil: none.
+    ///   - parentWindow: "x11:XID" or "wayland:HANDLE"; empty for none.
+    ///   - activationToken: XDG_ACTIVATION_TOKEN; nil for none.
     /// - Throws: `noPortal`, `portalCancelled`, `portalFailed`.
     func open(_ uri: String, parentWindow: String, activationToken: String?) throws(AgentError) {
         try subscribe()
@@ -47,7 +50,7 @@ final class Portal {
         }
     }
 
-    /// The portal may answer before the call returns, so the rule is there before it.
+    /// Subscribes to the response. This comes before the call, because the portal may answer before the call returns.
     private func subscribe() throws(AgentError) {
         let rule = "type='signal',sender='\(Self.name)',interface='org.freedesktop.portal.Request',member='Response'"
         let context = unsafe Unmanaged.passUnretained(inbox).toOpaque()
@@ -80,7 +83,8 @@ final class Portal {
         question.append(parentWindow)
         question.append(uri)
         question.within(.array, "{sv}") {
-            // The request's path has this connection's unique name in it, and the connection makes one request: any token will do.
+            // The request's path contains this connection's unique name, and the connection makes only one request. So
+            // any token will do.
             Self.append("handle_token", "authagent", to: question)
             if let activationToken { Self.append("activation_token", activationToken, to: question) }
         }
@@ -102,7 +106,7 @@ final class Portal {
         }
     }
 
-    /// The response's number; nil if none came in time.
+    /// The response's number; nil if none arrived in time.
     private func waitForResponse(to request: String) throws(AgentError) -> UInt32? {
         let end = ContinuousClock.now + .seconds(Self.answerPatience)
         while true {
@@ -117,9 +121,9 @@ final class Portal {
     }
 }
 
-/// What the C callback finds behind its context pointer; `BusHandle` keeps it alive.
+/// The object behind the context pointer of the C callback. `BusHandle` keeps it alive.
 private final class PortalInbox {
-    /// By the request's path.
+    /// The responses, by the path of the request.
     var responses: [String: UInt32] = [:]
 
     static func take(_ raw: OpaquePointer?, _ context: UnsafeMutableRawPointer?) -> Int32 {
@@ -127,7 +131,7 @@ private final class PortalInbox {
             return 0
         }
         let inbox = unsafe Unmanaged<PortalInbox>.fromOpaque(context).takeUnretainedValue()
-        // BusMessage takes over a reference, and this one is libsystemd's.
+        // BusMessage takes over a reference, and this one belongs to libsystemd.
         let message = unsafe BusMessage(sd_bus_message_ref(raw))
         if let number = message.number() { inbox.responses[unsafe String(cString: path)] = number }
         return 0

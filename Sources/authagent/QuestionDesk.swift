@@ -1,8 +1,8 @@
 internal import AuthRefreshInterface
 
-/// The questions whether a program may have an account's secrets, as they stand on the screen.
+/// The questions on the screen: may a program have an account's secrets?
 struct QuestionDesk {
-    /// The questions, by the numbers of their notifications.
+    /// The questions, by the number of the notification.
     private var shown: [UInt32: String] = [:]
 
     static let actions = [
@@ -11,7 +11,7 @@ struct QuestionDesk {
         (key: ConfirmationAnswer.deny.rawValue, label: "Deny"),
     ]
 
-    /// What the notification says; the body in the markup of the desktop notifications specification.
+    /// The text of the notification. The body uses the markup of the desktop notifications specification.
     static func text(of question: ServeConfirmations.Reply) -> (summary: String, body: String) {
         let account = NotificationText.line(question.account ?? "")
         let program = question.executable.map(NotificationText.line) ?? "A program that the daemon cannot see"
@@ -23,16 +23,17 @@ struct QuestionDesk {
         shown[id] = question
     }
 
-    /// The question is answered, or nobody waits for it any more.
+    /// Records that the question was answered, or that nobody waits for it any more.
     ///
-    /// - Returns: the notification that goes; nil if there is none.
+    /// - Returns: the notification to remove; nil if there is none.
     mutating func noteWithdrawn(_ question: String) -> UInt32? {
         guard let id = shown.first(where: { $0.value == question })?.key else { return nil }
         shown[id] = nil
         return id
     }
 
-    /// What a person has said by a button, or by closing the notification, which is a no; nil if it is no question's.
+    /// The answer that a person gave by a button, or by closing the notification, which means no; nil if the
+    /// notification is not a question.
     mutating func takeAnswer(id: UInt32, action: String?) -> (question: String, answer: ConfirmationAnswer)? {
         guard let question = shown[id] else { return nil }
         let answer = action.map(ConfirmationAnswer.init(rawValue:)) ?? .deny
@@ -41,7 +42,7 @@ struct QuestionDesk {
         return (question, answer)
     }
 
-    /// None of what was shown is on the screen any more.
+    /// Forgets all questions, because none is on the screen any more.
     mutating func forgetAll() {
         shown = [:]
     }

@@ -1,14 +1,16 @@
-/// When a daemon that does not answer is asked again.
+/// Plans when to try a daemon again that does not answer.
 ///
-/// Ever more seldom: each attempt has systemd start the daemon, and one that cannot start needs a person, not a loop.
+/// The pauses grow, because each attempt makes systemd start the daemon, and a daemon that cannot start needs a person
+/// and not a loop.
 struct Reconnection {
-    /// The pause after the first failure: a restart is over by then.
+    /// The pause after the first failure. A restart is over by then.
     static let shortest = Duration.seconds(5)
-    /// How long an account that needs its user may wait for its notification once the daemon is well again.
+    /// The longest pause. An account that needs its user waits at most this long for its notification after the daemon
+    /// works again.
     static let longest = Duration.seconds(300)
 
     private var pause = Self.shortest
-    /// Nil: now.
+    /// When to try next; nil for now.
     private var next: ContinuousClock.Instant?
     private var hasAnswered = true
 
@@ -16,7 +18,7 @@ struct Reconnection {
         next.map { $0 <= now } ?? true
     }
 
-    /// Until the next attempt, as poll(2) takes it: rounded up, so that it is due then.
+    /// The time until the next attempt for poll(2), rounded up, so that the attempt is due then.
     func milliseconds(from now: ContinuousClock.Instant) -> Int32 {
         guard let next else { return 0 }
         return Int32(clamping: max(0, Int64((now.duration(to: next) + .microseconds(999)) / .milliseconds(1))))
@@ -26,10 +28,10 @@ struct Reconnection {
         self = Reconnection()
     }
 
-    /// The daemon could not be reached, or has gone. Where it had answered before, it is asked again at once: an upgrade restarts the
-    /// daemon, and leaves a socket where the next one answers.
+    /// Records that the daemon could not be reached, or has gone. If it had answered before, the next attempt follows
+    /// at once: an upgrade restarts the daemon, and the socket stays for the next one.
     ///
-    /// - Returns: whether this is worth a line: the first failure in a row that is no restart.
+    /// - Returns: whether to log it: the first failure in a row that is not a restart.
     mutating func noteFailure(at now: ContinuousClock.Instant) -> Bool {
         let isFirst = next == nil && !hasAnswered
         if hasAnswered {

@@ -1,34 +1,37 @@
 internal import CSystemd
 internal import Glibc
 
-/// `authctl login`, started for a person who clicked; there is no terminal, so what it says is kept.
+/// A running `authctl login` after a click. There is no terminal, so its output is kept.
 final class SignInProgram {
-    /// Bytes kept of what it says.
+    /// The most bytes of output that are kept.
     private static let longest = 16 << 10
-    /// What stands for a click in the environment of whatever shows a window for it (xdg-activation).
+    /// The environment variable that identifies a click to the program that opens a window for it (xdg-activation).
     private static let activation = "XDG_ACTIVATION_TOKEN"
 
     let account: String
-    /// Readable once it has ended.
+    /// The descriptor, which becomes readable when the program has ended.
     let descriptor: Int32
     private let pid: pid_t
     private let errors: Int32
 
+    /// Starts the program.
+    ///
     /// - Parameters:
     ///   - authctl: its path.
-    ///   - socket: the daemon's, if it is not the usual one.
-    ///   - activationToken: of the click; nil if the desktop has none.
+    ///   - socket: the daemon's socket, if it is not the default.
+    ///   - activationToken: the token of the click; nil if the desktop has none.
     /// - Returns: nil if it cannot be started.
     init?(authctl: String, account: String, socket: String?, activationToken: String?) {
         self.account = account
-        // A socket pair can be made close-on-exec in one step. Its buffer holds the few lines that come; they are read at the end.
+        // A socket pair can be created close-on-exec in one step. Its buffer holds the few lines of output, which are
+        // read at the end.
         var ends: [Int32] = [0, 0]
         guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             return nil
         }
         defer { close(ends[1]) }
         let words = [authctl, "login", account] + (socket.map { ["--socket", $0] } ?? [])
-        // One that this program was started with was for its own start, and is good once.
+        // A token in our own environment was for our own start, and is valid only once.
         let environment = activationToken.map { ["\(Self.activation)=\($0)"] } ?? []
         guard let pid = Self.spawn(words, adding: environment, errors: ends[1]),
             case let descriptor = pidfd_open(pid, 0), descriptor >= 0
@@ -44,11 +47,11 @@ final class SignInProgram {
         close(errors)
     }
 
-    /// Takes its end; one sentence on why it brought nothing, nil if it was cancelled or went well.
+    /// Reaps the program. Returns one sentence on why it failed; nil if it succeeded or was cancelled.
     func takeProblem() -> String? {
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-        // 130: cancelled by the user, who knows.
+        // 130: the user cancelled it, and knows that.
         guard status & 0x7F == 0, status >> 8 & 0xFF != 0, status >> 8 & 0xFF != 130 else { return nil }
         var bytes = [UInt8](repeating: 0, count: Self.longest)
         let count = unsafe recv(errors, &bytes, bytes.count, Int32(MSG_DONTWAIT))
@@ -73,7 +76,7 @@ final class SignInProgram {
         return pid
     }
 
-    /// This program's variables, without what was for its own start.
+    /// This program's environment, without the variable for its own start.
     private static var inherited: [String] {
         var next = unsafe environ
         var variables: [String] = []

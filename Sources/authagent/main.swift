@@ -4,7 +4,7 @@ internal import StandardDescriptors
 StandardDescriptors.fillGaps()
 _ = signal(SIGPIPE, SIG_IGN)
 
-/// `authctl` is installed beside this program.
+/// The path of `authctl`, which is installed next to this program.
 func authctlPath() -> String {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
@@ -12,13 +12,13 @@ func authctlPath() -> String {
     return program[..<(program.lastIndex(of: "/") ?? program.startIndex)] + "/authctl"
 }
 
-/// The address to open: a line of standard input, because every user of this machine can read argument lists.
+/// The address to open: a line on standard input, because every user of this machine can read argument lists.
 func address() throws(AgentError) -> String {
     guard let line = readLine(), line.hasPrefix("http://") || line.hasPrefix("https://") else { throw .noAddress }
     return line
 }
 
-/// Opens an address through the desktop's portal, and ends.
+/// Opens an address through the desktop's portal, and exits.
 func openByPortal(parentWindow: String) throws(AgentError) {
     let uri = try address()
     let portal = try Portal(address: Agent.sessionBus)

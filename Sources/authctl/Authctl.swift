@@ -3,6 +3,8 @@ internal import Glibc
 
 /// The program: arguments in, exit status out.
 enum Authctl {
+    /// Runs the program.
+    ///
     /// - Parameter arguments: without the program's name.
     static func run(_ arguments: [String]) -> ExitStatus {
         forbidCoreDumps()
@@ -10,7 +12,7 @@ enum Authctl {
             if let request = TokenArguments.parse(arguments) {
                 try request.answer { text throws(AuthctlError) in
                     try StandardOutput.write(text)
-                    // What is left is to take things apart, and the kernel does that faster.
+                    // Only memory is left to release, and the kernel does that faster.
                     _exit(ExitStatus.success.rawValue)
                 }
             } else {
@@ -24,7 +26,7 @@ enum Authctl {
     }
 
     private static func runParsed(_ arguments: [String]) throws(AuthctlError) {
-        // What a shell asks for a completion is half a line: nothing to judge, and nothing to complain about.
+        // For a completion, the shell passes half a line, in which nothing is checked or reported.
         guard arguments.first != "---completion" else { return try ShellCompletion.answer(arguments) }
         let arguments = TokenFileName.fillIn(try adoptLeadingSocket(arguments))
         try ArgumentCheck.check(arguments)
@@ -39,12 +41,12 @@ enum Authctl {
         } catch let error as AuthctlError {
             throw error
         } catch {
-            // A command without work of its own asks for its help text.
+            // A command without work of its own shows its help text.
             try ParserReport.end(with: error, arguments: arguments)
         }
     }
 
-    /// Lets `--socket PATH` stand before the command too, where people expect an option that belongs to all commands.
+    /// Handles `--socket PATH` before the command, where people expect an option of all commands.
     ///
     /// - Returns: the arguments after it.
     private static func adoptLeadingSocket(_ arguments: [String]) throws(AuthctlError) -> [String] {
@@ -53,12 +55,12 @@ enum Authctl {
         let isJoined = first.hasPrefix(prefix)
         let path = isJoined ? String(first.dropFirst(prefix.count)) : arguments.dropFirst().first ?? ""
         guard !path.isEmpty else { throw .usage(.socketWithoutPath) }
-        // Each command asks the environment when it has no option of its own.
+        // Each command reads the environment if it has no option of its own.
         unsafe setenv("AUTHREFRESH_SOCKET", path, 1)
         return Array(arguments.dropFirst(isJoined ? 1 : 2))
     }
 
-    /// Tokens pass through this process's memory; a crash must not leave them on disk.
+    /// Disables core dumps. This process has tokens in memory, and a crash must not write them to disk.
     private static func forbidCoreDumps() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)

@@ -4,20 +4,24 @@ internal import Glibc
 internal import StrictJSON
 internal import VarlinkClient
 
-/// A connection to the daemon that speaks in the interface's wire types.
+/// A connection to the daemon that uses the interface's wire types.
 struct DaemonConnection: ~Copyable {
-    /// Seconds for an answer that needs no authorization server. Generous: the first call may start the daemon.
+    /// The time limit in seconds for an answer that needs no authorization server. It is generous because the first
+    /// call may start the daemon.
     static let patience: Int32 = 30
-    /// Seconds for an answer that waits for a refresh. Above the daemon's own limit of 40, whose error says more than ours.
+    /// The time limit in seconds for an answer after a refresh. It is above the daemon's own limit of 40, because the
+    /// daemon's error says more than ours.
     static let refreshPatience: Int32 = 60
 
-    /// Seconds after which a person at a terminal is told what is waited for.
+    /// After how many seconds a person at a terminal is told what the command waits for.
     private static let quiet: Int32 = 2
 
-    /// For the methods of this type only.
+    /// For this type's methods only.
     var connection: VarlinkConnection
     private let path: String
 
+    /// Connects to the daemon.
+    ///
     /// - Parameter socket: the value of `--socket`, if given.
     init(socket: String?) throws(AuthctlError) {
         let path = try SocketPath.resolve(option: socket)
@@ -31,8 +35,8 @@ struct DaemonConnection: ~Copyable {
 
     /// Calls a method and waits for its reply.
     ///
-    /// - Parameter awaited: what a person at a terminal is told that the wait is for, after two seconds.
-    /// - Throws: `refused` with the daemon's error; anything about the connection.
+    /// - Parameter awaited: what the call waits for; a person at a terminal is told after two seconds.
+    /// - Throws: `refused` with the daemon's error; connection errors.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
@@ -44,15 +48,16 @@ struct DaemonConnection: ~Copyable {
         return try WireText.decode(type, from: answer)
     }
 
-    /// What a person at a terminal is told that a call waits for. A value and no closure: it becomes a text only when it is told.
+    /// What a call waits for, to tell a person at a terminal. It is a value and not a closure, and becomes text only
+    /// when it is shown.
     enum Awaited {
-        /// What is waited for, for as long as the call's patience.
+        /// The named thing, for at most the call's time limit.
         case named(String)
-        /// The authorization server of this account, which the daemon waits 40 s for.
+        /// The authorization server of this account, for which the daemon waits 40 s.
         case server(ofAccount: String)
     }
 
-    /// Says what keeps a person at a terminal waiting; nobody watches a pipe.
+    /// Tells a person at a terminal what the command waits for. Nobody reads that from a pipe.
     private static func tell(of awaited: Awaited, _ patience: Int32) {
         guard StandardError.isTerminal else { return }
         switch awaited {
@@ -61,17 +66,18 @@ struct DaemonConnection: ~Copyable {
         }
     }
 
-    /// What keeps people waiting most often, in words.
+    /// The text for the most frequent wait.
     static func server(of account: String) -> String {
         "the authorization server of '\(account)'"
     }
 
-    /// Calls a method with parameters in JSON; needs neither Codable nor Foundation.
+    /// Calls a method with parameters as JSON. It needs neither Codable nor Foundation.
     ///
-    /// A daemon that is being restarted hangs up on the calls that it cannot serve any more. It accepts no others by then: the
-    /// next one waits in the socket for its successor, which is asked, once, if no harm can come of asking twice.
+    /// A daemon that restarts hangs up calls that it cannot serve any more. At that time it accepts no new calls, so
+    /// the next call waits in the socket for the next daemon. If the method is harmless, it is called once more.
     ///
-    /// - Parameter awaited: what a person at a terminal is told when the answer has not come within two seconds; nil says nothing.
+    /// - Parameter awaited: what a person at a terminal is told if the answer takes more than two seconds; nil for
+    ///   nothing.
     mutating func ask(
         _ method: Method,
         json: String,
@@ -129,21 +135,21 @@ struct DaemonConnection: ~Copyable {
         }
     }
 
-    /// What may be asked twice.
+    /// The methods that may be called twice.
     private static var harmless: [Method] {
         [.acquireToken, .refresh, .getInfo, .getStatus, .listAccounts, .listProviders, .checkServer]
     }
 
-    /// Seconds of a clock that nobody steps.
+    /// Seconds of a clock that cannot be stepped.
     private static var clock: Int32 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return Int32(clamping: time.tv_sec)
     }
 
-    /// Calls a method that tells how it gets on, and hands over each reply; the last one ends the call.
+    /// Calls a method that reports progress, and passes each reply to `body`. The last one ends the call.
     ///
-    /// - Throws: `refused` with the daemon's error; anything about the connection; `noAnswer` after a silence; what `body` throws.
+    /// - Throws: `refused` with the daemon's error; connection errors; `noAnswer` after a silence; what `body` throws.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
@@ -169,7 +175,7 @@ struct DaemonConnection: ~Copyable {
         }
     }
 
-    /// The parameters of a reply that is no error.
+    /// The parameters of a reply that is not an error.
     static func parameters(of reply: VarlinkConnection.Reply) throws(AuthctlError) -> JSONText {
         if let name = reply.error {
             throw .refused(Refusal(name: name, parameters: reply.parameters.text))
@@ -179,9 +185,9 @@ struct DaemonConnection: ~Copyable {
 }
 
 extension ConnectionError {
-    /// What a failed call means to the user.
+    /// Converts a failed call.
     ///
-    /// - Parameter patience: how many seconds were waited.
+    /// - Parameter patience: how many seconds the call has waited.
     init(_ error: VarlinkClientError, patience: Int32) {
         self =
             switch error {
@@ -198,23 +204,23 @@ extension ConnectionError {
     }
 }
 
-/// Why a question got no answer. An error reply is an answer.
+/// Why a call got no answer. An error reply counts as an answer.
 enum ConnectionError: Error, Hashable, Sendable {
-    /// Nothing answers at the socket.
+    /// Nobody answers at the socket.
     case unreachable(socket: String, errno: Int32)
     case notPermitted(socket: String)
-    /// Somebody else listens there.
+    /// Another user listens there.
     case otherUser(socket: String, uid: UInt32)
     case pathTooLong(socket: String)
-    /// Empty, or with a NUL in it.
+    /// The path is empty or contains a NUL.
     case unusablePath(socket: String)
     /// The daemon went away before its answer was complete.
     case ended
-    /// The same, and what came of asking once more.
+    /// The daemon went away, and calling again failed, too.
     indirect case endedAndThen(ConnectionError)
-    /// The daemon took the call and said nothing for `seconds`.
+    /// The daemon accepted the call and was silent for `seconds`.
     case noAnswer(seconds: Int32)
-    /// The answer is not what the interface says.
+    /// The answer does not follow the interface.
     case unreadableReply
 }
 
@@ -268,11 +274,11 @@ extension ConnectionError {
     }
 }
 
-/// Where the daemon listens.
+/// Finds the daemon's socket.
 enum SocketPath {
-    /// The first that is given: `--socket`, `AUTHREFRESH_SOCKET`, the runtime directory of the user.
+    /// The first that is set: `--socket`, `AUTHREFRESH_SOCKET`, the user's runtime directory.
     ///
-    /// - Throws: `usage` if the option is no path.
+    /// - Throws: `usage` if the option is not a path.
     static func resolve(option: String?) throws(AuthctlError) -> String {
         if let option {
             guard !option.isEmpty, !option.utf8.contains(0) else {
@@ -281,7 +287,8 @@ enum SocketPath {
             return option
         }
         if let path = environment("AUTHREFRESH_SOCKET") { return path }
-        // Without a login session the variable is missing, but a lingering user manager has made the folder.
+        // Without a login session the variable is missing, but the user manager of a lingering user has created the
+        // folder.
         let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         return "\(runtime)/authrefreshd/io.authrefresh"
     }
@@ -293,9 +300,9 @@ enum SocketPath {
 }
 
 extension DaemonConnection {
-    /// Where accounts stand, all pages of them.
+    /// The states of accounts, from all pages.
     ///
-    /// - Parameter accounts: empty means all.
+    /// - Parameter accounts: empty for all.
     mutating func allStatuses(accounts: [String]) throws(AuthctlError) -> [AccountStatus] {
         var statuses: [AccountStatus] = []
         var page = GetStatus.Parameters(accounts: accounts.isEmpty ? nil : accounts)
@@ -307,9 +314,9 @@ extension DaemonConnection {
         return statuses
     }
 
-    /// How accounts are set up, all pages of them; those that the store cannot read stand apart.
+    /// The settings of accounts, from all pages; accounts that cannot be read are listed separately.
     ///
-    /// - Parameter accounts: empty means all.
+    /// - Parameter accounts: empty for all.
     mutating func allSettings(accounts: [String]) throws(AuthctlError) -> ListAccounts.Reply {
         var all = ListAccounts.Reply(accounts: [])
         var page = ListAccounts.Parameters(accounts: accounts.isEmpty ? nil : accounts)
@@ -325,21 +332,21 @@ extension DaemonConnection {
 }
 
 extension DaemonConnection {
-    /// Calls `Subscribe`; its replies are fetched by `nextChange` and `availableChange`.
+    /// Calls `Subscribe`; `nextChange` and `availableChange` return its replies.
     ///
-    /// - Parameter accounts: empty means all.
+    /// - Parameter accounts: empty for all.
     mutating func subscribe(to accounts: [String]) throws(AuthctlError) {
         try follow(.subscribe, Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts))
     }
 
-    /// Waits for the next change, for ever: the daemon never ends the answer by itself.
+    /// Waits for the next change, without a limit, because the daemon never ends this stream by itself.
     mutating func nextChange() throws(AuthctlError) -> Subscribe.Reply {
         let (change, continues) = try nextReply(Subscribe.Reply.self)
         guard continues else { throw .connection(.ended) }
         return change
     }
 
-    /// The next change that has come already; nil if there is none.
+    /// The next change that has already arrived; nil if there is none.
     mutating func availableChange() throws(AuthctlError) -> Subscribe.Reply? {
         guard let (change, continues) = try availableReply(Subscribe.Reply.self) else { return nil }
         guard continues else { throw .connection(.ended) }
@@ -348,15 +355,15 @@ extension DaemonConnection {
 }
 
 extension DaemonConnection {
-    /// What poll(2) is to watch for replies that `availableReply` takes.
+    /// The descriptor to watch with poll(2) for replies that `availableReply` returns.
     var pollDescriptor: Int32 { connection.pollDescriptor }
 
-    /// Calls a method that tells what happens as it happens; its replies are fetched by `availableReply` and `nextReply`.
+    /// Calls a method that reports events as they happen; `availableReply` and `nextReply` return its replies.
     mutating func follow(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
         try send(method, parameters, mode: .more)
     }
 
-    /// Calls a method for one reply, which is fetched by `availableReply` or `nextReply`.
+    /// Calls a method with one reply, which `availableReply` or `nextReply` returns.
     mutating func begin(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
         try send(method, parameters, mode: .one)
     }
@@ -373,9 +380,9 @@ extension DaemonConnection {
         }
     }
 
-    /// The next reply that has come already, and whether others follow it; nil if there is none.
+    /// The next reply that has already arrived, and whether more follow; nil if there is none.
     ///
-    /// - Throws: `refused` with the daemon's error; anything about the connection.
+    /// - Throws: `refused` with the daemon's error; connection errors.
     mutating func availableReply<Reply: Decodable>(
         _ type: Reply.Type
     ) throws(AuthctlError) -> (reply: Reply, continues: Bool)? {
@@ -391,7 +398,7 @@ extension DaemonConnection {
 
     /// Waits for the next reply.
     ///
-    /// - Parameter patience: seconds; nil: as long as the connection stands.
+    /// - Parameter patience: the time limit in seconds; nil waits as long as the connection is open.
     mutating func nextReply<Reply: Decodable>(
         _ type: Reply.Type,
         patience: Int32? = nil

@@ -2,9 +2,9 @@ internal import FoundationEssentials
 internal import StrictJSON
 internal import VarlinkClient
 
-/// Wire types to JSON text and back.
+/// Converts wire types to JSON text and back.
 enum WireText {
-    /// The value as one line of JSON, members in the order of their names.
+    /// The value as one line of JSON, with sorted members.
     static func encode(_ value: some Encodable) -> String {
         encode(value, [.sortedKeys, .withoutEscapingSlashes])
     }
@@ -24,6 +24,8 @@ enum WireText {
         }
     }
 
+    /// Decodes a reply.
+    ///
     /// - Throws: `connection(.unreadableReply)`.
     static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(AuthctlError) -> Value {
         do {
@@ -33,7 +35,7 @@ enum WireText {
         }
     }
 
-    /// The value, or nil if the text is not of this type.
+    /// The value; nil if the text does not have this type.
     static func decode<Value: Decodable>(_ type: Value.Type, fromText text: String) -> Value? {
         try? JSONDecoder().decode(type, from: Data(text.utf8))
     }

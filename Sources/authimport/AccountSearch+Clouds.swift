@@ -1,16 +1,16 @@
 internal import AuthRefreshInterface
 internal import MovingIn
 
-/// Azure CLI and kubelogin, whose accounts are spread over several files.
+/// Azure CLI and kubelogin, whose accounts are in several files.
 extension AccountSearch {
-    /// The kubeconfig files; with `--file`, that one only.
+    /// The kubeconfig files; with `--file`, only that one.
     var kubeconfigs: [String] {
         request.file.map { [$0] } ?? KubeconfigUsers.paths(home: home, environment: environment)
     }
 
     mutating func searchAzure() throws(MovingInError) {
         let folder = AzureTokenCache.folder(home: home, environment: environment)
-        // On a desktop with a keyring the cache is encrypted, and called `.bin`.
+        // On a desktop with a keyring, the cache is encrypted and its name ends in `.bin`.
         let plain = folder + "/msal_token_cache.json"
         let encrypted = folder + "/msal_token_cache.bin"
         let isOpen = try SourceFile.read(plain) != nil
@@ -22,7 +22,7 @@ extension AccountSearch {
         }
     }
 
-    /// Of a user that several files name, the first counts, as in kubectl.
+    /// If several files have the same user, the first one counts, as in kubectl.
     mutating func searchKubeconfigs() throws(MovingInError) {
         for path in kubeconfigs {
             let known = Set(accounts.filter { $0.source == .kubeconfig }.map(\.sourceName))
@@ -32,7 +32,7 @@ extension AccountSearch {
         }
     }
 
-    /// The users of kubelogin: with the grant of its cache, if there is one, else their settings.
+    /// The users of kubelogin, with the grant from its cache, or only with their settings.
     mutating func searchKubelogin() throws(MovingInError) {
         for path in kubeconfigs {
             guard let bytes = try contents(of: path) else { continue }

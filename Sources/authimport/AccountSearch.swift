@@ -2,18 +2,18 @@ internal import AuthRefreshInterface
 internal import Glibc
 internal import MovingIn
 
-/// Looks for the accounts of other programs where those keep them.
+/// Finds the accounts of other programs in those programs' files.
 struct AccountSearch {
     let request: ImportRequest
-    /// The user's folder, and the one for settings.
+    /// The user's home folder, and the folder for settings.
     let home = environmentValue("HOME") ?? "/"
     let configuration: String
-    /// The variables by which programs are told where their files are.
+    /// The variables that tell programs where their files are.
     let environment: [String: String]
 
-    /// What was found, in the order of the programs.
+    /// The accounts that were found, ordered by program.
     var accounts: [FoundAccount] = []
-    /// What cannot be read; the rest is there all the same.
+    /// The problems with files that cannot be read. Other files are not affected.
     private(set) var problems: [MovingInError] = []
 
     init(_ request: ImportRequest) {
@@ -60,9 +60,9 @@ struct AccountSearch {
         }
     }
 
-    /// A file that holds accounts in the open: all of them are read.
+    /// Reads all accounts in an unencrypted file.
     ///
-    /// - Parameter path: where the program has it, unless `--file` names another.
+    /// - Parameter path: the program's default path, unless `--file` names another.
     mutating func searchFile(
         _ path: String,
         read: @escaping ([UInt8], String) throws(MovingInError) -> [MovableAccount]
@@ -82,7 +82,9 @@ struct AccountSearch {
         }
     }
 
-    /// - Throws: `unreadable` if there is no file where `--file` says.
+    /// The bytes of a file; nil if it is missing.
+    ///
+    /// - Throws: `unreadable` if the file that `--file` names is missing.
     func contents(of path: String) throws(MovingInError) -> [UInt8]? {
         let bytes = try SourceFile.read(path)
         guard bytes != nil || request.file == nil else { throw .unreadable(origin: path, errno: 2) }
@@ -90,21 +92,23 @@ struct AccountSearch {
     }
 }
 
-/// oidc-agent and mutt_oauth2.py, whose files are encrypted as a rule.
+/// oidc-agent and mutt_oauth2.py, whose files are usually encrypted.
 extension AccountSearch {
     private mutating func searchOIDCAgent() {
-        // `oidc-gen -p` takes a word without a slash for an account's name.
+        // `oidc-gen -p` takes a word without a slash as the name of an account.
         if let file = request.file {
             return accounts.append(oidcAgentAccount(file.contains("/") ? file : "./" + file))
         }
         let own = environmentValue("OIDC_CONFIG_DIR").map { [$0] }
         let folders = own ?? [home + "/.config/oidc-agent", home + "/.oidc-agent"]
-        // oidc-agent takes the first of the folders that exists.
+        // oidc-agent uses the first folder that exists.
         guard let names = folders.lazy.map(SourceFile.names).first(where: { !$0.isEmpty }) else { return }
         accounts += OIDCAgentAccount.names(among: names).map(oidcAgentAccount)
     }
 
-    /// - Parameter name: an account's name, or the path of a file as `oidc-gen -p` takes it.
+    /// The account that oidc-gen prints.
+    ///
+    /// - Parameter name: an account's name, or the path of a file, as for `oidc-gen -p`.
     private func oidcAgentAccount(_ name: String) -> FoundAccount {
         let password = request.passwordFile.map { ["--pw-file=\($0)"] } ?? []
         let command = SourceCommand(words: ["oidc-gen"] + password + ["-p", name])
@@ -167,7 +171,7 @@ extension AccountSearch {
         return places
     }
 
-    /// The script as a shell finds it, else beside the token file; never in the folder that this was started in.
+    /// Finds the script in the same places as a shell, or else next to the token file, but never in the current folder.
     private func located(_ place: MuttOAuth2Token.Place) -> MuttOAuth2Token.Place? {
         guard place.tokenFile.hasPrefix("/") else { return nil }
         if place.script.contains("/") { return place.script.hasPrefix("/") ? place : nil }

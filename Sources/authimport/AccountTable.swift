@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import MovingIn
 internal import Terminal
 
-/// What was found, as `--dry-run` shows it.
+/// The table of found accounts that `--dry-run` shows.
 struct AccountTable {
     let accounts: [FoundAccount]
 

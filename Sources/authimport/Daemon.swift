@@ -5,17 +5,18 @@ internal import RefreshCore
 internal import StrictJSON
 internal import VarlinkClient
 
-/// The calls that an import needs, each on a connection of its own: a person may think for long between two of them.
+/// The calls to the daemon, each on its own connection, because a person may think for a long time between two calls.
 struct Daemon {
-    /// ms; above the daemon's own limit of 40 s for a refresh, whose error says more than ours.
+    /// The time limit in ms. It is above the daemon's own limit of 40 s for a refresh, because the daemon's error says
+    /// more than ours.
     private static let patience: Int32 = 60_000
 
     let socket: String
 
-    /// Whose answer has nothing that an import needs.
+    /// A reply of which an import needs nothing.
     private struct Anything: Decodable {}
 
-    /// The issuer as the server publishes it, if it differs from the account's by a slash at the end; else as it is.
+    /// The issuer as the server publishes it, if it differs from the account's by a final slash; otherwise unchanged.
     ///
     /// oidc-agent ends every issuer with a slash.
     func publishedIssuer(_ settings: AccountSettings) throws(ImportError) -> String? {

@@ -3,12 +3,12 @@ internal import FoundationEssentials
 internal import RefreshCore
 internal import StrictJSON
 
-/// An error that the daemon answers with, as far as an import can meet it.
+/// An error of the daemon that an import can meet.
 struct DaemonRefusal {
     let name: String
     let parameters: JSONText
 
-    /// Whether the server says that the grant is over. Anything else is mended with the account as it is.
+    /// Whether the server says that the grant has ended. After any other error, the imported account can be repaired.
     var endsGrant: Bool {
         let reason = decode(InteractionRequiredError.self)?.reason
         return [InteractionReason.grantEnded, .outcomeUnknown].contains { $0.rawValue == reason }
@@ -27,7 +27,7 @@ struct DaemonRefusal {
         }
     }
 
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var message: String {
         if let error = decode(InvalidSettingsError.self) { return "'\(error.field)': \(error.reason)" }
         if let error = decode(InteractionRequiredError.self) {

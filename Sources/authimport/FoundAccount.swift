@@ -1,24 +1,24 @@
 internal import AuthRefreshInterface
 internal import MovingIn
 
-/// An account that was found in another program.
+/// An account found in another program.
 struct FoundAccount {
     let source: SourceProgram
-    /// As the program calls it.
+    /// The program's name for the account.
     let sourceName: String
-    /// The name that the account would get.
+    /// The suggested name here.
     let name: String
-    /// The file or the command it comes from.
+    /// The file or the command that it comes from.
     let origin: String
-    /// What was read for the table; nil: it is encrypted, and opened only when it is taken over.
+    /// The account, as read for the table; nil if it is encrypted and is opened only for the import.
     let account: MovableAccount?
-    /// Reads it anew: once the program has stopped, nobody spends the refresh token any more.
+    /// Reads the account again. After the program has stopped, nobody else spends the refresh token.
     let open: () throws(MovingInError) -> MovableAccount
 
-    /// Whether a refresh token will probably be taken along.
+    /// Whether there is probably a refresh token to take over.
     var hasGrant: Bool { account.map { $0.refreshToken != nil } ?? true }
 
-    /// An account that lies in the open.
+    /// Creates an unencrypted account.
     init(_ account: MovableAccount, open: @escaping () throws(MovingInError) -> MovableAccount) {
         source = account.source
         sourceName = account.sourceName
@@ -28,7 +28,7 @@ struct FoundAccount {
         self.open = open
     }
 
-    /// An account that is encrypted.
+    /// Creates an encrypted account.
     init(
         locked source: SourceProgram,
         sourceName: String,

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 
-/// What `--json` prints; the page "JSON of authctl" describes it.
+/// The document that `--json` prints. The page "JSON of authctl" describes it.
 struct ImportDocument: Encodable {
     struct Account: Encodable {
         var account: String
@@ -18,7 +18,7 @@ struct ImportDocument: Encodable {
 
     let accounts: [Account]
 
-    /// Indented JSON, with its newline.
+    /// The document as indented JSON, with a newline.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]

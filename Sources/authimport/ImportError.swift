@@ -4,29 +4,29 @@ internal import StrictJSON
 internal import Terminal
 internal import VarlinkClient
 
-/// Why an account, or none at all, could be taken over.
+/// Why an account could not be taken over.
 enum ImportError: Error {
-    /// Started by hand with wrong arguments: `authctl import` is the command.
+    /// The program was started by hand with wrong arguments. The command is `authctl import`.
     case usage
-    /// No account that was found has this name.
+    /// No account with this name was found.
     case noSuchAccount(name: String)
-    /// Accounts of several programs have this name.
+    /// Several programs have an account with this name.
     case ambiguous(name: String, programs: [SourceProgram])
-    /// `--as` names one account, and there are several, or none.
+    /// `--as` is for a single account, and there are several or none.
     case oneAccountOnly(count: Int)
     case reading(MovingInError)
-    /// Processes that use the account run.
+    /// Processes that use the account are running.
     case stillRunning(program: String, processes: [ProcessTable.Entry], stop: String)
-    /// The source lacks what an account needs.
+    /// The source has not everything that an account needs.
     case incomplete(lacks: String, hint: String)
     case exists(name: String, source: SourceProgram)
     case noDaemon(path: String)
     case notPermitted(path: String)
-    /// The daemon's answer cannot be understood, or does not come.
+    /// The daemon does not answer, or its answer cannot be understood.
     case noAnswer
-    /// The daemon answers with an error about the settings or about itself.
+    /// The daemon answers with an error about the settings or itself.
     case refused(DaemonRefusal)
-    /// The server refuses the grant; the account was removed again.
+    /// The server refuses the grant. The account was removed again.
     case grantRefused(name: String, DaemonRefusal)
     /// The server refuses the grant, and the account could not be removed.
     case notRemoved(name: String)
@@ -35,7 +35,7 @@ enum ImportError: Error {
 }
 
 extension ImportError {
-    /// As DESIGN §10 has it.
+    /// The exit status, the same as for all commands of authctl.
     var status: Int32 {
         switch self {
         case .usage, .exists, .ambiguous, .oneAccountOnly: 64
@@ -54,7 +54,7 @@ extension ImportError {
         }
     }
 
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var message: String {
         switch self {
         case .usage: "authimport is started by 'authctl import'"
@@ -79,7 +79,7 @@ extension ImportError {
         }
     }
 
-    /// What to do about it.
+    /// What the user can do.
     var hint: String? {
         switch self {
         case .usage: "authctl import --help"
@@ -102,13 +102,13 @@ extension ImportError {
         }
     }
 
-    /// The lines for people, each with its newline.
+    /// The lines for people, each with a newline.
     var text: String {
         let hints = hint.map { "authctl: hint: \(PlainText.line($0))\n" } ?? ""
         return "authctl: error: \(PlainText.line(message))\n" + hints
     }
 
-    /// The same as one line for programs.
+    /// One line for programs.
     var json: String {
         JSONText.object([
             ("error", JSONText.quote("authctl.Import")),
@@ -128,7 +128,7 @@ extension MovingInError {
         }
     }
 
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var message: String {
         switch self {
         case .wrongFormat(let origin, let expected): "'\(origin)' cannot be read: expected \(expected)"

@@ -1,22 +1,24 @@
 internal import MovingIn
 
-/// What `authctl import` hands over: it has checked the arguments, and each option has its value in the next word.
+/// The arguments from `authctl import`, which has checked them. The value of each option is the next word.
 struct ImportRequest {
     var socket = ""
     var isJSON = false
     var isDryRun = false
     var takesAll = false
-    /// Nil: every program.
+    /// The program; nil for all.
     var program: SourceProgram?
-    /// A file to read instead of those that the program has by default.
+    /// A file to read instead of the program's default files.
     var file: String?
-    /// The name for the only account that is taken.
+    /// The new name, if a single account is imported.
     var newName: String?
-    /// The file with the password that oidc-gen needs; nil: oidc-gen asks on the terminal.
+    /// The file with oidc-gen's password; nil if oidc-gen asks on the terminal.
     var passwordFile: String?
-    /// Empty: each is asked for.
+    /// The accounts to import; if empty, the user is asked about each.
     var names: [String] = []
 
+    /// Reads the arguments.
+    ///
     /// - Throws: `usage`.
     init(_ arguments: [String]) throws(ImportError) {
         var words = arguments[...]

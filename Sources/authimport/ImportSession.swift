@@ -13,6 +13,8 @@ struct ImportSession {
         daemon = Daemon(socket: request.socket)
     }
 
+    /// Runs the import.
+    ///
     /// - Returns: the exit status.
     mutating func run() throws(ImportError) -> Int32 {
         let search = AccountSearch(request)

@@ -2,8 +2,10 @@ internal import Glibc
 internal import StrictJSON
 internal import Terminal
 
-/// The answer on standard output, and everything else on standard error.
+/// Writes the answer to standard output, and everything else to standard error.
 enum Messages {
+    /// Writes the answer.
+    ///
     /// - Throws: `cannotWriteOutput`.
     static func answer(_ text: String) throws(ImportError) {
         guard write(text, to: STDOUT_FILENO) else { throw .cannotWriteOutput }

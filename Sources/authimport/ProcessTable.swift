@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// The processes of this user, by the names of their programs.
+/// This user's processes, by the names of their programs.
 enum ProcessTable {
     struct Entry: CustomStringConvertible {
         let pid: Int32
-        /// The process that has started it; 0 if it has ended meanwhile.
+        /// The parent process; 0 if the process has ended.
         let parent: Int32
         let program: String
 
         var description: String { "\(program), process \(pid)" }
     }
 
-    /// Bytes of an argument list that are looked at: what is run stands in the first words.
+    /// How many bytes of an argument list are read. The program's name is in the first words.
     private static let argumentBytes = 4096
-    /// The words that can name a program: an interpreter, its options, and the script or module.
+    /// The words that can contain the program's name: an interpreter, its options, and the script or module.
     private static let wordsMax = 4
 
-    /// The running ones among these programs. A script counts by its own name: `python3 /home/jane/bin/mutt_oauth2.py` is
-    /// `mutt_oauth2.py`, and `python3 -m azure.cli` is `azure.cli`.
+    /// The running processes of these programs. A script counts under its own name: `python3
+    /// /home/jane/bin/mutt_oauth2.py` is `mutt_oauth2.py`, and `python3 -m azure.cli` is `azure.cli`.
     static func running(_ programs: [String]) -> [Entry] {
         guard let folder = unsafe opendir("/proc") else { return [] }
         defer { unsafe closedir(folder) }
@@ -34,7 +34,7 @@ enum ProcessTable {
         return entries.sorted { $0.pid < $1.pid }
     }
 
-    /// The second field behind the name in parentheses, which may have any character (proc(5)).
+    /// The second field after the name in parentheses, which may contain any character (proc(5)).
     private static func parent(of pid: Int32) -> Int32 {
         let fields = read("/proc/\(pid)/stat").split(separator: UInt8(ascii: ")")).last?.split(
             separator: UInt8(ascii: " ")
@@ -48,8 +48,8 @@ enum ProcessTable {
         return unsafe stat("/proc/\(pid)", &status) == 0 && status.st_uid == getuid()
     }
 
-    /// What the kernel calls it, and the last parts of its first words. A process that has ended and waits for its parent has no
-    /// words, and holds nothing.
+    /// The kernel's name of the process, and the last path components of its first words. A process that has ended and
+    /// waits for its parent has no words and is not of interest.
     private static func names(of pid: Int32) -> [String] {
         let words = read("/proc/\(pid)/cmdline").split(separator: 0).prefix(wordsMax)
         guard !words.isEmpty else { return [] }
@@ -57,7 +57,7 @@ enum ProcessTable {
         let parts = words.map { word in
             String(decoding: word.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
         }
-        // An editor that has the script open does not run it.
+        // An editor with the script open does not run it.
         let isInterpreter = parts[0].hasPrefix("python") || ["sh", "bash", "dash"].contains(parts[0])
         return [command] + (isInterpreter ? parts : [parts[0]])
     }

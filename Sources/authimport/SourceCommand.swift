@@ -1,22 +1,24 @@
 internal import Glibc
 internal import MovingIn
 
-/// A program that prints what it keeps. Its answer, which holds secrets, comes by a pipe and stays in memory.
+/// Runs a program that prints its accounts. The output contains secrets; it comes through a pipe and stays in memory.
 struct SourceCommand {
-    /// s: a person may have to type a password.
+    /// The time limit in s. A person may have to type a password.
     static let limitSeconds = 120
 
     let words: [String]
-    /// A file that it reads as standard input; nil: the terminal.
+    /// The file for its standard input; nil for the terminal.
     var inputFile: String?
 
-    /// As it is shown.
+    /// The command for display.
     var origin: String { words.joined(separator: " ") }
 
+    /// Runs the program and returns its output.
+    ///
     /// - Throws: `programMissing`, `programFailed`, `programTimedOut`, `tooLarge`, `unreadable`.
     func output() throws(MovingInError) -> [UInt8] {
         var ends: [Int32] = [0, 0]
-        // A socket pair can be made close-on-exec in one step, which Swift's pipe(2) cannot.
+        // A socket pair can be created close-on-exec in one step. Swift's pipe(2) cannot do that.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .unreadable(origin: origin, errno: errno) }
         defer { close(ends[0]) }
@@ -28,10 +30,10 @@ struct SourceCommand {
         guard failure != ENOENT else { throw .programMissing(origin: origin, program: words[0]) }
         guard failure == 0 else { throw .unreadable(origin: origin, errno: failure) }
         let bytes = readAll(ends[0])
-        // One with more to say would wait for its reader for ever.
+        // A program with more output would wait forever for its reader.
         if (bytes?.count ?? .max) > MovingInLimit.sourceBytesMax {
             kill(child, SIGKILL)
-            // It may have been asking for a password.
+            // It may have been stopped while asking for a password.
             if isTerminal { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &terminal) }
         }
         var status: Int32 = 0
@@ -70,7 +72,7 @@ struct SourceCommand {
         return unsafe posix_spawnp(&child, words[0], &actions, &attributes, &arguments, environ)
     }
 
-    /// All that comes, or one byte more than may come; nil if it takes too long.
+    /// Reads everything, but at most one byte more than the limit; nil if that takes too long.
     private func readAll(_ descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
@@ -91,7 +93,7 @@ struct SourceCommand {
     }
 }
 
-/// The system's words for an error number, in lower case as messages have them.
+/// The system's text for an error number, in lower case as in all messages.
 func systemText(_ number: Int32) -> String {
     let text = unsafe String(cString: strerror(number))
     return text.prefix(1).lowercased() + text.dropFirst()

@@ -3,14 +3,15 @@ internal import MovingIn
 
 /// A file of another program.
 enum SourceFile {
-    /// Nil if there is none.
+    /// The bytes of a file; nil if it is missing.
     ///
     /// - Throws: `unreadable`, `tooLarge`.
     static func read(_ path: String) throws(MovingInError) -> [UInt8]? {
         try read(path) { _ in true }
     }
 
-    /// A script, whose commands are run and whose servers get the grant: only one that this user or root can change.
+    /// The bytes of a script. Its commands are run, and its servers get the grant, so only this user and root may be
+    /// able to change it.
     ///
     /// - Throws: `unreadable`, `tooLarge`.
     static func readScript(_ path: String) throws(MovingInError) -> [UInt8]? {
@@ -18,7 +19,7 @@ enum SourceFile {
     }
 
     private static func read(_ path: String, if isWanted: (stat) -> Bool) throws(MovingInError) -> [UInt8]? {
-        // A named pipe without a writer would hold the open back for ever.
+        // Opening a named pipe without a writer would block forever.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -40,19 +41,19 @@ enum SourceFile {
         throw .tooLarge(origin: path, bytesMax: MovingInLimit.sourceBytesMax)
     }
 
-    /// The files of a folder that are called by a SHA-256 digest, the last one written first. The locks beside them are left out.
+    /// The files in a folder whose name is a SHA-256 digest, newest first, without the lock files next to them.
     static func digests(in folder: String) -> [String] {
         let names = names(in: folder).filter { $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) }
         return names.map { folder + "/" + $0 }.map { ($0, written($0)) }.sorted { $0.1 > $1.1 }.map(\.0)
     }
 
-    /// s since 1970; 0 if there is no such file.
+    /// When the file was written, in s since 1970; 0 if it is missing.
     private static func written(_ path: String) -> Int {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status.st_mtim.tv_sec : 0
     }
 
-    /// The names in a folder, in order; none if there is no such folder.
+    /// The names in a folder, sorted; empty if the folder is missing.
     static func names(in folder: String) -> [String] {
         guard let handle = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(handle) }
@@ -67,7 +68,7 @@ enum SourceFile {
     }
 }
 
-/// The environment's values; nil for one that is empty.
+/// The value of a variable; nil if it is not set or is empty.
 func environmentValue(_ name: String) -> String? {
     guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
     return unsafe String(cString: value)

@@ -1,9 +1,9 @@
 internal import MovingIn
 internal import TextEncodings
 
-/// How each program lets go of an account.
+/// How each program gives up an account.
 extension SourceProgram {
-    /// As people call it.
+    /// The program's name for people.
     var title: String {
         switch self {
         case .oidcAgent: "oidc-agent"
@@ -17,12 +17,12 @@ extension SourceProgram {
         }
     }
 
-    /// The programs that spend its refresh tokens, as the process table names them.
+    /// The processes that spend its refresh tokens, by their names in the process table.
     var processes: [String] {
         switch self {
         case .oidcAgent: ["oidc-agent"]
         case .muttOAuth2: ["mutt_oauth2.py", "mutt", "neomutt", "mbsync"]
-        // Only settings are taken.
+        // Only settings are taken over.
         case .pizauth: []
         case .gcloud: ["gcloud", "gcloud.py", "gsutil.py", "bq.py"]
         case .azureCLI: ["az", "azure.cli"]
@@ -32,7 +32,7 @@ extension SourceProgram {
         }
     }
 
-    /// What stops it.
+    /// The command that stops it.
     func stop(_ sourceName: String) -> String {
         switch self {
         case .oidcAgent: "oidc-add --remove \(sourceName), or stop the agent: oidc-agent -k"
@@ -44,11 +44,11 @@ extension SourceProgram {
         }
     }
 
-    /// The commands that retire an account there, or what else is to be done. None of them revokes the grant that was taken over.
+    /// The commands that remove an account there, or other steps. None of them revokes the grant that was taken over.
     func retire(_ account: MovableAccount, sourceName: String, name: String) -> [String] {
         let origin = account.origin
         return switch self {
-        // `oidc-gen --delete` and `gcloud … revoke` revoke the grant, too.
+        // `oidc-gen --delete` and `gcloud … revoke` also revoke the grant.
         case .oidcAgent:
             ["delete the file of '\(sourceName)' in oidc-agent's folder ('oidc-gen --delete' would revoke the grant)"]
         case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm \(ShellWord.quoted(origin))"]
@@ -58,7 +58,7 @@ extension SourceProgram {
         case .azureCLI: ["az logout --username \(ShellWord.quoted(sourceName))"]
         case .rclone:
             ["rclone config delete \(ShellWord.quoted(sourceName)) ('rclone config disconnect' would revoke the grant)"]
-        // Without a grant there is no file of the cache: the origin is then the kubeconfig.
+        // Without a grant there is no cache file, and the origin is the kubeconfig file.
         case .kubelogin:
             (account.refreshToken == nil ? [] : ["rm \(ShellWord.quoted(origin))"])
                 + ["authctl kubeconfig \(name) prints the entry for kubectl"]
@@ -76,13 +76,13 @@ extension SourceProgram {
     func checkStopped(_ sourceName: String) throws(ImportError) {
         let running = ProcessTable.running(processes)
         guard !running.isEmpty else { return }
-        // An agent that runs for other accounts is in nobody's way. Only one can be asked.
+        // An agent that runs only for other accounts does not matter. Only a single agent can be asked.
         let agents = running.filter { process in !running.contains { $0.pid == process.parent } }
         if self == .oidcAgent, agents.count == 1, !isLoaded(sourceName) { return }
         throw .stillRunning(program: title, processes: running, stop: stop(sourceName))
     }
 
-    /// Whether the agent has the account, as far as it can be asked.
+    /// Whether the agent has loaded the account, as far as we can find out.
     private func isLoaded(_ sourceName: String) -> Bool {
         guard environmentValue("OIDC_SOCK") != nil,
             let answer = try? SourceCommand(words: ["oidc-add", "--loaded"]).output()

@@ -5,20 +5,22 @@ internal import MovingIn
 struct Transfer {
     let daemon: Daemon
     let found: FoundAccount
-    /// The account's name from now on.
+    /// The account's new name.
     let name: String
 
-    /// What became of it.
+    /// The result of a transfer.
     enum Outcome {
-        /// The grant works: it was refreshed once.
+        /// The grant works. It was refreshed once.
         case taken(MovableAccount)
-        /// There was no grant to take.
+        /// There was no grant.
         case settingsOnly(MovableAccount)
-        /// The account is there with its grant, which could not be proved now.
+        /// The account and its grant were added, but the grant could not be tested now.
         case unproved(MovableAccount, DaemonRefusal?)
     }
 
-    /// - Throws: any case; no account is left behind, but for `notRemoved`.
+    /// Takes over the account.
+    ///
+    /// - Throws: after any error except `notRemoved`, no account is left behind.
     func run() throws(ImportError) -> Outcome {
         if found.hasGrant { try found.source.checkStopped(found.sourceName) }
         var account: MovableAccount
@@ -31,7 +33,7 @@ struct Transfer {
         try check(account)
         account.settings.issuer = try daemon.publishedIssuer(account.settings)
         if account.refreshToken != nil { try readLast(&account) }
-        // Its client is registered with the redirect URI that it has had until now, not with one for a new account.
+        // The client is registered with its old redirect URI, not with one for a new account.
         if account.settings.provider == nil {
             account.settings.redirectUri = account.settings.redirectUri ?? "http://127.0.0.1/"
         }
@@ -44,11 +46,11 @@ struct Transfer {
         return try prove(account)
     }
 
-    /// Looks once more for the program: a password was typed and a server was asked since, and a timer may have started it. What it has left
-    /// is its last refresh token.
+    /// Checks once more for the running program. Since the first check, a password was typed and a server was asked,
+    /// and a timer may have started the program. It then reads the program's latest refresh token.
     private func readLast(_ account: inout MovableAccount) throws(ImportError) {
         try found.source.checkStopped(found.sourceName)
-        // An encrypted one would need its password again; its program was stopped before it was read.
+        // An encrypted account would need its password again. Its program was stopped before it was read.
         guard found.account != nil else { return }
         do throws(MovingInError) {
             account.refreshToken = try found.open().refreshToken
@@ -65,8 +67,8 @@ struct Transfer {
         }
     }
 
-    /// Waits for the first refresh. A grant that the server calls over goes again. Whatever else happens, the daemon keeps the grant and may
-    /// have spent it already.
+    /// Waits for the first refresh. If the server says that the grant has ended, the account is removed. After any
+    /// other error, the daemon keeps the grant, because it may already have spent it.
     private func prove(_ account: MovableAccount) throws(ImportError) -> Outcome {
         do throws(ImportError) {
             try daemon.prove(name)

@@ -1,7 +1,7 @@
 internal import MovingIn
 internal import Terminal
 
-/// What became of one account, for people and for programs.
+/// The result for one account, for people and for programs.
 struct TransferRecord {
     let name: String
     let source: SourceProgram
@@ -9,7 +9,7 @@ struct TransferRecord {
     let outcome: String
     let message: String
     let notes: [String]
-    /// How the source is retired; empty if nothing was taken over.
+    /// How to remove the account from the source; empty if nothing was taken over.
     let retire: [String]
     let status: Int32
 
@@ -43,7 +43,7 @@ struct TransferRecord {
         status = error.status
     }
 
-    /// Lines for people, each with its newline.
+    /// The lines for people, each with a newline.
     var text: String {
         var lines = ["\(name): \(message)"]
         lines += notes.map { "  note: \($0)" }
@@ -51,7 +51,7 @@ struct TransferRecord {
         return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 
-    /// The same for programs.
+    /// The record for programs.
     var document: ImportDocument.Account {
         ImportDocument.Account(
             account: name,
@@ -64,7 +64,7 @@ struct TransferRecord {
         )
     }
 
-    /// Ranks outcomes as authctl does: what a person must do comes before what time heals.
+    /// Orders statuses like authctl: what a person must do comes before what passes by itself.
     static func urgency(_ status: Int32) -> Int {
         [0, 75, 5, 4, 78, 3, 77, 65, 64, 69, 130].firstIndex(of: status) ?? 0
     }

@@ -1,11 +1,12 @@
-// For the linker: the YAML package needs Foundation, and a static one is complete only where a static target imports it.
+// For the linker: the YAML package needs Foundation, and a static Foundation is complete only if a static target
+// imports it.
 internal import Foundation
 internal import Glibc
 internal import StandardDescriptors
 
 StandardDescriptors.fillGaps()
 _ = signal(SIGPIPE, SIG_IGN)
-// Refresh tokens pass through this process's memory; a crash must not leave them on disk.
+// This process has refresh tokens in memory. A crash must not write them to disk.
 var none = rlimit(rlim_cur: 0, rlim_max: 0)
 unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
 

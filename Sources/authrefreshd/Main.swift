@@ -3,7 +3,7 @@ internal import CSwiftRuntime
 internal import Glibc
 internal import StandardDescriptors
 
-/// The program: chooses where its tasks run, then starts the command.
+/// The program: it chooses where its tasks run, then starts the command.
 @main
 enum Main {
     static func main() {

@@ -79,7 +79,7 @@ struct AccountStoreTests {
         #expect(try folder.open().record(id)?.state == state)
     }
 
-    @Test func `a name is given once`() throws {
+    @Test func `a name is unique`() throws {
         let first = try store.add(Sample.account("a")).account
         let second = try store.add(Sample.account("b")).account
         let taken = StoreError.nameTaken(first.name)
@@ -126,7 +126,7 @@ struct AccountStoreTests {
         #expect(try store.derived(from: agent.id, limit: 9) == [id])
     }
 
-    @Test func `an account that is added under a removed source's name is not the source`() throws {
+    @Test func `a new account under a removed source's name is not the source`() throws {
         let work = try store.add(Sample.account("work")).account
         var new = try Sample.account("derived")
         new.registration.serviceGrant = .tokenExchange(
@@ -142,7 +142,7 @@ struct AccountStoreTests {
         #expect(try store.record(id)?.account.registration.serviceGrant?.exchange?.subject == source)
     }
 
-    @Test func `what an assertion says survives a reopening`() throws {
+    @Test func `the terms of an assertion survive a reopening`() throws {
         var new = try Sample.account("robot")
         let terms = AssertionTerms(subject: "ann", audience: "https://a.example", lifetime: .seconds(600))
         new.registration.serviceGrant = .jwtBearer(terms)
@@ -166,7 +166,7 @@ struct AccountStoreTests {
         #expect(try store.schedule.due(at: Sample.start + .seconds(1), online: false, limit: 9) == [account.id])
     }
 
-    @Test func `a removed account takes its tokens along, and its number is not given again`() throws {
+    @Test func `removing an account removes its tokens, and its number is not reused`() throws {
         let id = try store.add(Sample.scheduled("a", due: 1)).account.id
         try store.remove(id)
         #expect(try store.record(id) == nil)
@@ -211,7 +211,7 @@ struct AccountStoreTests {
         #expect(try store.counts().total == 1)
     }
 
-    @Test func `skew and clock offset are kept`() throws {
+    @Test func `skew and clock offset are stored`() throws {
         let issuer = try store.add(Sample.account("a")).issuerID
         #expect(try store.clocks.skew(of: issuer) == nil)
         #expect(try store.clocks.clockOffset() == nil)

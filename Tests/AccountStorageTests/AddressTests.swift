@@ -46,7 +46,7 @@ struct AddressTests {
         #expect(try found("https://git.example.org/team", "joe") == "any")
     }
 
-    @Test func `of several that fit, the one that was added first is taken`() throws {
+    @Test func `of several matching accounts, the first added is chosen`() throws {
         let first = try add("b", "https://git.example.org")
         try add("a", "https://git.example.org/")
         #expect(try found("https://git.example.org/x") == "b")
@@ -54,7 +54,7 @@ struct AddressTests {
         #expect(try found("https://git.example.org/x") == "a")
     }
 
-    @Test func `what an account names follows its settings and its name`() throws {
+    @Test func `an account's addresses follow its settings and its name`() throws {
         let id = try add("work", "https://git.example.org")
         var account = try #require(try store.record(id)).account
         account.delivery.urls = ["https://other.example.org/"]
@@ -68,7 +68,7 @@ struct AddressTests {
         #expect(try found("https://other.example.org") == nil)
     }
 
-    @Test func `the addresses come in pages, each once, as they were written`() throws {
+    @Test func `addresses are paged, each once, in their original form`() throws {
         try add("b", "https://git.example.org/", "https://a.example.org", username: "jane")
         try add("a", "https://git.example.org")
         let page = try store.addresses(after: nil, limit: 1)

@@ -14,7 +14,7 @@ struct BackupTests {
         store = try folder.open()
     }
 
-    @Test func `a backup put in place of the store brings everything back`() throws {
+    @Test func `a backup in place of the store restores everything`() throws {
         let ids = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
         try store.schedule.shiftDeadlines(by: .seconds(5), clock: ClockOffset(at: Sample.moment(1)))
         let before = try store.entries(after: nil, limit: 999)

@@ -51,7 +51,7 @@ struct CommitTests {
         #expect(try (token(1), token(2)) == (nil, "a-2"))
     }
 
-    @Test func `an account at work is read as it is stored, whoever wrote it last`() throws {
+    @Test func `a cached account is always the stored one, whoever wrote it last`() throws {
         let before = try #require(try store.record(id))
         var state = before.state
         state.phase = .refreshing(Lease(generation: Generation(1), startedAt: Sample.moment(0)))
@@ -80,7 +80,7 @@ struct CommitTests {
         #expect(try store.tokens.accessToken(of: id)?.secret.reveal() == "access")
     }
 
-    @Test func `an answer for the previous generation takes its token back`() throws {
+    @Test func `an answer for the previous generation restores that token`() throws {
         try store.commit([rotation(from: 1)])
         let state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: Sample.start)
         let tokens = StoredTokens(accessToken: Sample.accessToken("access"))
@@ -88,7 +88,7 @@ struct CommitTests {
         #expect(try (token(1), token(2)) == ("a-1", nil))
     }
 
-    @Test func `an ID token outlives a refresh, and not the grant`() throws {
+    @Test func `an ID token survives a refresh but not a new grant`() throws {
         try store.commit([rotation(from: 1)])
         try store.commit([rotation(from: 2)])
         #expect(try store.tokens.idToken(of: id)?.reveal() == "id")
@@ -129,7 +129,7 @@ struct CommitTests {
         #expect(try store.tokens.idToken(of: id) == nil)
     }
 
-    @Test func `what an answer shows of the grant's scope is stored beside what the sign-in told`() throws {
+    @Test func `the scope from an answer is stored in addition to the sign-in's facts`() throws {
         var facts = GrantFacts(subject: "alice", keptFields: ["realmId": "7"])
         let tokens = StoredTokens(refreshToken: Sample.refreshToken("r"))
         let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
@@ -147,7 +147,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `a grant without a refresh token is stored as one`() throws {
+    @Test func `a grant without a refresh token is stored as such`() throws {
         let tokens = StoredTokens(accessToken: Sample.accessToken("only"))
         var state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
         let write = {
@@ -196,7 +196,7 @@ struct CommitTests {
         }
     }
 
-    @Test func `a learned encoding is remembered, and not forgotten by later writes`() throws {
+    @Test func `a learned encoding is stored, and later writes keep it`() throws {
         var write = rotation(from: 1)
         write.learnedEncoding = .raw
         try store.commit([write])

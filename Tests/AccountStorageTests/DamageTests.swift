@@ -73,12 +73,12 @@ struct DamageTests {
         try expectDamage(column, flaw)
     }
 
-    @Test func `a name that is none is found under the text that is stored`() throws {
+    @Test func `an invalid name is found by its stored text`() throws {
         try damage("name = 'b and more'")
         try expectDamage("name", .malformed, name: "b and more")
     }
 
-    @Test func `an issuer that is none damages its own accounts only`() throws {
+    @Test func `an invalid issuer damages only its own accounts`() throws {
         try store.connection.write { db in
             try db.execute(sql: "UPDATE issuer SET url = 'nowhere' WHERE url = ?", arguments: [Sample.loopbackURL])
         }

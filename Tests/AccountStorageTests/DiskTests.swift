@@ -17,7 +17,7 @@ struct DiskTests {
         try FileManager.default.createDirectory(atPath: mounted, withIntermediateDirectories: false)
     }
 
-    @Test func `a full disk refuses the write, and takes it when there is room again`() async throws {
+    @Test func `a full disk refuses a write, which succeeds when there is room again`() async throws {
         try await withTemporaryMount(at: mounted, size: "1m") {
             let path = "\(mounted)/accounts.sqlite"
             let store = try AccountStore(path: path, key: Sample.key())
@@ -48,7 +48,7 @@ struct DiskTests {
         }
     }
 
-    @Test func `a store cannot be made on a full disk, which says so`() async throws {
+    @Test func `creating a store on a full disk fails with that error`() async throws {
         try await withTemporaryMount(at: mounted, size: "64k") {
             fill(URL(fileURLWithPath: "\(mounted)/filler"))
             let path = "\(mounted)/accounts.sqlite"
@@ -57,7 +57,7 @@ struct DiskTests {
     }
 
     @Test(arguments: [1, 3, 6, 12, 24, 32])
-    func `a store that could be made by half is made whole when there is room`(pages: Int) async throws {
+    func `a half-made store is completed when there is room`(pages: Int) async throws {
         try await withTemporaryMount(at: mounted, size: "1m") {
             let filler = URL(fileURLWithPath: "\(mounted)/filler")
             fill(filler)

@@ -15,7 +15,7 @@ struct KeyMemoryTests {
         folder = try TemporaryFolder()
     }
 
-    @Test func `no digits of a key stay behind`() async throws {
+    @Test func `no digits of a key stay in memory`() async throws {
         await #expect(processExitsWith: .success) { [folder = folder.path as String] in
             let source = StoreKeySource(credentialsDirectory: nil, stateDirectory: folder)
             _ = try source.createFile()
@@ -27,7 +27,7 @@ struct KeyMemoryTests {
         }
     }
 
-    @Test func `nothing of a secret is left where it was freed`() async throws {
+    @Test func `nothing of a secret stays in freed memory`() async throws {
         let path = folder.file("token")
         // Random: a literal of the program is in its memory from the start.
         let token = (0..<4).map { _ in String(UInt64.random(in: 1 << 63...UInt64.max), radix: 16) }.joined()
@@ -44,7 +44,7 @@ struct KeyMemoryTests {
         }
     }
 
-    @Test func `the search finds what is there`() async throws {
+    @Test func `the memory search finds a secret that is there`() async throws {
         let path = folder.file("text")
         try Data("a text that this test keeps in its memory on purpose".utf8).write(to: URL(fileURLWithPath: path))
         await #expect(processExitsWith: .success) { [path = path as String] in

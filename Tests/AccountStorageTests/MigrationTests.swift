@@ -19,8 +19,7 @@ struct MigrationTests {
         try folder.putFixture()
     }
 
-    @Test func `a store of the schema before opens with the tokens, the states and the counts that were in it`() throws
-    {
+    @Test func `a store of the previous schema keeps its tokens, states and counts`() throws {
         let store = try folder.open()
         let work = try #require(try store.record(named: Sample.name("work")))
         #expect(work.state == StateSamples.full)
@@ -43,7 +42,7 @@ struct MigrationTests {
         #expect(version == Schema.latest)
     }
 
-    @Test func `every setting of an account comes over`() throws {
+    @Test func `every setting of an account is migrated`() throws {
         let account = try #require(try folder.open().record(named: Sample.name("full"))).account
         var expected = Account(
             id: account.id,
@@ -86,7 +85,7 @@ struct MigrationTests {
         #expect(account == expected)
     }
 
-    @Test func `service accounts keep their terms, and whom they are derived from`() throws {
+    @Test func `service accounts keep their terms and sources`() throws {
         let store = try folder.open()
         let grant = { (name: String) in
             try store.record(named: Sample.name(name))?.account.registration.serviceGrant
@@ -107,7 +106,7 @@ struct MigrationTests {
         #expect(try store.derived(from: work.id, limit: 9).count == 1)
     }
 
-    @Test func `an account that was damaged before is damaged after, and no other`() throws {
+    @Test func `only accounts damaged before the migration are damaged after it`() throws {
         let page = try folder.open().entries(after: nil, limit: 9)
         #expect(page.count == 7)
         let damaged = page.filter { (try? $0.record()) == nil }
@@ -128,14 +127,14 @@ struct MigrationTests {
         ("grant_terms = '{\"a\":'", "robot", "settings.grantTerms"),
         ("grant_terms = json_remove(grant_terms, '$.subjectTokenType')", "wiki", "settings.grantTerms"),
         ("actor_account = NULL", "wiki", "settings.actorAccount"),
-    ]) func `terms that are gone are damage, and no weaker terms`(change: String, name: String, column: String) throws {
+    ]) func `missing terms are damage, not weaker terms`(change: String, name: String, column: String) throws {
         try self.change("UPDATE account SET \(change) WHERE name = '\(name)'")
         let entry = try #require(try folder.open().entry(named: name))
         let flaw = column.hasSuffix("grantTerms") ? ColumnFlaw.unknownWord : .missing
         #expect(throws: StoreError.damagedRow(entry.id, column: column, flaw)) { try entry.record() }
     }
 
-    @Test func `terms where none belong take no account down`() throws {
+    @Test func `superfluous terms damage no account`() throws {
         try change("UPDATE account SET grant_terms = 'x' WHERE name IN ('work', 'machine')")
         let store = try folder.open()
         #expect(try store.record(named: Sample.name("work"))?.state == StateSamples.full)
@@ -144,7 +143,7 @@ struct MigrationTests {
         )
     }
 
-    @Test func `one damaged setting leaves all others where they can be mended`() throws {
+    @Test func `one damaged setting leaves all others repairable`() throws {
         try change("UPDATE account SET authorization_parameters = 'x' WHERE name = 'full'")
         let before = try DatabaseQueue(path: folder.store)
         let clientID = try before.read {
@@ -173,7 +172,7 @@ struct MigrationTests {
         #expect(try folder.open().record(named: Sample.name("full"))?.account.registration.clientID == clientID)
     }
 
-    @Test func `rows that belong to nothing are damage of their account, and keep no store from opening`() throws {
+    @Test func `orphaned rows damage their account and do not keep the store from opening`() throws {
         let queue = try DatabaseQueue(path: folder.store)
         try queue.writeWithoutTransaction { db in
             try db.execute(
@@ -190,7 +189,7 @@ struct MigrationTests {
         #expect(try store.record(named: Sample.name("work"))?.state == StateSamples.full)
     }
 
-    @Test func `a store of schema 22 gets the columns that later ones have`() throws {
+    @Test func `a store of schema 22 gets the later columns`() throws {
         try folder.open().close()
         try change(
             """
@@ -211,7 +210,7 @@ struct MigrationTests {
         #expect(try store.connection.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") } == Schema.latest)
     }
 
-    @Test func `the number of an account that was removed is not given again`() throws {
+    @Test func `the number of a removed account is not reused`() throws {
         let before = try DatabaseQueue(path: folder.store)
         let last = try before.read { db in
             try #require(try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'"))
@@ -221,7 +220,7 @@ struct MigrationTests {
         #expect(added.account.id == AccountID(last + 1))
     }
 
-    @Test func `a token that is not at hand is found, and comes to hand with the next one`() throws {
+    @Test func `a token missing from the copy is found, and the next one enters the copy`() throws {
         let store = try folder.open()
         let copies = {
             try store.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_at_hand") }
@@ -237,7 +236,7 @@ struct MigrationTests {
     }
 
     @Test(arguments: [1, 20])
-    func `a store of an earlier schema is named and left as it is`(version: Int) throws {
+    func `a too old store is reported and left unchanged`(version: Int) throws {
         let queue = try DatabaseQueue(path: folder.store)
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA user_version = \(version); PRAGMA wal_checkpoint(TRUNCATE)")
@@ -250,7 +249,7 @@ struct MigrationTests {
         #expect(try rawFiles(of: folder.store) == before)
     }
 
-    @Test func `a new store and one that was brought up to date have the same tables`() throws {
+    @Test func `a new store and a migrated one have the same tables`() throws {
         let (old, new) = (try folder.open(), try TemporaryFolder().open())
         #expect(try schema(of: old) == schema(of: new))
     }

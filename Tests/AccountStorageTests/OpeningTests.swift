@@ -41,7 +41,7 @@ struct OpeningTests {
         #expect(try mode(of: folder.store) == 0o600)
     }
 
-    @Test func `the settings that durability and erasure rest on are in force`() throws {
+    @Test func `the settings for durability and erasure are in force`() throws {
         let store = try folder.open()
         let expected = [
             "journal_mode": "wal", "synchronous": "2", "secure_delete": "1", "locking_mode": "exclusive",
@@ -50,7 +50,7 @@ struct OpeningTests {
         for (name, value) in expected { #expect(try pragma(name, of: store) == value, "\(name)") }
     }
 
-    @Test func `a second process is told who has the store`() async throws {
+    @Test func `a second process learns who has the store`() async throws {
         let store = try folder.open()
         _ = try store.add(Sample.account("a"))
         let (path, holder) = (folder.store, getpid())
@@ -66,7 +66,7 @@ struct OpeningTests {
         }
     }
 
-    @Test func `a second opening in the same process is refused, and the first one's lock survives it`() async throws {
+    @Test func `a second opening in one process is refused and keeps the first one's lock`() async throws {
         try folder.open().close()
         // Opened a second time nothing is written: the lock must be there all the same.
         let store = try folder.open()
@@ -98,7 +98,7 @@ struct OpeningTests {
         #expect(try rawFiles(of: folder.store) == before)
     }
 
-    @Test func `a file that is no database is refused and left as it is`() throws {
+    @Test func `a file that is not a database is refused and left unchanged`() throws {
         let text = Data(repeatElement(UInt8(ascii: "x"), count: 10_000))
         try text.write(to: URL(fileURLWithPath: folder.store))
         #expect(throws: StoreError.notADatabase(path: folder.store)) { try folder.open() }
@@ -145,7 +145,7 @@ struct OpeningTests {
         #expect(refused.count > pages.count / 2, "refused: \(refused) of \(pages)")
     }
 
-    @Test func `another key is refused by its name`() throws {
+    @Test func `another key is refused and identified`() throws {
         let store = try folder.open(key: Sample.key(1))
         _ = try store.add(Sample.account("a"))
         try store.close()

@@ -81,7 +81,7 @@ struct RekeyTests {
         }
     }
 
-    @Test func `ended after any step, the store opens with both keys and goes on`() throws {
+    @Test func `after a stop at any step the store opens with both keys and continues`() throws {
         var (store, ids) = try filled(5)
         try store.rekeying.begin(to: new)
         var steps = 0
@@ -101,7 +101,7 @@ struct RekeyTests {
         try expectSecrets(ids, in: store)
     }
 
-    @Test func `what is written meanwhile is sealed with the new key`() throws {
+    @Test func `writes during a key change are sealed with the new key`() throws {
         let (store, ids) = try filled(4)
         try store.rekeying.begin(to: new)
         _ = try store.rekeying.reseal(limit: 2)
@@ -128,7 +128,7 @@ struct RekeyTests {
         #expect(try reopened.tokens.accessToken(of: ids[1]) == Sample.accessToken("access-1"))
     }
 
-    @Test func `a secret that opens with no key is counted, and stops nothing`() throws {
+    @Test func `a secret that no key opens is counted and stops nothing`() throws {
         let (store, ids) = try filled(3)
         try store.connection.write { db in
             try db.execute(sql: "UPDATE token SET sealed = zeroblob(40) WHERE account_id = 2 AND kind = 'access'")
@@ -141,7 +141,7 @@ struct RekeyTests {
         #expect(try store.tokens.refreshToken(of: ids[1], generation: Generation(1)) == Sample.refreshToken("a1-1"))
     }
 
-    @Test func `nothing that the old key opens is left in the files`() throws {
+    @Test func `nothing sealed with the old key is left in the files`() throws {
         let (store, _) = try filled(20)
         let sealed = try store.connection.read { db in
             try Data.fetchAll(db, sql: "SELECT sealed FROM token UNION ALL SELECT client_secret FROM account")
@@ -153,7 +153,7 @@ struct RekeyTests {
         for value in sealed { #expect(files.range(of: value) == nil) }
     }
 
-    @Test func `a backup made meanwhile opens with both keys, and goes on from there`() throws {
+    @Test func `a backup made during a key change opens with both keys and continues the change`() throws {
         let (store, ids) = try filled(5)
         try store.rekeying.begin(to: new)
         _ = try store.rekeying.reseal(limit: 2)
@@ -171,7 +171,7 @@ struct RekeyTests {
         try expectSecrets(ids, in: AccountStore(path: path, key: new))
     }
 
-    @Test func `an empty store changes its key too`() throws {
+    @Test func `an empty store can change its key, too`() throws {
         let store = try folder.open(key: old)
         try store.rekeying.begin(to: new)
         #expect(try store.rekeying.reseal(limit: 1) == ResealedBatch(accounts: 0, unreadable: 0, isLast: true))

@@ -17,7 +17,7 @@ struct ScheduleTests {
 
     private func names(_ ids: [AccountID]) throws -> [String] { try ids.compactMap { try store.entry($0)?.name } }
 
-    @Test func `what is due comes in the order of deadlines, up to the limit`() throws {
+    @Test func `due accounts come in the order of deadlines, up to the limit`() throws {
         _ = try store.add([
             Sample.scheduled("late", due: 30), Sample.scheduled("first", due: 10), Sample.scheduled("second", due: 20),
             Sample.account("idle"),
@@ -43,7 +43,7 @@ struct ScheduleTests {
         #expect(try store.schedule.nextDeadline(after: at(0), online: false) == at(20))
     }
 
-    @Test func `closed issuers are passed over`() throws {
+    @Test func `accounts of closed issuers are skipped`() throws {
         _ = try store.add([
             Sample.scheduled("a", due: 1), Sample.scheduled("b", due: 2, issuer: "https://b.example"),
             Sample.scheduled("c", due: 3, issuer: "https://c.example"),
@@ -52,7 +52,7 @@ struct ScheduleTests {
         #expect(try names(store.schedule.due(at: at(9), online: true, excluding: [closed], limit: 9)) == ["a", "c"])
     }
 
-    @Test func `after a walk that found only closed issuers, whatever becomes due is found`() throws {
+    @Test func `after a walk with only closed issuers, newly due accounts are found`() throws {
         _ = try store.add([Sample.scheduled("b", due: 2, issuer: "https://b.example")])
         let b = try #require(try store.record(named: Sample.name("b")))
         let closed: Set = [b.issuerID]
@@ -92,7 +92,7 @@ struct ScheduleTests {
         #expect(try names(store.schedule.due(at: at(7), online: true, excluding: [closed], limit: 9)) == ["x"])
     }
 
-    @Test func `behind a closed issuer's backlog the other issuers are asked once, not in every turn`() throws {
+    @Test func `behind a closed issuer's backlog other issuers are asked once and not in every turn`() throws {
         let backlog = try (0...AccountSchedule.longestWalk).map { try Sample.scheduled("a\($0)", due: 0) }
         _ = try store.add(backlog)
         _ = try store.add([Sample.scheduled("x", due: 7, issuer: "https://x.example")])
@@ -111,7 +111,7 @@ struct ScheduleTests {
         #expect(try store.schedule.nextDeadline(after: at(20), online: true) == nil)
     }
 
-    @Test func `leases of the daemon before are found page by page`() throws {
+    @Test func `the previous daemon's leases are found page by page`() throws {
         let lease = Phase.refreshing(Lease(generation: Generation(1), startedAt: Sample.moment(0)))
         let leased = RefreshState(generation: Generation(1), phase: lease, deadline: at(45))
         _ = try store.add([
@@ -125,7 +125,7 @@ struct ScheduleTests {
         #expect(try rest.map { try reopened.entry($0)?.name } == ["c"])
     }
 
-    @Test func `only back-offs that a network may end wait for one`() throws {
+    @Test func `only back-offs that a network may end are listed`() throws {
         let waiting = try BackOff.Kind.allCases.map { kind in
             let backOff = BackOff(failedAt: Sample.moment(0), delay: .seconds(9), kind: kind, failure: Sample.failure)
             let state = RefreshState(generation: Generation(1), phase: .backingOff(backOff), deadline: at(9))

@@ -23,7 +23,7 @@ struct SealingTests {
     }
 
     /// What every version of the store was sealed by, derived by the library's own HKDF.
-    @Test func `an account's key is the HKDF of the store's key and the account's number`() throws {
+    @Test func `an account's key is HKDF of the store's key and the account's number`() throws {
         let sealed = try Sealer(Sample.key()).seal(Secret("x"), for: place)
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: [UInt8](repeating: 7, count: 32)),
@@ -35,7 +35,7 @@ struct SealingTests {
         #expect(try AES.GCM.open(box, using: key, authenticating: context) == Data("x".utf8))
     }
 
-    @Test func `no sealed value is like another`() throws {
+    @Test func `no two sealed values are equal`() throws {
         let sealer = try Sealer(Sample.key())
         let sealed = try (0..<100).map { _ in try sealer.seal(Secret("x"), for: place) }
         #expect(Set(sealed).count == 100)
@@ -56,7 +56,7 @@ struct SealingTests {
         }
     }
 
-    @Test func `every flipped bit is noticed, and every cut`() throws {
+    @Test func `every flipped bit and every cut is noticed`() throws {
         let sealer = try Sealer(Sample.key())
         let sealed = try sealer.seal(Secret("token"), for: place)
         let broken = StoreError.sealBroken(place.account, column: place.column)
@@ -75,7 +75,7 @@ struct SealingTests {
         #expect(throws: StoreError.self) { try Sealer(Sample.key(2)).open(sealed, at: place) }
     }
 
-    @Test func `a token moved to another account is not handed out`() throws {
+    @Test func `a token moved to another account does not open`() throws {
         let store = try folder.open()
         let ids = try store.add([Sample.scheduled("a", due: 1), Sample.scheduled("b", due: 1)])
         try store.connection.write { db in
@@ -90,7 +90,7 @@ struct SealingTests {
         #expect(try store.tokens.refreshToken(of: ids[0], generation: Generation(1)) == Sample.refreshToken("a-1"))
     }
 
-    @Test func `a spent token passed off as the current one is not handed out`() throws {
+    @Test func `a spent token in place of the current one does not open`() throws {
         let store = try folder.open()
         let id = try store.add(Sample.scheduled("a", due: 1)).account.id
         try store.connection.write { db in try db.execute(sql: "UPDATE token SET generation = 2") }
@@ -99,7 +99,7 @@ struct SealingTests {
         }
     }
 
-    @Test func `a broken client secret names its account, and is no other's trouble`() throws {
+    @Test func `a broken client secret names its account and affects no other`() throws {
         let store = try folder.open()
         var secretive = try Sample.scheduled("a", due: 1)
         secretive.registration.clientSecret = Secret("s")
@@ -116,7 +116,7 @@ struct SealingTests {
         #expect(try page[1].record() == store.record(ids[1]))
     }
 
-    @Test func `no secret is in the files, sealed or not, once it was erased`() throws {
+    @Test func `an erased secret is in no file, sealed or not`() throws {
         let store = try folder.open()
         var new = try Sample.account("a")
         new.registration.clientSecret = Secret("client-secret-in-the-clear")

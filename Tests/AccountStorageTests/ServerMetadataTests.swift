@@ -25,7 +25,7 @@ struct ServerMetadataTests {
         )
     }
 
-    @Test func `documents are kept with their age, by the authorities that they were fetched with`() throws {
+    @Test func `documents are stored with their age, separately for each CA file`() throws {
         let plain = documents("{}", "{ }", day: 0)
         let private1 = documents("{  }", day: 1)
         try store.serverMetadata.keep(plain, of: issuer, caFile: "")
@@ -40,7 +40,7 @@ struct ServerMetadataTests {
         #expect(try again.serverMetadata.documents(of: issuer, caFile: "") == newer)
     }
 
-    @Test func `what has not changed is not written again within a day`() throws {
+    @Test func `unchanged documents are not written again within a day`() throws {
         try store.serverMetadata.keep(documents("{}", day: 0), of: issuer, caFile: "")
         let changes = try store.inDatabase { $0.totalChangesCount }
         let later = ServerMetadataTable.Documents(
@@ -51,7 +51,7 @@ struct ServerMetadataTests {
         #expect(try store.inDatabase { $0.totalChangesCount } == changes)
     }
 
-    @Test func `nothing is kept of an issuer without an account, and no more than a limit`() throws {
+    @Test func `documents are stored only for issuers with accounts, up to a limit`() throws {
         try store.serverMetadata.keep(documents("{}", day: 0), of: Issuer(url: "https://stranger.example"), caFile: "")
         for number in 0..<ServerMetadataTable.limit + 5 {
             try store.serverMetadata.keep(documents("{}", day: Int64(number)), of: issuer, caFile: "/\(number)")

@@ -51,7 +51,7 @@ struct StoreCheckTests {
         }
     }
 
-    @Test func `a service account lacks no refresh token, and comes back as it was`() throws {
+    @Test func `a service account without a refresh token is sound, and is read unchanged`() throws {
         let moment = Sample.moment(0)
         var service = try Sample.account("service", state: .service(at: moment))
         service.registration.serviceGrant = .clientCredentials
@@ -67,14 +67,14 @@ struct StoreCheckTests {
     }
 
     @Test(arguments: [1, 3, 1_000])
-    func `a sound store has no findings, whatever the size of a batch, and no copy is left`(pages: Int) throws {
+    func `a sound store has no findings with any batch size, and no copy is left`(pages: Int) throws {
         let (accounts, findings) = try check(pages: pages)
         #expect(accounts == 3)
         #expect(findings == [])
         #expect(try leftovers == [])
     }
 
-    @Test func `a store of the schema before is sound after its migration, but for what was damaged before`() throws {
+    @Test func `a migrated store is sound, except for earlier damage`() throws {
         let path = folder.file("old.sqlite")
         try folder.putFixture(at: path)
         let findings = try check(AccountStore(path: path, key: Sample.key())).1
@@ -121,7 +121,7 @@ struct StoreCheckTests {
         #expect(try check().1 == [.damaged(name: "a", .sealBroken(AccountID(1), column: .clientSecret))])
     }
 
-    @Test func `a token of an unknown kind is found`() throws {
+    @Test func `a token of an unknown kind is reported`() throws {
         try damage("UPDATE token SET kind = 'bus' WHERE account_id = 1 AND kind = 'id'")
         #expect(try check().1 == [.unknownToken(name: "a")])
     }
@@ -149,7 +149,7 @@ struct StoreCheckTests {
         try store.commit([write])
     }
 
-    @Test func `a token target that is whole is no finding`() throws {
+    @Test func `an intact token target is not reported`() throws {
         try addTarget()
         #expect(try check().1 == [])
     }
@@ -161,18 +161,18 @@ struct StoreCheckTests {
         "DROP TRIGGER token_set_erased; DELETE FROM token_set",
         "UPDATE token SET sealed = zeroblob(40) WHERE target <> ''",
     ])
-    func `a token target that cannot be read, does not open or is there by half is found`(statements: String) throws {
+    func `a token target that is unreadable, sealed wrongly or incomplete is reported`(statements: String) throws {
         try addTarget()
         try damage(statements)
         #expect(try check().1.contains(.targetDamaged(name: "a")))
     }
 
-    @Test func `a refresh token of another generation is none`() throws {
+    @Test func `a refresh token of another generation counts as missing`() throws {
         try damage("UPDATE account SET generation = 2 WHERE name = 'a'")
         #expect(try check().1 == [.refreshTokenMissing(name: "a", Generation(2))])
     }
 
-    @Test func `tokens and accounts that belong to nothing are counted by their table`() throws {
+    @Test func `orphaned tokens and accounts are counted for each table`() throws {
         try damage("UPDATE token SET account_id = 99 WHERE account_id = 2")
         let findings = try check().1
         #expect(findings.contains(.orphans(path: folder.store, table: "token", count: 3)))
@@ -190,7 +190,7 @@ struct StoreCheckTests {
         )
     }
 
-    @Test func `a deadline that is missing, or out of reach, is found`() throws {
+    @Test func `a missing or too distant deadline is reported`() throws {
         try damage(
             """
             UPDATE account SET deadline_usec = NULL WHERE name = 'a';
@@ -200,13 +200,13 @@ struct StoreCheckTests {
         #expect(try check().1 == [.deadlineMissing(name: "a"), .deadlineTooFar(name: "b")])
     }
 
-    @Test func `a deadline is taken on the schedule's clock`() throws {
+    @Test func `deadlines are checked on the schedule's clock`() throws {
         // The wall clock was set back by a day: the stored numbers stay, what they mean moves with it.
         try damage("INSERT OR REPLACE INTO meta VALUES ('schedule_offset_usec', 86400000000)")
         #expect(try check().1 == [.deadlineTooFar(name: "a"), .deadlineTooFar(name: "b")])
     }
 
-    @Test func `an account that is set aside is found by its damage, and when that is mended by itself`() throws {
+    @Test func `an account set aside is reported with its damage, or by itself if it was repaired`() throws {
         try damage("UPDATE account SET failures = -1 WHERE name = 'b'")
         _ = try store.schedule.setAside([AccountID(2)])
         let cause = StoreError.damagedRow(AccountID(2), column: "failures", .outOfRange)
@@ -215,14 +215,14 @@ struct StoreCheckTests {
         #expect(try check().1 == [.stillAside(name: "b")])
     }
 
-    @Test func `counts that are not those of the accounts are found`() throws {
+    @Test func `wrong counts are reported`() throws {
         try damage("UPDATE phase_count SET accounts = 7 WHERE tally = 'scheduled'")
         #expect(try check().1 == [.counts(path: folder.store)])
         try damage("DELETE FROM phase_count")
         #expect(try check().1 == [.counts(path: folder.store)])
     }
 
-    @Test func `an index, a trigger or a table that is not as it was made is found`() throws {
+    @Test func `a changed index, trigger or table is reported`() throws {
         try damage(
             """
             DROP INDEX account_leased;
@@ -241,7 +241,7 @@ struct StoreCheckTests {
     }
 
     /// Why it is `integrity_check`: nothing else would see this, and the account would never be refreshed.
-    @Test func `an account that is missing in the index of the schedule is found`() throws {
+    @Test func `an account missing from the schedule's index is reported`() throws {
         try damage(
             """
             PRAGMA writable_schema = ON;
@@ -269,7 +269,7 @@ struct StoreCheckTests {
         }
     }
 
-    @Test func `a file whose pages are overwritten is found to be damaged, and the check ends`() throws {
+    @Test func `a file with overwritten pages is reported, and the check ends`() throws {
         let more = try (0..<500).map { try Sample.scheduled("m\($0)", due: 10) }
         _ = try store.add(more)
         try store.close()
@@ -284,7 +284,7 @@ struct StoreCheckTests {
         #expect(try leftovers == [])
     }
 
-    @Test func `what is written while the copy is made is in the copy`() throws {
+    @Test func `writes during the copying are in the copy`() throws {
         let copy = try StoreCopy(of: store, for: .check)
         #expect(try copy.advance(pages: 2) == nil)
         let id = try store.add(Sample.scheduled("late", due: 1)).account.id
@@ -311,7 +311,7 @@ struct StoreCheckTests {
         #expect(try check().1 == [])
     }
 
-    @Test func `a copy that is given up leaves nothing, and neither does one that a crash left`() throws {
+    @Test func `an abandoned copy and one left by a crash are removed`() throws {
         let copy = try StoreCopy(of: store, for: .check)
         _ = try copy.advance(pages: 1)
         #expect(try leftovers == ["accounts.sqlite.check"])
@@ -324,7 +324,7 @@ struct StoreCheckTests {
         try store.close()
     }
 
-    @Test func `the copy is this user's alone, and holds no secret in the clear`() throws {
+    @Test func `only this user may read the copy, and it has no plain secret`() throws {
         let copy = try StoreCopy(of: store, for: .check)
         while try copy.advance(pages: 4) == nil {}
         let path = folder.store + ".check"
@@ -362,7 +362,7 @@ struct StoreGuardTests {
         #expect(findings == [])
     }
 
-    @Test func `a file or a folder that is open to others is found`() throws {
+    @Test func `a file or folder open to others is reported`() throws {
         try setMode(0o644, of: folder.store)
         try setMode(0o750, of: folder.path)
         #expect(
@@ -371,7 +371,7 @@ struct StoreGuardTests {
         #expect(findings.map(\.hint).first?.hasPrefix("chmod 700 '\(folder.path)'") == true)
     }
 
-    @Test func `a key file that others can read, is gone or holds another key is found`() throws {
+    @Test func `a key file that is readable by others, missing or wrong is reported`() throws {
         let path = folder.file("store-key")
         try setMode(0o640, of: path)
         #expect(findings == [.key(.tooOpen(path: path, mode: 0o640))])

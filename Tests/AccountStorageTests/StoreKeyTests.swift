@@ -28,7 +28,7 @@ struct StoreKeyTests {
         return try source.createFile().key
     }
 
-    @Test func `the first start makes a key, the second one finds it`() throws {
+    @Test func `the first start creates a key, and the second one finds it`() throws {
         let state = folder.file("new/state")
         let source = StoreKeySource(credentialsDirectory: nil, stateDirectory: state)
         let key = try load(source)
@@ -80,7 +80,7 @@ struct StoreKeyTests {
         #expect(throws: StoreKeyError.tooOpen(path: keyFile, mode: UInt32(mode))) { try load() }
     }
 
-    @Test func `a credential comes before the key file, and is left as systemd made it`() throws {
+    @Test func `a credential takes precedence over the key file, and is not changed`() throws {
         let credentials = folder.file("credentials")
         try FileManager.default.createDirectory(atPath: credentials, withIntermediateDirectories: false)
         let source = StoreKeySource(credentialsDirectory: credentials, stateDirectory: folder.path)
@@ -108,7 +108,7 @@ struct StoreKeyTests {
         #expect(throws: StoreKeyError.notAFile(path: keyFile)) { try load() }
     }
 
-    @Test func `a symbolic link of our own is followed, and its target judged`() throws {
+    @Test func `a symbolic link of our own is followed, and its target is checked`() throws {
         let target = folder.file("elsewhere")
         try write([UInt8](0..<32), to: target)
         try FileManager.default.createSymbolicLink(atPath: keyFile, withDestinationPath: target)

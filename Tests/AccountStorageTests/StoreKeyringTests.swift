@@ -65,7 +65,7 @@ struct StoreKeyringTests {
         return next
     }
 
-    @Test func `a first start makes the key in the first place that there is`() throws {
+    @Test func `the first start creates the key in the first available place`() throws {
         try open(withSecretService).close()
         #expect(service.identifiers.count == 1)
         #expect(try keyFiles == [])
@@ -78,7 +78,7 @@ struct StoreKeyringTests {
         #expect(try open(withSecretService).rekeying.keyIdentifier == key.identifier)
     }
 
-    @Test func `a key that another place holds opens the store, and the Secret Service is not asked then`() throws {
+    @Test func `a key from another place opens the store without asking the Secret Service`() throws {
         try open(withoutSecretService).close()
         service.fail(with: .secretServiceLocked)
         try pass(StoreKey.random())
@@ -86,7 +86,7 @@ struct StoreKeyringTests {
         #expect(service.calls == 0)
     }
 
-    @Test func `a locked Secret Service is told by its own error, which passes`() throws {
+    @Test func `a locked Secret Service has its own error, which is temporary`() throws {
         try open(withSecretService).close()
         service.fail(with: .secretServiceLocked)
         #expect(throws: StoreOpeningError.key(.secretServiceLocked)) { try open(withSecretService) }
@@ -95,7 +95,7 @@ struct StoreKeyringTests {
         try open(withSecretService).close()
     }
 
-    @Test func `a key that a wanted Secret Service does not have is waited for, whatever else is at hand`() throws {
+    @Test func `if a configured Secret Service lacks the key, the error is one to wait for`() throws {
         let store = try open(withSecretService)
         let identifier = store.rekeying.keyIdentifier
         try store.close()
@@ -130,7 +130,7 @@ struct StoreKeyringTests {
         #expect(try withSecretService.locate(file.key.identifier) == .file)
     }
 
-    @Test func `without the option the Secret Service is asked last, where the start would fail anyway`() throws {
+    @Test func `without the option the Secret Service is asked only if the start would fail otherwise`() throws {
         let missing = StoreOpeningError.key(.keyMissing(path: folder.file("store-key")))
         try open(withSecretService).close()
         try open(withoutSecretService).close()
@@ -147,7 +147,7 @@ struct StoreKeyringTests {
         #expect(service.calls == calls)
     }
 
-    @Test func `going back from the Secret Service may end after any step, with the option off`() throws {
+    @Test func `moving away from the Secret Service can be interrupted after any step`() throws {
         try open(withSecretService).close()
         var store = try open(withoutSecretService)
         let old = store.rekeying.keyIdentifier
@@ -205,7 +205,7 @@ struct StoreKeyringTests {
         #expect(try open(withoutSecretService).rekeying.keyIdentifier == next.key.identifier)
     }
 
-    @Test func `the key file of a symbolic link is replaced where it lies`() throws {
+    @Test func `the target of a key file's symbolic link is replaced in place`() throws {
         try FileManager.default.createDirectory(atPath: folder.file("vault"), withIntermediateDirectories: false)
         try StoreKeyFile.own(folder.file("vault/key")).create(StoreKey.random())
         try FileManager.default.createSymbolicLink(
@@ -256,7 +256,7 @@ struct StoreKeyringTests {
         #expect(try keyFiles == [])
     }
 
-    @Test func `a credential is followed by the one that its owner passes beside it`() throws {
+    @Test func `the owner's second credential replaces the first`() throws {
         try pass(StoreKey.random())
         let store = try open(withoutSecretService)
         #expect(throws: StoreKeyError.credentialHasNoSuccessor) {
@@ -277,7 +277,7 @@ struct StoreKeyringTests {
         #expect(try open(withoutSecretService).rekeying.keyIdentifier == next.identifier)
     }
 
-    @Test func `ended before the new key has moved up, the store opens, and settling is finished later`() throws {
+    @Test func `after a stop before the new key is in place the store opens, and settling continues later`() throws {
         let keyring = withoutSecretService
         let store = try open(keyring)
         let old = try source.files()[0]
@@ -295,7 +295,7 @@ struct StoreKeyringTests {
         }
     }
 
-    @Test func `the old key is overwritten, not only let go of`() throws {
+    @Test func `the old key is overwritten and not only unlinked`() throws {
         try open(withoutSecretService).close()
         // A second name keeps the old file in sight.
         try FileManager.default.linkItem(atPath: folder.file("store-key"), toPath: folder.file("seen"))
@@ -303,7 +303,7 @@ struct StoreKeyringTests {
         #expect(try isOverwritten("seen"))
     }
 
-    @Test func `of a symbolic link the key itself is destroyed, and a crash in between is made up for`() throws {
+    @Test func `a linked key is destroyed at its target, also after a crash in between`() throws {
         let vault = folder.file("vault")
         try StoreKeyFile.own(vault).create(StoreKey.random())
         try FileManager.default.linkItem(atPath: vault, toPath: folder.file("seen"))
@@ -321,7 +321,7 @@ struct StoreKeyringTests {
         #expect(try keyFiles == [])
     }
 
-    @Test func `a draft that a crash left behind is overwritten, too`() throws {
+    @Test func `a draft left by a crash is overwritten, too`() throws {
         try open(withoutSecretService).close()
         for name in ["store-key.new", "store-key.next.new"] {
             try StoreKeyFile.own(folder.file(name)).create(StoreKey.random())
@@ -341,7 +341,7 @@ struct StoreKeyringTests {
         #expect(try isOverwritten("seen"))
     }
 
-    @Test func `a draft that is the key file under a second name is only taken away`() throws {
+    @Test func `a draft that is the key file under a second name is only unlinked`() throws {
         let key = try source.createFile()
         try FileManager.default.linkItem(atPath: folder.file("store-key"), toPath: folder.file("store-key.new"))
         #expect(throws: StoreKeyError.cannotCreate(path: folder.file("store-key"), code: EEXIST)) {

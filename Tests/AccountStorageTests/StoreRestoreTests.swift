@@ -46,7 +46,7 @@ struct StoreRestoreTests {
         try log.write(to: URL(fileURLWithPath: folder.store + "-wal"))
     }
 
-    @Test func `a backup takes the store's place, a leftover log does not get into it, and both are kept`() throws {
+    @Test func `a backup replaces the store without its old log, and both old files are kept`() throws {
         try leaveKilledStore()
         try Data("shared memory".utf8).write(to: URL(fileURLWithPath: folder.store + "-shm"))
         let kept = folder.store + ".before-restore"
@@ -68,7 +68,7 @@ struct StoreRestoreTests {
         #expect(try restore().kept == folder.store + ".before-restore-2")
     }
 
-    @Test func `while another process has the store open it is left alone`() async throws {
+    @Test func `a store that another process has open is left alone`() async throws {
         try leaveKilledStore()
         let store = try folder.open()
         let (files, path, backup, state, holder) = (try self.files, folder.store, backup, folder.path, getpid())
@@ -82,13 +82,13 @@ struct StoreRestoreTests {
         try store.close()
     }
 
-    @Test func `a backup is restored where there is no store`() throws {
+    @Test func `a backup is restored even without a store`() throws {
         try leaveKilledStore()
         for name in ["", "-wal"] { try FileManager.default.removeItem(atPath: folder.store + name) }
         #expect(try restore() == StoreRestore.Outcome(accounts: 300, kept: nil))
     }
 
-    @Test func `a damaged store is replaced, and kept`() throws {
+    @Test func `a damaged store is replaced and kept`() throws {
         try leaveKilledStore()
         try Data("damaged".utf8).write(to: URL(fileURLWithPath: folder.store))
         let kept = try #require(try restore().kept)
@@ -96,7 +96,7 @@ struct StoreRestoreTests {
         #expect(try folder.open().counts().scheduled == 300)
     }
 
-    @Test func `a file that is no good backup changes nothing`() throws {
+    @Test func `an unusable backup changes nothing`() throws {
         try leaveKilledStore()
         let before = try Data(contentsOf: URL(fileURLWithPath: folder.store))
         func expect(_ cause: StoreError, _ contents: Data?) throws {
@@ -118,7 +118,7 @@ struct StoreRestoreTests {
         try expect(.wrongKey(path: backup, expected: keys.0, given: keys.1), nil)
     }
 
-    @Test func `a store of an earlier version is copied before it is changed, and the copy goes with its key`() throws {
+    @Test func `an older store is copied before its migration, and the copy is removed with its key`() throws {
         try folder.putFixture()
         let store = try folder.open()
         let copy = folder.store + ".before-upgrade"
@@ -138,7 +138,7 @@ struct StoreRestoreTests {
         #expect(!FileManager.default.fileExists(atPath: copy))
     }
 
-    @Test func `what was committed survives a kill after the log was removed`() throws {
+    @Test func `commits survive a kill after the log was removed`() throws {
         let store = try folder.open()
         _ = try store.add((0..<20).map { try Sample.scheduled("a\($0)", due: 10) })
         var renewals = 0

@@ -58,7 +58,7 @@ struct TokenLookupTests {
         }
     }
 
-    @Test func `it follows every write of the store`() throws {
+    @Test func `the token copy follows every write of the store`() throws {
         let ids = try store.add([
             account("a"), account("b"), account("c", allowed: AllowedCallers(units: ["x.service"], executables: [])),
         ])
@@ -87,7 +87,7 @@ struct TokenLookupTests {
     }
 
     /// The row is found by the name alone: it must never be there for another account that has the name now.
-    @Test func `a name that passes from one account to another brings none of the first one's tokens`() throws {
+    @Test func `a name that moves to another account does not bring the first one's token`() throws {
         let ids = try store.add([account("a"), account("b")])
         _ = try store.rename(ids[0], to: Sample.name("c"))
         _ = try store.rename(ids[1], to: Sample.name("a"))
@@ -100,7 +100,7 @@ struct TokenLookupTests {
         #expect(store.tokenReader.token(of: "a") == nil)
     }
 
-    @Test func `of two accounts whose names have one place each has its own token`() throws {
+    @Test func `two accounts with the same row number both have their own token`() throws {
         let ids = try store.add([account("a"), account("b")])
         // As if it were so: where "b" is looked for, the other one stands.
         try store.inDatabase { db in
@@ -116,23 +116,23 @@ struct TokenLookupTests {
 
     /// FNV-1a's own test vectors, folded.
     @Test(arguments: [("", 0x9CE4_8422_E8D7), ("a", 0xDC4C_8601_43EF)])
-    func `a name's place is its hash`(name: String, place: Int64) {
+    func `a name's row number is its hash`(name: String, place: Int64) {
         #expect(TokenLookup.place(of: name.utf8) == place)
     }
 
-    @Test func `names that differ in a digit have places of their own`() {
+    @Test func `names that differ in a digit have different row numbers`() {
         #expect(Set((0..<50_000).lazy.map { TokenLookup.place(of: "account\($0)".utf8) }).count == 50_000)
     }
 
     @Test(arguments: [true, false])
-    func `it is gone with the token, and with the account`(isSignedOut: Bool) throws {
+    func `the copied token disappears with the token and with the account`(isSignedOut: Bool) throws {
         let id = try store.add(account("a")).account.id
         #expect(try copied() == [1])
         if isSignedOut { try commit(id, .erase, holding: nil) } else { try store.remove(id) }
         #expect(try copied() == [])
     }
 
-    @Test func `a callers' list that is taken away leaves the token to be found where it is copied from`() throws {
+    @Test func `after a callers' list is removed, the token is found in the original table`() throws {
         let id = try store.add(account("a")).account.id
         var account = try #require(try store.record(id)).account
         account.allowedCallers = AllowedCallers(units: ["mail.service"], executables: [])
@@ -144,7 +144,7 @@ struct TokenLookupTests {
         #expect(store.tokenReader.token(of: "a")?.token == Sample.accessToken("access-a"))
     }
 
-    @Test func `a token set's token and the other kinds are not at hand`() throws {
+    @Test func `tokens of token sets and other kinds are not in the copy`() throws {
         let id = try store.add(account("a")).account.id
         try store.inDatabase { db in
             try db.execute(sql: "DELETE FROM token WHERE kind = 'access'")
@@ -159,7 +159,7 @@ struct TokenLookupTests {
         #expect(store.tokenReader.token(of: "a") == nil)
     }
 
-    @Test func `it is found without the account's row and without the tokens'`() throws {
+    @Test func `the copy is read without the rows of accounts and tokens`() throws {
         let plan = try store.inDatabase { db in
             try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + StoreStatement.tokenLookup.sql, arguments: [nil, nil])
                 .map { $0["detail"] as String }

@@ -47,7 +47,7 @@ struct TokenReaderTests {
         #expect(reader.token(of: "c") == nil)
     }
 
-    @Test func `a store may be let go while questions share a transaction`() throws {
+    @Test func `a store may be released while queries share a transaction`() throws {
         _ = try store.add(account("a"))
         try store.close()
         for _ in 0..<50 {
@@ -56,7 +56,7 @@ struct TokenReaderTests {
         }
     }
 
-    @Test func `a token that replaces another is found at once`() throws {
+    @Test func `a replaced token is found at once`() throws {
         let id = try store.add(account("a")).account.id
         var later = Sample.accessTokenTimes
         later.issuedAt = Sample.moment(60)
@@ -66,7 +66,7 @@ struct TokenReaderTests {
         #expect(found.times == later)
     }
 
-    @Test func `nothing is found of an account that was signed out, rejected, renamed or removed`() throws {
+    @Test func `after a sign-out, rejection, renaming or removal nothing is found`() throws {
         let ids = try store.add([account("out"), account("rejected"), account("old"), account("gone")])
         try commit(ids[0], .erase, holding: nil)
         try commit(ids[1], .unchanged, holding: nil)
@@ -83,14 +83,14 @@ struct TokenReaderTests {
         "UPDATE account SET allowed_callers = '{}'",
         "INSERT INTO set_aside (account_id, deadline_usec) SELECT id, NULL FROM account",
     ])
-    func `what was found once is not found again after a change that takes it away`(change: String) throws {
+    func `a cached token is not found after a change that removes it`(change: String) throws {
         _ = try store.add(account("a"))
         for _ in 0..<2 { #expect(reader.token(of: "a") != nil) }
         try store.inDatabase { db in try db.execute(sql: change) }
         #expect(reader.token(of: "a") == nil)
     }
 
-    @Test func `what was found once follows every write of the store`() throws {
+    @Test func `a cached token follows every write of the store`() throws {
         let id = try store.add(account("a")).account.id
         let found = { reader.token(of: "a")?.token.secret }
         #expect(found() == Secret("access-a"))
@@ -120,7 +120,7 @@ struct TokenReaderTests {
     }
 
     /// Questions share a transaction: it must not outlive the next use of the store, or the log would never be emptied.
-    @Test func `whoever asks keeps nobody from writing, nor the log from being emptied`() throws {
+    @Test func `readers block neither writers nor the emptying of the log`() throws {
         let ids = try store.add([account("a"), account("b")])
         for name in ["a", "b"] { #expect(reader.token(of: name) != nil) }
         try commit(ids[0], .erase, holding: nil)
@@ -129,7 +129,7 @@ struct TokenReaderTests {
         #expect(reader.token(of: "b")?.token.secret == Secret("access-b"))
     }
 
-    @Test func `a commit that failed takes nothing away`() throws {
+    @Test func `a failed commit removes nothing`() throws {
         let id = try store.add(account("a")).account.id
         #expect(reader.token(of: "a") != nil)
         var state = RefreshState(generation: Generation(1))
@@ -139,7 +139,7 @@ struct TokenReaderTests {
         #expect(reader.token(of: "a")?.token.secret == Secret("access-a"))
     }
 
-    @Test func `no more tokens are kept than a few, and a secret that is kept no more is erased`() throws {
+    @Test func `few tokens are cached, and a dropped one is erased`() throws {
         _ = try store.add((0..<200).map { try account("a\($0)") })
         weak var first: Secret?
         do {
@@ -158,12 +158,12 @@ struct TokenReaderTests {
         #expect(last == nil)
     }
 
-    @Test func `an account that is for some callers only is the owner's business`() throws {
+    @Test func `an account with a callers' list is left to the owner`() throws {
         _ = try store.add(account("a", allowed: AllowedCallers(units: ["mail.service"], executables: [])))
         #expect(reader.token(of: "a") == nil)
     }
 
-    @Test func `while the store's owner is at work in it, the owner has to be asked, and nobody waits`() throws {
+    @Test func `while the owner uses the store, readers get nothing and do not wait`() throws {
         _ = try store.add(account("a"))
         let reader = reader
         let found = try store.connection.read { _ in
@@ -174,7 +174,7 @@ struct TokenReaderTests {
         #expect(reader.token(of: "a") != nil)
     }
 
-    @Test func `while something could not be stored, the owner has to be asked`() throws {
+    @Test func `while something could not be stored, readers get nothing`() throws {
         _ = try store.add(account("a"))
         reader.setBehind(true)
         #expect(reader.token(of: "a") == nil)
@@ -189,19 +189,19 @@ struct TokenReaderTests {
         "UPDATE token SET sealed = x'00'", "UPDATE token SET sealed = x''", "UPDATE token SET generation = 7",
         "UPDATE token SET sealed = (SELECT sealed FROM token WHERE kind = 'refresh')",
     ])
-    func `what is damaged is found by nobody, and by the owner with a reason`(damage: String) throws {
+    func `damaged tokens are not found, and the owner gets the reason`(damage: String) throws {
         _ = try store.add(account("a"))
         try store.inDatabase { db in try db.execute(sql: damage) }
         #expect(reader.token(of: "a") == nil)
     }
 
-    @Test func `an account that was set aside is the owner's business`() throws {
+    @Test func `an account set aside is left to the owner`() throws {
         let id = try store.add(account("a")).account.id
         _ = try store.schedule.setAside([id])
         #expect(reader.token(of: "a") == nil)
     }
 
-    @Test func `tokens are found all the time that the key is being changed, and afterwards`() throws {
+    @Test func `tokens are found during a key change and afterwards`() throws {
         _ = try store.add((0..<5).map { try account("a\($0)") })
         let all = { (0..<5).allSatisfy { reader.token(of: "a\($0)")?.token.secret == Secret("access-a\($0)") } }
         try store.rekeying.begin(to: Sample.key(9))
@@ -216,7 +216,7 @@ struct TokenReaderTests {
         #expect(reader.token(of: "a") == nil)
     }
 
-    @Test func `threads may ask while the owner writes, and get whole answers`() throws {
+    @Test func `threads may read while the owner writes, and get complete answers`() throws {
         let id = try store.add(account("a")).account.id
         try commit(id, .store(StoredTokens(accessToken: Sample.accessToken("t3600"))), holding: Sample.accessTokenTimes)
         let reader = reader

@@ -96,7 +96,7 @@ struct TokenTargetStoreTests {
         #expect(try store.targets.accessToken(of: id, for: target("mail")) != nil)
     }
 
-    @Test func `no token of a target is on disk as it came`() throws {
+    @Test func `no target's token is on disk in plain form`() throws {
         try commit("mail")
         #expect(try !rawFiles(of: folder.store).contains("for mail"))
     }
@@ -137,7 +137,7 @@ struct TokenTargetStoreTests {
         #expect(try store.connection.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_set") } == 0)
     }
 
-    @Test func `a target that was refused by its resource is erased alone`() throws {
+    @Test func `a target refused by its resource is erased, and no other`() throws {
         try commit("mail")
         try commit("files")
         try commit(.eraseTarget(target("mail")))
@@ -145,7 +145,7 @@ struct TokenTargetStoreTests {
         #expect(try tokenRows() == 1)
     }
 
-    @Test func `a target that ended a day before a refresh is forgotten`() throws {
+    @Test func `a target that expired a day before a refresh is forgotten`() throws {
         try commit("old", at: 0)
         try commit("new", at: 1)
         let day: Int64 = 86_400
@@ -156,7 +156,7 @@ struct TokenTargetStoreTests {
         #expect(try tokenRows() == 1)
     }
 
-    @Test func `of more targets than there is room for those go that end first`() throws {
+    @Test func `if there are too many targets, those that expire first are removed`() throws {
         for number in 0...TokenTarget.maximum { try commit("s\(number)", at: Int64(number)) }
         let held = try store.targets.records(of: id)
         #expect(held.count == TokenTarget.maximum)
@@ -164,7 +164,7 @@ struct TokenTargetStoreTests {
         #expect(try tokenRows() == TokenTarget.maximum)
     }
 
-    @Test func `a damaged target is one that is not there, and its account is served`() throws {
+    @Test func `a damaged target counts as missing, and its account is served`() throws {
         try commit("mail")
         try commit("files")
         try store.connection.write { db in

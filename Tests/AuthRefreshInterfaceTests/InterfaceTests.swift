@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `every setting is in the one list of them, in the order of the description`() {
+    @Test func `every setting is in the list of settings, in the order of the description`() {
         let fields = Mirror(reflecting: AccountSettings(name: "a")).children.compactMap(\.label)
         #expect(fields == ["name"] + Setting.all.map(\.name))
         #expect(Set(Setting.all.map(\.option)).count == Setting.all.count)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `the absence of every optional field has a meaning, and of no other`() {
+    @Test func `the absence of optional fields, and only of those, is described`() {
         for member in description.members {
             for field in member.fields + member.reply {
                 let saysAbsent = field.comment.contains(#/Absent( or empty)?: /#)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `every number has its unit, and counts say what they count`() {
+    @Test func `every number has a unit, and counts say what they count`() {
         for member in description.members {
             for field in member.fields + member.reply where field.type == "int" {
                 let unit: Regex<Substring> =
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `every limit that can be reached is named, and no other`() throws {
+    @Test func `every reachable limit is named, and no other`() throws {
         let member = try #require(description.members(.error).first { $0.name == "LimitExceeded" })
         let field = try #require(member.fields.first { $0.name == "limit" })
         // "connections, connectionsOfUser: open at once." names two.
@@ -190,7 +190,7 @@ import Testing
         #expect(named == Limit.allCases.map(\.rawValue))
     }
 
-    @Test func `times and lengths of time carry their unit in the name`() {
+    @Test func `times and durations have their unit in the name`() {
         for field in description.members.flatMap({ $0.fields + $0.reply }) where field.name.hasSuffix("Sec") {
             #expect(field.type == "int", "\(field.name)")
         }

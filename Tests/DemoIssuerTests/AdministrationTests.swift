@@ -3,7 +3,7 @@ import Testing
 
 /// The administration interface, as tests in another process use it.
 struct AdministrationTests {
-    @Test func `a grant issued over HTTP can be refreshed, looked at and revoked`() async throws {
+    @Test func `a grant issued over HTTP can be refreshed, inspected and revoked`() async throws {
         try await withIssuer { _, url in
             let issued = try await RawClient.post(
                 url + "/admin/grants",
@@ -22,7 +22,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test func `policy changes hold for what comes next`() async throws {
+    @Test func `policy changes apply to what comes next`() async throws {
         try await withIssuer { issuer, url in
             let form =
                 "access_token_lifetime_ms=20000&refresh_token_lifetime_ms=none&grace_period_ms=3000&rotation=off"
@@ -72,7 +72,7 @@ struct AdministrationTests {
     }
 
     @Test(arguments: ["", "fault=earthquake", "fault=drip", "fault=answer", "fault=cut-after&times=0", "fault=huge"])
-    func `a fault that makes no sense is refused`(_ form: String) async throws {
+    func `a nonsensical fault is refused`(_ form: String) async throws {
         try await withIssuer { _, url in
             let reply = try await RawClient.post(url + "/admin/faults", form)
             #expect(reply.status == 400)

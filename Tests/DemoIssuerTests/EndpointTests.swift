@@ -65,7 +65,7 @@ struct EndpointTests {
         }
     }
 
-    @Test func `the protected resource knows a live access token from a dead one`() async throws {
+    @Test func `the protected resource distinguishes live and expired access tokens`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app", subject: "bob")
             let tokens = try await refresh(url, grant.refreshToken)
@@ -108,7 +108,7 @@ struct EndpointTests {
         (.post(secret: secret), raw, 401),
         (.none, raw, 401),
     ])
-    func `a secret in the Basic scheme is taken in the registered form only`(
+    func `a secret in the Basic scheme is accepted only in the registered form`(
         _ authentication: DemoClient.Authentication,
         _ credentials: String,
         _ status: Int
@@ -126,7 +126,7 @@ struct EndpointTests {
         }
     }
 
-    @Test func `a secret in the body is taken from a client registered for it`() async throws {
+    @Test func `a secret in the body is accepted from a client registered for it`() async throws {
         try await withIssuer(clients: [DemoClient(id: "app", authentication: .post(secret: Self.secret))]) {
             issuer,
             url in
@@ -168,7 +168,7 @@ struct EndpointTests {
         }
     }
 
-    @Test func `an unknown path and a wrong method are told apart`() async throws {
+    @Test func `an unknown path and a wrong method are distinguished`() async throws {
         try await withIssuer { _, url in
             #expect(try await RawClient.get(url + "/nowhere").status == 404)
             let reply = try await RawClient.get(url + "/token")

@@ -21,7 +21,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `an invalid_grant that is not meant goes by`() async throws {
+    @Test func `an unmeant invalid_grant passes`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.answer(.oauthError("invalid_grant")))
@@ -32,7 +32,7 @@ struct FaultTests {
     }
 
     @Test(arguments: [CannedAnswer.html(), .html(status: 502), .junk, .empty])
-    func `an answer that is none arrives as written`(_ canned: CannedAnswer) async throws {
+    func `an invalid answer arrives as written`(_ canned: CannedAnswer) async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.answer(canned))
@@ -44,7 +44,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a replaced answer has used the token up`() async throws {
+    @Test func `a replaced answer has used up the token`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.replaceAnswer(.html(status: 504)))
@@ -74,7 +74,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `with a grace period the answer lost in a cut can be had again`() async throws {
+    @Test func `with a grace period the answer lost in a cut can be requested again`() async throws {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.cutAfter)
@@ -85,7 +85,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a truncated answer promises more than it brings`() async throws {
+    @Test func `a truncated answer announces more than it contains`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.truncate)
@@ -97,7 +97,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a drip brings the whole answer in time`() async throws {
+    @Test func `a dripping answer arrives completely`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.drip(.milliseconds(1)))
@@ -109,7 +109,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a huge body is as long as asked`() async throws {
+    @Test func `a huge body has the requested length`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.huge(byteCount: 3_000_001))
@@ -120,7 +120,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a body without an end goes on for as long as it is read`() async throws {
+    @Test func `an endless body continues as long as it is read`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.endless)
@@ -130,7 +130,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a reset has used the token up, and no end of the answer comes`() async throws {
+    @Test func `a reset has used up the token, and the answer does not end`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.reset)
@@ -154,7 +154,7 @@ struct FaultTests {
     }
 
     @Test(arguments: ["0", "-3600", "1000000000000", #""soon""#])
-    func `any lifetime can be stated, and the rest of the answer stays`(_ json: String) async throws {
+    func `any lifetime can be stated without changing the rest of the answer`(_ json: String) async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.expiresIn(json))
@@ -186,7 +186,7 @@ struct FaultTests {
         }
     }
 
-    @Test func `a client that hangs up before it is served leaves the grant as it was`() async throws {
+    @Test func `a client that hangs up before it is served does not change the grant`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.delayBefore(.seconds(3600)))

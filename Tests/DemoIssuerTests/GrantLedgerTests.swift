@@ -16,7 +16,7 @@ struct GrantLedgerTests {
         #expect(first.scope == "mail calendar")
     }
 
-    @Test func `a narrower scope becomes that of later requests where the policy says so`() throws {
+    @Test func `a narrower scope applies to later requests if the policy says so`() throws {
         for (narrowing, later) in [(GrantPolicy.Narrowing.none, "mail calendar"), (.untilNamed, "mail")] {
             var policy = GrantPolicy(isRotating: false)
             policy.narrowing = narrowing
@@ -112,7 +112,7 @@ struct GrantLedgerTests {
         #expect(ledger.refresh(newest, after: .seconds(119)) == .refused(.expiredToken))
     }
 
-    @Test func `an access token ends at its end`() throws {
+    @Test func `an access token expires at its end`() throws {
         let ledger = LedgerRig(GrantPolicy(accessTokenLifetime: .seconds(20)))
         let grant = ledger.issue()
         let tokens = try ledger.rotate(grant.refreshToken)
@@ -121,7 +121,7 @@ struct GrantLedgerTests {
         #expect(ledger.liveToken(tokens.accessToken, after: .seconds(20)) == nil)
     }
 
-    @Test func `a token of another client is refused and stays good`() throws {
+    @Test func `a token of another client is refused and stays valid`() throws {
         let ledger = LedgerRig(GrantPolicy())
         let grant = ledger.issue()
         #expect(ledger.refresh(grant.refreshToken, client: "other") == .refused(.wrongClient))
@@ -139,7 +139,7 @@ struct GrantLedgerTests {
         #expect(ledger.liveToken(tokens.accessToken) == nil)
     }
 
-    @Test func `revoking an access token leaves the grant`() throws {
+    @Test func `revoking an access token does not end the grant`() throws {
         let ledger = LedgerRig(GrantPolicy())
         let grant = ledger.issue()
         let tokens = try ledger.rotate(grant.refreshToken)
@@ -173,7 +173,7 @@ struct GrantLedgerTests {
         #expect(ledger.refresh(tokens[1]) == .refused(.spentToken(revokedFamily: false)))
     }
 
-    @Test func `the oldest live access token makes room`() throws {
+    @Test func `the oldest live access token is dropped first`() throws {
         let ledger = LedgerRig(GrantPolicy(isRotating: false))
         let grant = ledger.issue()
         var access: [String] = []
@@ -186,7 +186,7 @@ struct GrantLedgerTests {
     }
 
     @Test(arguments: ["", "demo-rt-", "demo-rt-00", "x", "demo-rt-+0000000000000000000000000000000"])
-    func `what was never issued is unknown`(_ text: String) {
+    func `a token that was never issued is unknown`(_ text: String) {
         let ledger = LedgerRig(GrantPolicy())
         _ = ledger.issue()
         #expect(ledger.refresh(text) == .refused(.unknownToken))

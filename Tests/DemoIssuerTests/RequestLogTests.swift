@@ -26,7 +26,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func `two families at once are not`() async throws {
+    @Test func `two families at once are not flagged`() async throws {
         try await withIssuer { issuer, url in
             let first = try await issuer.issueGrant(clientID: "app").refreshToken
             let second = try await issuer.issueGrant(clientID: "app").refreshToken
@@ -35,7 +35,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func `one refresh after the other is no overlap, after a cut either`() async throws {
+    @Test func `refreshes one after the other do not overlap, not even after a cut`() async throws {
         try await withIssuer(policy: GrantPolicy(isRotating: false)) { issuer, url in
             let token = try await issuer.issueGrant(clientID: "app").refreshToken
             try await issuer.script(.cutAfter)
@@ -45,7 +45,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func `events come in order, to every reader, and end with the server`() async throws {
+    @Test func `events reach every reader in order, and end with the server`() async throws {
         let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")]))
         let url = try await issuer.start()
         let readers = [await issuer.events, await issuer.events]
@@ -68,7 +68,7 @@ struct RequestLogTests {
         }
     }
 
-    @Test func `waiting finds what came after the sequence given`() async throws {
+    @Test func `waiting finds entries after the given sequence number`() async throws {
         try await withIssuer(policy: GrantPolicy(isRotating: false)) { issuer, url in
             let token = try await issuer.issueGrant(clientID: "app").refreshToken
             _ = try await refresh(url, token)

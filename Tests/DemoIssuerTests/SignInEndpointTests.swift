@@ -51,7 +51,7 @@ struct SignInEndpointTests {
         }
     }
 
-    @Test func `a code is good once, and a second use ends the grant`() async throws {
+    @Test func `a code is valid once, and a second use ends the grant`() async throws {
         try await withIssuer { issuer, url in
             let code = try code(try await decide(url))
             let tokens = try await exchange(url, code)
@@ -62,14 +62,14 @@ struct SignInEndpointTests {
         }
     }
 
-    @Test func `a code without its verifier is worth nothing`() async throws {
+    @Test func `a code without its verifier is refused`() async throws {
         try await withIssuer { _, url in
             let code = try code(try await decide(url))
             #expect(try await exchange(url, code, verifier: "guess").field("error") == "invalid_grant")
         }
     }
 
-    @Test func `a code ends after a minute`() async throws {
+    @Test func `a code expires after a minute`() async throws {
         let clock = TestClock()
         try await withIssuer(now: { clock.now }) { _, url in
             let code = try code(try await decide(url))
@@ -87,7 +87,7 @@ struct SignInEndpointTests {
         }
     }
 
-    @Test func `a person who says no sends back an error`() async throws {
+    @Test func `a person who refuses sends back an error`() async throws {
         try await withIssuer { _, url in
             let location = try #require(try await decide(url, Self.proof, "deny").headers["location"])
             #expect(location.hasPrefix("http://127.0.0.1:9/cb?error=access_denied&"))
@@ -120,7 +120,7 @@ struct SignInEndpointTests {
         }
     }
 
-    @Test func `an answer by a form carries what the query would`() async throws {
+    @Test func `an answer by form has the same fields as the query`() async throws {
         try await withIssuer { _, url in
             let page = try await decide(url, Self.proof + "&response_mode=form_post")
             #expect(page.body.contains(#"action="http://127.0.0.1:9/cb""#))
@@ -136,7 +136,7 @@ struct SignInEndpointTests {
         return try await RawClient.post(url + "/token", "grant_type=\(type)&client_id=app&device_code=\(code)")
     }
 
-    @Test func `a device waits, is slowed down, and has its tokens once the person has decided`() async throws {
+    @Test func `a device waits, is slowed down, and gets its tokens after the person's decision`() async throws {
         let clock = TestClock()
         try await withIssuer(now: { clock.now }) { issuer, url in
             let device = try await RawClient.post(url + "/device_authorization", "client_id=app")
@@ -156,7 +156,7 @@ struct SignInEndpointTests {
         }
     }
 
-    @Test func `a device is refused, or comes too late`() async throws {
+    @Test func `a device is refused or too late`() async throws {
         let clock = TestClock()
         try await withIssuer(now: { clock.now }) { _, url in
             let refused = try await RawClient.post(url + "/device_authorization", "client_id=app")

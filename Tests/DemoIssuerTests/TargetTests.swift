@@ -4,7 +4,7 @@ import Testing
 
 /// Resources and audiences of access tokens (RFC 8707).
 struct TargetTests {
-    @Test func `resources and audience are the access token's, and not the grant's`() throws {
+    @Test func `resources and audience belong to the access token and not to the grant`() throws {
         let ledger = LedgerRig(GrantPolicy())
         let asked = AskedToken(scope: "mail", resources: ["https://a.example", "urn:b"], audience: "api")
         guard case .rotated(let tokens) = ledger.refresh(ledger.issue().refreshToken, asking: asked) else {
@@ -18,7 +18,7 @@ struct TargetTests {
     }
 
     @Test(arguments: [AskedToken(resources: ["urn:x"]), AskedToken(audience: "x"), AskedToken(resources: ["no URI"])])
-    func `a target that is not known is refused, and the refresh token not spent`(asked: AskedToken) throws {
+    func `an unknown target is refused without spending the refresh token`(asked: AskedToken) throws {
         let known: Set<String> = ["urn:known", "no URI"]
         let ledger = LedgerRig(GrantPolicy(knownTargets: known))
         let grant = ledger.issue()
@@ -42,7 +42,7 @@ struct TargetTests {
         #expect(again.accessToken != first.accessToken)
     }
 
-    @Test func `only the resource may be given several times`() throws {
+    @Test func `only the resource may be repeated`() throws {
         let form = try #require(FormFields("a=1&resource=urn%3Ax&resource=urn%3Ay".utf8))
         #expect(form.resources == ["urn:x", "urn:y"])
         #expect(FormFields("a=1&a=2".utf8) == nil)

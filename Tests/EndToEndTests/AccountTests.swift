@@ -6,7 +6,7 @@ import Testing
 
 /// What people do with accounts: copies, names, settings, ends.
 struct AccountTests {
-    @Test func `a mistyped account or provider is answered with what was meant`() async throws {
+    @Test func `a mistyped account or provider gets a suggestion`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let profile = "name: example\nissuer: \(url)\n"
@@ -29,7 +29,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a backup put into another state folder, with the key, goes on where the store was`() async throws {
+    @Test func `a backup in another state folder with the key continues where the store was`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -67,7 +67,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a backup is restored by a command, while no daemon runs`() async throws {
+    @Test func `a command restores a backup while no daemon runs`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage
             let daemon = try await stage.start()
@@ -89,7 +89,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `an account keeps its tokens through a new name, new settings and a journey to another machine`()
+    @Test func `an account keeps its tokens through renaming, new settings and a move`()
         async throws
     {
         try await withIssuer { issuer, url in
@@ -127,7 +127,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a grant that works stays until the server has taken the one that is imported`() async throws {
+    @Test func `a working grant stays until the server has accepted the imported one`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -166,7 +166,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `an export changes the settings of an account that works with its grant, or not at all`() async throws {
+    @Test func `importing an export changes a working account completely or not at all`() async throws {
         try await withIssuer(clients: [DemoClient(id: "app"), DemoClient(id: "desk")]) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -222,7 +222,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `an account that was exported to be moved rests until it is removed or taken back`() async throws {
+    @Test func `an account exported for a move is parked until it is removed or resumed`() async throws {
         try await withIssuer { issuer, url in
             let (stage, other) = (try DaemonStage(), try DaemonStage())
             let (daemon, elsewhere) = (try await stage.start(), try await other.start())
@@ -266,7 +266,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `a token that a resource server refused is replaced`() async throws {
+    @Test func `a token refused by a resource server is replaced`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -288,7 +288,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `what an account says instead of a profile reaches the server, and moves with it`() async throws {
+    @Test func `an account's own provider settings reach the server, and move with the account`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()

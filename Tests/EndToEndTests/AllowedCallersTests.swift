@@ -33,7 +33,7 @@ struct AllowedCallersTests {
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
 
-    @Test func `a program on the list gets the token, any other is refused and named`() async throws {
+    @Test func `a listed program gets the token, any other is refused and named`() async throws {
         try await withList { stage, copy, _, token, _ in
             let allowed = try await run(copy, ["token", "work"], stage)
             #expect(allowed.output == token.accessToken, "\(allowed.errors)")
@@ -87,7 +87,7 @@ struct AllowedCallersTests {
         }
     }
 
-    @Test func `who is refused again and again fills no log, and hides no other refusal`() async throws {
+    @Test func `repeated refusals do not fill the log, and hide no other refusal`() async throws {
         try await withList { stage, copy, _, _, daemon in
             try await withIssuer { issuer, url in
                 try await stage.add("home", issuer: url, grant: issuer.issueGrant(clientID: "app"))
@@ -116,7 +116,7 @@ struct AllowedCallersTests {
         }
     }
 
-    @Test func `outside the list accounts are refused alike, and before anything of theirs is opened`() async throws {
+    @Test func `unlisted callers get the same refusal in every state, before any secret is opened`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let first = try await stage.start()
@@ -157,7 +157,7 @@ struct AllowedCallersTests {
         }
     }
 
-    @Test func `who is not on the list cannot spend the grant`() async throws {
+    @Test func `an unlisted caller cannot spend the grant`() async throws {
         try await withList { stage, copy, issuer, _, _ in
             let requests = await issuer.counters.tokenRequests
             for command in [["refresh", "work"], ["token", "work", "--force"]] {
@@ -170,7 +170,7 @@ struct AllowedCallersTests {
         }
     }
 
-    @Test func `who is not on the list can look, mend and take away, but not lift it`() async throws {
+    @Test func `an unlisted caller can see, repair and remove the account, but not change the list`() async throws {
         try await withList { stage, copy, issuer, _, _ in
             for clear in [["allow-executable"], ["allow-executable", "allow-unit"]] {
                 let arguments = ["account", "edit", "work"] + clear.flatMap { ["--clear", $0] }
@@ -187,7 +187,7 @@ struct AllowedCallersTests {
         }
     }
 
-    @Test func `who is on the list lifts it`() async throws {
+    @Test func `a listed caller can remove the list`() async throws {
         try await withList { stage, copy, _, token, _ in
             let edit = try await run(copy, ["account", "edit", "work", "--clear", "allow-executable"], stage)
             #expect(edit.end == .exited(0), "\(edit.errors)")
@@ -195,7 +195,7 @@ struct AllowedCallersTests {
         }
     }
 
-    @Test func `another program in the allowed one's place is another program`() async throws {
+    @Test func `another program at the allowed one's path is refused`() async throws {
         try await withList { stage, copy, _, _, _ in
             try FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy + ".new")

@@ -45,7 +45,7 @@ struct AssertionAccountTests {
         return try await stage.authctl(arguments + more)
     }
 
-    @Test func `Google's key file is all it takes, and tokens come one after the other`() async throws {
+    @Test func `Google's key file is enough, and tokens follow one another`() async throws {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         let client = Self.client(Self.email, publicKey: key.publicKey.pemRepresentation)
         try await withStage(client, lifetime: .seconds(6)) { stage, issuer, url in
@@ -69,7 +69,7 @@ struct AssertionAccountTests {
         }
     }
 
-    @Test func `a key that the server does not know is misconfigured, and the right one mends it`() async throws {
+    @Test func `an unknown key is a misconfiguration, and the right one corrects it`() async throws {
         let (right, wrong) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
         let client = Self.client("app", publicKey: right.publicKey.pemRepresentation)
         try await withStage(client) { stage, issuer, url in
@@ -88,8 +88,7 @@ struct AssertionAccountTests {
         }
     }
 
-    @Test func `an audience and a lifetime of one's own are what the server sees, and can be taken back`() async throws
-    {
+    @Test func `an account's audience and lifetime reach the server, and can be cleared`() async throws {
         let key = P256.Signing.PrivateKey()
         let client = Self.client("app", publicKey: key.publicKey.pemRepresentation)
         try await withStage(client) { stage, _, url in
@@ -106,7 +105,7 @@ struct AssertionAccountTests {
         }
     }
 
-    @Test func `what an assertion needs is asked for, and its settings are for nobody else`() async throws {
+    @Test func `an assertion's required settings are demanded, and refused for other grants`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()

@@ -6,7 +6,7 @@ import Testing
 
 /// Callers that ask for what is not there, or say what cannot be understood.
 struct BadCallTests {
-    @Test func `what an account cannot be is refused with its reason`() async throws {
+    @Test func `invalid account settings are refused with the reason`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let unknown = try await stage.authctl("token", "nobody")
@@ -65,7 +65,7 @@ struct BadCallTests {
         }
     }
 
-    @Test func `no method takes a parameter that it does not know`() async throws {
+    @Test func `no method accepts an unknown parameter`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         for method in Method.allCases {

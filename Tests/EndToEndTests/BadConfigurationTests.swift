@@ -11,7 +11,7 @@ struct BadConfigurationTests {
         ("log_level: [\n", "this is not YAML"),
         ("- a\n- b\n", "line 1"),
     ])
-    func `a file that says what it may not`(text: String, complaint: String) async throws {
+    func `a file with an invalid value`(text: String, complaint: String) async throws {
         try await FreshAccount.with { account in
             try account.stage.configure(text)
             for arguments in [[], ["--check"]] {
@@ -22,14 +22,14 @@ struct BadConfigurationTests {
         }
     }
 
-    @Test func `an option that there is not`() async throws {
+    @Test func `an unknown option`() async throws {
         let daemon = try DaemonStage().spawn(["--chek"])
         #expect(try await daemon.ended() == .exited(64))
         #expect(daemon.logText.hasPrefix("authrefreshd: error: unknown option '--chek'"))
         #expect(daemon.logText.hasSuffix("\nauthrefreshd: hint: see 'authrefreshd --help'"))
     }
 
-    @Test func `a file that is named and not there`() async throws {
+    @Test func `a named file that is missing`() async throws {
         try await FreshAccount.with { account in
             let path = account.stage.folder.path + "/none.yaml"
             try await account.expectRefusal(["--config", path], status: 78, says: "'\(path)' cannot be read")
@@ -47,7 +47,7 @@ struct BadConfigurationTests {
         }
     }
 
-    @Test func `--check of a good configuration ends well and starts nothing`() async throws {
+    @Test func `--check of a valid configuration succeeds and starts nothing`() async throws {
         let stage = try DaemonStage()
         try stage.configure("log_level: info\n")
         let daemon = try stage.spawn(["--check"])
@@ -55,7 +55,7 @@ struct BadConfigurationTests {
         #expect(!FileManager.default.fileExists(atPath: stage.store))
     }
 
-    @Test func `without a place for its socket it says which variable is missing`() async throws {
+    @Test func `without a place for its socket the daemon names the missing variable`() async throws {
         let stage = try DaemonStage()
         let daemon = try stage.spawn(environment: ["XDG_RUNTIME_DIR": ""])
         #expect(try await daemon.ended() == .exited(78))

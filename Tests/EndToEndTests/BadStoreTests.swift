@@ -26,7 +26,7 @@ struct BadStoreTests {
         }
     }
 
-    @Test func `a key that is another store's is refused`() async throws {
+    @Test func `another store's key is refused`() async throws {
         try await FreshAccount.with { account in
             try await replace(account.stage.key, by: Data(repeating: 7, count: 32)) {
                 try await account.expectRefusal(status: 78, says: "was sealed with key ")
@@ -34,7 +34,7 @@ struct BadStoreTests {
         }
     }
 
-    @Test func `a key that cannot be read is refused, and so is none`() async throws {
+    @Test func `an unreadable key is refused, and so is a missing one`() async throws {
         try await FreshAccount.with { account in
             let key = account.stage.key
             try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
@@ -47,8 +47,7 @@ struct BadStoreTests {
         }
     }
 
-    @Test func `a start that fails says why and ends with its status, also where a watchdog is to be fed`() async throws
-    {
+    @Test func `a failed start says why and exits with its status, even with a watchdog`() async throws {
         try await FreshAccount.with { account in
             let key = account.stage.key
             try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
@@ -59,7 +58,7 @@ struct BadStoreTests {
         }
     }
 
-    @Test func `a store that is damaged, or none at all, is refused and left as it is`() async throws {
+    @Test func `a damaged store, or another file, is refused and left unchanged`() async throws {
         try await FreshAccount.with { account in
             let store = account.stage.store
             let good = try bytes(store)
@@ -73,7 +72,7 @@ struct BadStoreTests {
         }
     }
 
-    @Test func `a second daemon on the same store says who has it`() async throws {
+    @Test func `a second daemon on the same store says which process has it`() async throws {
         try await FreshAccount.with { account in
             let first = try await account.stage.start()
             let elsewhere = account.stage.folder.path + "/run/other"

@@ -6,7 +6,7 @@ import Testing
 
 /// `authctl` against a real daemon and a real authorization server: every exit status that both can cause.
 struct CommandTests {
-    @Test func `each exit status is what the daemon's answer calls for`() async throws {
+    @Test func `each exit status follows from the daemon's answer`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -82,7 +82,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `names that no account can have are refused, and asking for them finds nothing`() async throws {
+    @Test func `invalid account names are refused, and looking them up finds nothing`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -105,7 +105,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `followers are told what an account was called before`() async throws {
+    @Test func `followers learn an account's previous name`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -120,7 +120,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `what a provider leaves no choice about is demanded when an account is added, and before a sign-in`()
+    @Test func `a provider's required settings are demanded at account add and before a sign-in`()
         async throws
     {
         let stage = try DaemonStage()
@@ -144,7 +144,7 @@ struct CommandTests {
         try await daemon.terminate()
     }
 
-    @Test func `the profiles of the user's folder are shown with the file they come from`() async throws {
+    @Test func `profiles in the user's folder are shown with their file`() async throws {
         let stage = try DaemonStage()
         try stage.folder.write(
             "name: example\nissuer: https://as.example\nrefresh_token_lifetime: 90d\n",

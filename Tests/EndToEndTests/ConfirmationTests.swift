@@ -65,7 +65,7 @@ struct ConfirmationTests {
         #expect(reply.taken)
     }
 
-    @Test func `without an agent nothing is given out, and it is said why`() async throws {
+    @Test func `without an agent no token is given out, with the reason`() async throws {
         try await withConfirm { stage, _ in
             for command in [
                 ["token", "work"], ["account", "export", "work"], ["account", "edit", "work", "--clear", "confirm"],
@@ -85,7 +85,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test func `what the user says is done: once, for an hour, or not at all`() async throws {
+    @Test func `the user's answer applies once, for an hour, or refuses`() async throws {
         try await withConfirm { stage, token in
             let feed = try await QuestionFeed(stage)
             func ask(_ said: ConfirmationAnswer) async throws -> CommandOutcome {
@@ -132,7 +132,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test func `a derived account is not made without the user's word`() async throws {
+    @Test func `a derived account is not created without the user's consent`() async throws {
         try await withConfirm { stage, _ in
             let issuer = try await stage.status("work").issuer
             let secret = stage.folder.path + "/secret"
@@ -158,7 +158,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test func `one agent too many, and one question too many, are told the limit`() async throws {
+    @Test func `one agent too many, and one question too many, get the limit`() async throws {
         try await withConfirm { stage, _ in
             var feeds: [QuestionFeed] = []
             for _ in 0..<CallerLimits.agentsMax { feeds.append(try await QuestionFeed(stage)) }

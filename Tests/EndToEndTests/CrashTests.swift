@@ -18,7 +18,7 @@ struct CrashTests {
         #expect(result.surprises(hasGrace: true) == [])
     }
 
-    @Test func `without a grace period only exchanges whose answer had not arrived are lost, and it is said`()
+    @Test func `without a grace period only exchanges without an answer are lost, and this is reported`()
         async throws
     {
         var run = try CrashRun(kills: Self.kills - Self.kills * 3 / 5, seed: Self.seed &+ 1, grace: .zero)

@@ -76,7 +76,7 @@ struct DamagedAccountTests {
         #expect(try await stage.authctl("token", "a").end == .exited(0))
     }
 
-    @Test func `damage that is due and leased stops no refresh and no start`() async throws {
+    @Test func `a damaged account that is due and leased stops no refresh and no start`() async throws {
         let damage = """
             UPDATE account SET phase = 'refreshing', lease_generation = generation, phase_wall_usec = 1, phase_boot_id = 1,
             phase_boot_usec = 1, deadline_usec = 1, access_lifetime_usec = -9223372036854775808 WHERE name = 'bad'
@@ -88,7 +88,7 @@ struct DamagedAccountTests {
         }
     }
 
-    @Test func `a broken seal on a client secret is one account's trouble`() async throws {
+    @Test func `a broken seal on a client secret affects one account`() async throws {
         try await withDamage("UPDATE account SET client_secret = zeroblob(64) WHERE name = 'bad'") { stage in
             #expect(try await stage.statuses().map(\.state) == ["fresh", "misconfigured", "fresh"])
             let refusal = try await stage.refusal(of: "bad", as: MisconfiguredError.self)
@@ -110,7 +110,7 @@ struct DamagedAccountTests {
         }
     }
 
-    @Test func `a name that is none can be removed as it is shown`() async throws {
+    @Test func `an account with an invalid name can be removed by its shown name`() async throws {
         try await withDamage("UPDATE account SET name = 'b o''b' WHERE name = 'bad'") { stage in
             let shown = try await stage.statuses()
             #expect(shown.map(\.account) == ["a", "b o'b", "z"])
@@ -120,7 +120,7 @@ struct DamagedAccountTests {
         }
     }
 
-    @Test func `an account that is mended gets its place in the schedule back`() async throws {
+    @Test func `a repaired account returns to the schedule`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let first = try await stage.start()

@@ -39,7 +39,7 @@ struct DerivedAccountTests {
         return try await stage.authctl(arguments + more, input: "s3cret\n")
     }
 
-    @Test func `a derived token has less in it, is another client's, and is kept fresh`() async throws {
+    @Test func `a derived token has less scope, belongs to another client, and is kept fresh`() async throws {
         try await withStage(lifetime: .seconds(6)) { stage, issuer, url, _ in
             let added = try await derive(stage, url, ["--scope", "read"])
             #expect(added.end == .exited(0), "\(added)")
@@ -60,7 +60,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `a source that needs its person is named, and its sign-in mends both`() async throws {
+    @Test func `a source that needs its person is named, and its sign-in repairs both`() async throws {
         try await withStage(lifetime: .seconds(5)) { stage, issuer, url, grant in
             #expect(try await derive(stage, url).end == .exited(0))
             try await issuer.revokeGrant(grant.family)
@@ -76,7 +76,8 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `an actor's token goes with the subject's, and the one that needs its person is named`() async throws {
+    @Test func `an actor's token is sent with the subject's, and the one that needs its person is named`() async throws
+    {
         try await withStage { stage, issuer, url, _ in
             let actor = try await issuer.issueGrant(clientID: "app", subject: "deputy", scope: "read write")
             try await stage.add("deputy", issuer: url, grant: actor)
@@ -94,7 +95,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `a source without a token at hand obtains one first`() async throws {
+    @Test func `a source without a token gets one first`() async throws {
         try await withStage { stage, issuer, url, _ in
             #expect(try await stage.authctl("logout", "work").end == .exited(0))
             let waiting = try await derive(stage, url)
@@ -108,7 +109,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `a source that is removed is missed by name, and another of that name does not become the source`()
+    @Test func `a removed source is reported by name, and a new account of that name does not replace it`()
         async throws
     {
         try await withStage { stage, issuer, url, _ in
@@ -134,8 +135,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `a source that had a token again before its daemon could tell is found at the next start`() async throws
-    {
+    @Test func `a source that recovered unnoticed is found at the next start`() async throws {
         let clients = [DemoClient(id: "app"), Self.bot]
         try await withIssuer(clients: clients) { issuer, url in
             let stage = try DaemonStage()
@@ -165,8 +165,7 @@ struct DerivedAccountTests {
         return path
     }
 
-    @Test func `who may have the derived token need not be allowed the other, but who derives it has to`() async throws
-    {
+    @Test func `only the program that derives a token needs permission for the source`() async throws {
         try await withStage { stage, _, url, _ in
             let (copy, authctl) = (try copy(for: stage), Program.products + "/authctl")
             #expect(try await derive(stage, url).end == .exited(0))
@@ -187,7 +186,7 @@ struct DerivedAccountTests {
     }
 
     @Test(arguments: [["--scope", "read"], ["--actor-account", "work"]])
-    func `a list that leaves out who set a derived account up ends its exchanges, and one that names it resumes them`(
+    func `a source's list must name the program that set up the derived account`(
         more: [String]
     ) async throws {
         try await withStage { stage, issuer, url, _ in
@@ -217,7 +216,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `an id_token is exchanged like an access token, and goes no further than its account's list`()
+    @Test func `an ID token is exchanged like an access token, and obeys its account's list`()
         async throws
     {
         try await withStage { stage, issuer, url, _ in
@@ -240,7 +239,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `a token that is for no header says so`() async throws {
+    @Test func `a token that cannot be used in a header says so`() async throws {
         try await withStage { stage, _, url, _ in
             let added = try await derive(stage, url, ["--requested-token-type", "id_token"])
             #expect(added.end == .exited(0), "\(added)")
@@ -251,7 +250,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `what cannot be derived from is refused, and nothing is added`() async throws {
+    @Test func `an impossible source is refused, and nothing is added`() async throws {
         try await withStage { stage, _, url, _ in
             for (source, more, words) in [
                 ("nobody", [], "there is no account 'nobody'"), ("work", ["--subject-token-type", "saml2"], "SAML"),
@@ -265,7 +264,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `accounts that stand behind one another are few, and never in a circle`() async throws {
+    @Test func `chains of derived accounts are short and never circular`() async throws {
         try await withStage { stage, _, url, _ in
             let names = ["work", "a", "b", "c", "d"]
             for (source, name) in zip(names, names.dropFirst()) {
@@ -285,7 +284,7 @@ struct DerivedAccountTests {
         }
     }
 
-    @Test func `one derived account too many is told the limit`() async throws {
+    @Test func `one derived account too many gets the limit`() async throws {
         try await withStage { stage, _, url, _ in
             let add = { (number: Int) in
                 let settings = AccountSettings(name: "derived-\(number)", issuer: url, clientId: "app") {

@@ -7,7 +7,7 @@ import Testing
 
 /// A daemon whose file descriptors are used up.
 struct DescriptorTests {
-    @Test func `without descriptors callers wait, those who are in are served, and no token is lost`() async throws {
+    @Test func `without descriptors callers wait, connected ones are served, and no token is lost`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()

@@ -52,7 +52,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `with the daemon down it says so, and ends with 69`() async throws {
+    @Test func `with the daemon down doctor says so, and exits with 69`() async throws {
         let (answer, end) = try await diagnose(try DaemonStage())
         #expect(end == .exited(69))
         let finding = try find(.daemon, in: answer)
@@ -61,7 +61,7 @@ struct DoctorTests {
         #expect(finding.advice?.contains("systemctl --user start authrefreshd") == true)
     }
 
-    @Test func `a server that is not there is told, and passes by itself`() async throws {
+    @Test func `a missing server is reported, and needs nobody`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         // The port of the discard service: nobody listens there, and nobody is given it by chance.
@@ -72,7 +72,7 @@ struct DoctorTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `metadata of another issuer is told`() async throws {
+    @Test func `metadata of another issuer is reported`() async throws {
         // Below the ports that the system gives out by itself: nobody else listens there by chance.
         let port = Int.random(in: 20_000..<32_000)
         try await withIssuer(issuer: "https://other.example", port: port) { _, _ in
@@ -88,7 +88,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a clock that is an hour off is told`() async throws {
+    @Test func `a clock that is an hour off is reported`() async throws {
         try await withIssuer { issuer, url in
             await issuer.setDateOffset(.seconds(3_630))
             let stage = try DaemonStage()
@@ -103,7 +103,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a certificate that nobody vouches for is told, and no request is sent`() async throws {
+    @Test func `an untrusted certificate is reported, and no request is sent`() async throws {
         let stage = try DaemonStage()
         let (key, certificate) = (stage.folder.path + "/key.pem", stage.folder.path + "/certificate.pem")
         let making = try Program(
@@ -135,7 +135,7 @@ struct DoctorTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a server without TLS where TLS is expected is told`() async throws {
+    @Test func `a server without TLS is reported if TLS is expected`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -148,7 +148,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `a key that others can read, and one that is gone, are told by the running daemon`() async throws {
+    @Test func `the running daemon reports a key that others can read, and a missing one`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: stage.key)
@@ -165,7 +165,7 @@ struct DoctorTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a configuration that broke since the start is told`() async throws {
+    @Test func `a configuration that became invalid since the start is reported`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         try stage.configure("max_accounts: one\n")
@@ -175,7 +175,7 @@ struct DoctorTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `an ended grant asks for a person`() async throws {
+    @Test func `an ended grant needs a person`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -192,7 +192,7 @@ struct DoctorTests {
         }
     }
 
-    @Test func `one diagnosis too many is told the limit, and one that ends makes room`() async throws {
+    @Test func `one diagnosis too many gets the limit, and one that ends makes room`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         // A server that takes connections and says nothing.

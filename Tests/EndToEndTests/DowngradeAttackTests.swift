@@ -31,7 +31,7 @@ struct DowngradeAttackTests {
         await issuer.setPolicy(policy)
     }
 
-    @Test func `a Bearer token in place of a bound one is handed to nobody, and the refresh token is kept`()
+    @Test func `a Bearer token instead of a bound one is given to nobody, and the refresh token is kept`()
         async throws
     {
         try await withStage(bindsTokens: false) { stage, issuer in
@@ -51,7 +51,7 @@ struct DowngradeAttackTests {
         }
     }
 
-    @Test func `a bound token that is held is served until its end, whatever the server gives next`() async throws {
+    @Test func `a held bound token is served until it expires, whatever the server issues next`() async throws {
         try await withStage(bindsTokens: true) { stage, issuer in
             try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
             let bound = try await stage.acquire("work")
@@ -75,7 +75,7 @@ struct DowngradeAttackTests {
         }
     }
 
-    @Test func `an owner may accept Bearer tokens, and nobody is given a proof with one`() async throws {
+    @Test func `an owner may accept Bearer tokens, and nobody gets a proof for one`() async throws {
         try await withStage(bindsTokens: false) { stage, issuer in
             try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
             _ = try await stage.refusal(of: "work", as: MisconfiguredError.self)

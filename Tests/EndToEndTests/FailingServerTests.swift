@@ -12,7 +12,7 @@ struct FailingServerTests {
         // A firewall on a bad day, and a server that ends grants so: not believed for ten minutes.
         .answer(.html(status: 403)), .answer(CannedAnswer(status: 403)), .expiresIn("0"),
     ])
-    func `a valid token is handed out while refreshing fails, then a refusal with a time, and it recovers by itself`(
+    func `a valid token is served during failures, then refused with a time, until it recovers`(
         fault: Fault
     ) async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(8))) { issuer, url in
@@ -45,7 +45,7 @@ struct FailingServerTests {
     }
 
     @Test(arguments: ["invalid_request", "unauthorized_client"])
-    func `a refresh token that is dead at its first use is no misconfiguration, in whatever words`(
+    func `a refresh token that is dead at its first use is not a misconfiguration, with any error`(
         error: String
     ) async throws {
         try await withSignInStage { stage, daemon, issuer in
@@ -87,7 +87,7 @@ struct FailingServerTests {
         }
     }
 
-    @Test func `a server that is not there is waited for, and found when it is back`() async throws {
+    @Test func `a missing server is awaited, and found when it is back`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let feed = try await ChangeFeed(stage)
@@ -108,7 +108,7 @@ struct FailingServerTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a server that takes too long is asked again while it is known to forgive, without losing the token`()
+    @Test func `a slow server is asked again within its grace period, without losing the token`()
         async throws
     {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
@@ -128,7 +128,7 @@ struct FailingServerTests {
         }
     }
 
-    @Test func `a grant that has ended is told with what its provider says about that`() async throws {
+    @Test func `an ended grant is reported with the provider profile's note`() async throws {
         let profile = "notes: [{about: lifetime, text: \"Sign-ins of projects in testing end after 7 days.\"}]\n"
         try await withSignInStage(profile: profile) { stage, _, issuer in
             let grant = try await issuer.issueGrant(clientID: "app")

@@ -95,7 +95,7 @@ struct ForwardTests {
 
     private static let acquire = call("AcquireToken", #"{"account":"work"}"#)
 
-    @Test func `the other machine gets tokens of the accounts that were named, and nothing else`() async throws {
+    @Test func `the other machine gets tokens of the named accounts, and nothing else`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             let token = try await stage.acquire("work")
             let answer = try await forwarding.authctl("token", "work", stage: stage)
@@ -120,7 +120,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `what a server says of a token is reported from the other machine`() async throws {
+    @Test func `a rejected token can be reported from the other machine`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             let header = #"Bearer error="insufficient_scope", scope="mail.send""#
             let told = try await forwarding.authctl("challenge", "work", "--header", header, stage: stage)
@@ -143,7 +143,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `calls are answered in turn, and what cannot be understood ends the connection`() async throws {
+    @Test func `calls are answered in turn, and an invalid one ends the connection`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             let token = try await stage.acquire("work").accessToken
             let socket = forwarding.socket
@@ -186,7 +186,7 @@ struct ForwardTests {
     }
 
     /// `forwardedClientsMax`.
-    @Test func `programs that are silent or do not read hold nobody up`() async throws {
+    @Test func `programs that are silent or do not read delay nobody`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             let socket = forwarding.socket
             let most = ForwardingLimits().forwardedClientsMax
@@ -212,7 +212,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `after a restart of the daemon the same socket works`() async throws {
+    @Test func `the same socket works after a restart of the daemon`() async throws {
         try await withForwarding { stage, forwarding, _, daemon in
             let before = try await forwarding.authctl("token", "work", stage: stage)
             #expect(try await daemon.terminate() == .exited(0))
@@ -225,7 +225,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `ssh is called with a fresh path there, and its status is that of the command`() async throws {
+    @Test func `ssh gets a new remote path, and its status is the command's`() async throws {
         try await withForwarding { stage, first, _, _ in
             let second = try await Forwarding(
                 stage,
@@ -246,7 +246,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `socket and folder are the user's alone`() async throws {
+    @Test func `only the user may access the socket and its folder`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             #expect(forwarding.socket.hasPrefix(stage.folder.path + "/run/authctl-forward-"))
             let modes = try [forwarding.socket, (forwarding.socket as NSString).deletingLastPathComponent].map { path in
@@ -268,7 +268,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `when ssh is killed everything ends`() async throws {
+    @Test func `if ssh is killed, everything ends`() async throws {
         try await withForwarding { _, forwarding, _, _ in
             #expect(kill(forwarding.ssh, SIGKILL) == 0)
             let end = try await forwarding.ended()
@@ -277,7 +277,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `what a killed authctl has left is removed by the next one`() async throws {
+    @Test func `the next authctl removes what a killed one has left`() async throws {
         try await withForwarding { stage, killed, _, _ in
             killed.program.signal(SIGKILL)
             try await killed.program.ended()
@@ -289,7 +289,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `without the account, or without ssh, nothing is started and nothing is left`() async throws {
+    @Test func `without the account or ssh nothing is started, and nothing is left`() async throws {
         try await withForwarding { stage, _, _, _ in
             let environment = stage.environment.merging(["PATH": stage.folder.path + "/programs"]) { $1 }
             let unknown = try Program("authctl", ["forward", "host", "work", "worx"], environment: environment)
@@ -307,7 +307,7 @@ struct ForwardTests {
         }
     }
 
-    @Test func `a list of allowed callers holds for the other machine, too`() async throws {
+    @Test func `a list of allowed callers applies to the other machine, too`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", "/usr/bin/true")
             #expect(edit.end == .exited(0), "\(edit.errors)")

@@ -23,7 +23,7 @@ struct IDTokenTests {
         )
     }
 
-    @Test func `an ID token is handed out while it lasts, with whom it is for, and then refreshed`() async throws {
+    @Test func `an ID token is returned with its audience while it is valid, and then refreshed`() async throws {
         var policy = GrantPolicy()
         policy.refreshesIDTokens = true
         policy.idTokenLifetime = .seconds(2)
@@ -47,7 +47,7 @@ struct IDTokenTests {
         }
     }
 
-    @Test func `a server that sends no ID token with a refresh is asked once, and then a person is needed`()
+    @Test func `a server that refreshes no ID token is asked once, and then a person is needed`()
         async throws
     {
         var policy = GrantPolicy()
@@ -65,8 +65,7 @@ struct IDTokenTests {
         }
     }
 
-    @Test func `what was asked for and not granted is told at once, and a token for it is not asked for`() async throws
-    {
+    @Test func `declined scopes are reported at once, and no token is requested for them`() async throws {
         var policy = GrantPolicy()
         policy.declinedScopes = ["calendar"]
         try await withSignInStage(policy: policy, scopes: ["mail", "calendar", "offline_access"]) { stage, _, issuer in

@@ -19,7 +19,7 @@ struct IdleTests {
     }
 
     /// What the Swift runtime calls its hook with is its inner interface. It is the same in Swift 6.2 and 6.3.
-    @Test func `the toolchain is one that the hook for tasks was compared with`() {
+    @Test func `the toolchain is one for which the task hook was checked`() {
         #if compiler(<6.2) || compiler(>=6.4)
             Issue.record(
                 """

@@ -14,7 +14,7 @@ struct IssuerCheckTests {
         try await stage.authctl(["account", "add", name, "--issuer", issuer, "--client-id", "app"] + more)
     }
 
-    @Test func `a server that is another one is refused with the command that is right, which then works`()
+    @Test func `a wrong server is refused with the right command, which then works`()
         async throws
     {
         try await withIssuer { _, url in
@@ -52,7 +52,7 @@ struct IssuerCheckTests {
         }
     }
 
-    @Test func `a server that nobody reaches is added with a warning`() async throws {
+    @Test func `an unreachable server is added with a warning`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let url = "http://127.0.0.1:\(try HeldEndpoint.freePort())"
@@ -63,7 +63,7 @@ struct IssuerCheckTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `an issuer that a profile knows is told, and a place of its host, too`() async throws {
+    @Test func `an issuer that a profile knows is reported, and so is one on its host`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
             try FileManager.default.createDirectory(
@@ -82,7 +82,7 @@ struct IssuerCheckTests {
         }
     }
 
-    @Test func `a server that does not answer holds up nobody else, and not the daemon's end`() async throws {
+    @Test func `a server that does not answer delays nobody else, and not the daemon's end`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()

@@ -21,7 +21,7 @@ struct LimitTests {
         #"{"limit":"\#(limit.rawValue)","maximum":\#(maximum)}"#
     }
 
-    @Test func `what is too large, or too much, is refused by the name of its limit`() async throws {
+    @Test func `input that is too large is refused with the name of its limit`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let issuer = "http://127.0.0.1:9/"
@@ -87,7 +87,7 @@ struct LimitTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `one subscriber too many is told the limit, and one that leaves makes room`() async throws {
+    @Test func `one subscriber too many gets the limit, and one that leaves makes room`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let answer = try await onOwnThread { [socket = stage.socket] in

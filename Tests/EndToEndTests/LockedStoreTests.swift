@@ -25,7 +25,7 @@ struct LockedStoreTests {
     }
 
     @Test(arguments: [15, 2] as [Int32])
-    func `a signal to end is heard while the bus says nothing`(signal: Int32) async throws {
+    func `a signal to end is handled while the bus is silent`(signal: Int32) async throws {
         let bus = try SilentBus(at: stage.folder.path + "/bus")
         let daemon = try stage.spawn(environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(bus.path)"])
         try bus.waitForCaller()
@@ -38,7 +38,7 @@ struct LockedStoreTests {
         #expect(!stage.notify.messages.all.contains { $0.contains("READY=1") })
     }
 
-    @Test func `without a bus it serves, says so, and ends in good order`() async throws {
+    @Test func `without a bus the daemon serves, reports that, and shuts down cleanly`() async throws {
         let daemon = try await stage.start(environment: noBus)
         try await expectLocked("there is no session bus")
         #expect(stage.notify.status?.hasPrefix("locked: ") == true)
@@ -46,7 +46,7 @@ struct LockedStoreTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `SIGHUP takes over another place for the key, and the store opens`() async throws {
+    @Test func `SIGHUP applies another place for the key, and the store opens`() async throws {
         let daemon = try await stage.start(environment: noBus)
         try stage.configure("store_key: file\nlog_level: nonsense\n")
         daemon.signal(SIGHUP)
@@ -64,7 +64,7 @@ struct LockedStoreTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a store whose key is in no file is waited for, until the configuration asks for a file`() async throws {
+    @Test func `the daemon waits for a store's key until the configuration asks for a file`() async throws {
         try stage.configure("store_key: file\n")
         try await stage.start().terminate()
         let away = stage.key + ".away"

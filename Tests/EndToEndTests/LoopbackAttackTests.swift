@@ -9,7 +9,7 @@ import Testing
 struct LoopbackAttackTests {
     // MARK: pages of other sites
 
-    @Test func `forged answers change nothing, and the true one is still taken`() async throws {
+    @Test func `forged answers change nothing, and the real one is still accepted`() async throws {
         try await withSignInStage { stage, _, issuer in
             let call = try stage.signIn()
             let started = try await call.started()
@@ -31,7 +31,7 @@ struct LoopbackAttackTests {
         }
     }
 
-    @Test func `even the true answer is not taken from a page that fetches it, or by another name of this machine`()
+    @Test func `even the real answer is refused from a page's fetch, or under another name of this machine`()
         async throws
     {
         try await withSignInStage { stage, _, issuer in
@@ -63,7 +63,7 @@ struct LoopbackAttackTests {
 
     // MARK: oversized and slow requests
 
-    @Test func `an answer that is too large is refused, and the sign-in goes on`() async throws {
+    @Test func `a too large answer is refused, and the sign-in continues`() async throws {
         try await withSignInStage { stage, _, issuer in
             let call = try stage.signIn()
             let location = try await Person().decide(at: try #require(call.started().url))
@@ -76,7 +76,7 @@ struct LoopbackAttackTests {
         }
     }
 
-    @Test func `connections that say nothing, or too slowly, are closed and keep no browser out`() async throws {
+    @Test func `silent and slow connections are closed, and block no browser`() async throws {
         try await withSignInStage { stage, _, _ in
             let call = try stage.signIn()
             let started = try await call.started()
@@ -104,7 +104,7 @@ struct LoopbackAttackTests {
     // MARK: other users
 
     @Test(.enabled(if: isRoot, "needs root, to be another user"))
-    func `another user's connections keep no browser out, bring no answer and learn of no account`() async throws {
+    func `another user's connections block no browser, bring no answer and learn of no account`() async throws {
         try await withSignInStage { stage, _, issuer in
             let call = try stage.signIn()
             let location = try await Person().decide(at: try #require(call.started().url))
@@ -130,7 +130,7 @@ struct LoopbackAttackTests {
         }
     }
 
-    @Test func `what the browser is started with leads this user to the server once, and another user nowhere`()
+    @Test func `the browser's start address works once for this user, and never for another`()
         async throws
     {
         try await withSignInStage { stage, _, issuer in
@@ -173,7 +173,7 @@ struct LoopbackAttackTests {
 
     // MARK: programs that race for the port or the scheme
 
-    @Test func `while a sign-in is under way no other program can listen on its port`() async throws {
+    @Test func `during a sign-in no other program can listen on its port`() async throws {
         try await withSignInStage { stage, _, _ in
             let call = try stage.signIn()
             let uri = try #require(try await call.started().redirectUri)
@@ -189,7 +189,7 @@ struct LoopbackAttackTests {
         }
     }
 
-    @Test func `a registered port that another program has already opens no browser`() async throws {
+    @Test func `if another program has the registered port, no browser is opened`() async throws {
         let squatter = try HeldEndpoint()
         try await withSignInStage(profile: "redirect_port: \(squatter.port)\n") { stage, _, issuer in
             let call = try stage.signIn()
@@ -201,8 +201,7 @@ struct LoopbackAttackTests {
         }
     }
 
-    @Test func `what another program hands in as the scheme's callback is not taken, and the true one is`() async throws
-    {
+    @Test func `another program's callback is refused, and the real one is accepted`() async throws {
         try await withSignInStage(profile: "redirect_scheme: org.example.demo\n") { stage, _, issuer in
             let call = try stage.signIn(flow: "scheme")
             let started = try await call.started()
@@ -223,7 +222,7 @@ struct LoopbackAttackTests {
     }
 
     @Test(.enabled(if: isRoot, "needs root, to be another user"))
-    func `another user can bring no answer and begin no sign-in, not even where the folders would let them`()
+    func `another user can bring no answer and begin no sign-in, even if the folders allow access`()
         async throws
     {
         try await withSignInStage(profile: "redirect_scheme: org.example.demo\n") { stage, _, issuer in

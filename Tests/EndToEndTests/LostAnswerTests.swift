@@ -6,7 +6,7 @@ import Testing
 /// An answer that carried a rotated refresh token never arrives.
 struct LostAnswerTests {
     @Test(arguments: [Fault.cutAfter, .truncate, .replaceAnswer(.html(status: 502))])
-    func `with a grace period nothing is lost`(fault: Fault) async throws {
+    func `a lost answer within a grace period loses nothing`(fault: Fault) async throws {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -22,7 +22,7 @@ struct LostAnswerTests {
         }
     }
 
-    @Test func `without a grace period the refusal is confirmed once, and the reason is the lost answer`() async throws
+    @Test func `without a grace period the refusal is confirmed once, with the lost answer as the reason`() async throws
     {
         // The first token is short-lived, so that the pause before the confirmation is.
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(6))) { issuer, url in

@@ -7,7 +7,7 @@ import Testing
 
 /// What happens around a running daemon: a new configuration, a vanished socket, a full disk.
 struct MachineTests {
-    @Test func `SIGHUP takes over a good configuration, and keeps the old one when the new one is bad`() async throws {
+    @Test func `SIGHUP applies a valid configuration, and keeps the old one if the new one is invalid`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -46,7 +46,7 @@ struct MachineTests {
     }
 
     @Test(.enabled(if: isRoot, "needs root, to mount a small tmpfs"))
-    func `a full disk costs no token: valid ones are served, and a rotated one is stored when there is room`()
+    func `on a full disk valid tokens are served, and a rotated one is stored when there is room`()
         async throws
     {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(10))) { issuer, url in
@@ -88,7 +88,7 @@ struct MachineTests {
     }
 
     @Test(.enabled(if: isRoot, "needs root, to mount a small tmpfs"))
-    func `an answer that cannot be stored yet is waited for at the end`() async throws {
+    func `the daemon's end waits for an answer that cannot be stored yet`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let folder = stage.folder.path + "/mounted"

@@ -10,7 +10,7 @@ struct ManyCallersTests {
     /// Those that one user may have; `Limits` says where it comes from.
     private static let connectionsPerUIDMax = 480
 
-    @Test func `32 callers on an expired token are answered by one request`() async throws {
+    @Test func `one request answers 32 callers of an expired token`() async throws {
         try await withIssuer(policy: EndedToken.policy) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -29,7 +29,7 @@ struct ManyCallersTests {
         }
     }
 
-    @Test func `a thousand calls at once on as many connections as there may be cost one request`() async throws {
+    @Test func `a thousand calls on all possible connections cause one request`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -52,7 +52,7 @@ struct ManyCallersTests {
         }
     }
 
-    @Test func `one caller too many is told the limit, and those before it are served`() async throws {
+    @Test func `one caller too many gets the limit, and earlier ones are served`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let limit = Self.connectionsPerUIDMax

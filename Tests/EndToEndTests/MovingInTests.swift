@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `an account whose program runs still is refused, and nothing is asked of the server`() async throws {
+    @Test func `an account whose program still runs is refused without a request to the server`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a grant that the server refuses leaves no account behind`() async throws {
+    @Test func `a refused grant leaves no account behind`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a refusal that is not about the grant costs nothing: the account stays with it`() async throws {
+    @Test func `after a refusal that is not about the grant, the account keeps it`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `a server that is down costs nothing: the account stays and the daemon goes on trying`() async throws {
+    @Test func `if the server is down, the account stays and the daemon goes on trying`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         try await withIssuer { issuer, url in

@@ -55,7 +55,7 @@ struct NewAccountTests {
         try await stage.ask(.listAccounts, ListAccounts.Parameters(), for: ListAccounts.Reply.self)
     }
 
-    @Test func `another person has an account of the same client once the sign-in has completed`() async throws {
+    @Test func `another person gets an account with the same client after the sign-in`() async throws {
         try await withWork { stage, _ in
             let feed = try await ChangeFeed(stage)
             let token = try await stage.acquire("work").accessToken
@@ -86,7 +86,7 @@ struct NewAccountTests {
         }
     }
 
-    @Test func `a sign-in that brings nobody leaves no account behind`() async throws {
+    @Test func `an unfinished sign-in leaves no account behind`() async throws {
         try await withWork { stage, _ in
             let denied = try begin(stage, adding: "shared")
             _ = try await RawWeb.get(try await Person("bob").decide(false, at: try #require(denied.started().url)))
@@ -104,7 +104,7 @@ struct NewAccountTests {
         }
     }
 
-    @Test func `a person who is signed in already is told by which account, and loses no grant`() async throws {
+    @Test func `a person who is already signed in learns in which account, and loses no grant`() async throws {
         try await withWork { stage, _ in
             let call = try await signIn(stage, adding: "again", as: "alice")
             #expect(try await call.completed().samePersonAs == "work")
@@ -115,7 +115,7 @@ struct NewAccountTests {
         }
     }
 
-    @Test func `a new account's tokens are bound to a key of its own`() async throws {
+    @Test func `a new account's tokens are bound to its own key`() async throws {
         try await withWork(dpop: true) { stage, _ in
             let key = { (call: SignInCall) in
                 try await call.started().url?.firstMatch(of: /dpop_jkt=([^&]*)/).map { String($0.1) }
@@ -129,7 +129,7 @@ struct NewAccountTests {
         }
     }
 
-    @Test func `names that are taken or none are refused before anybody signs in`() async throws {
+    @Test func `taken and invalid names are refused before anybody signs in`() async throws {
         try await withWork { stage, _ in
             #expect(try await begin(stage, adding: "work").refusal(AccountExistsError.self).account == "work")
             #expect(try await begin(stage, adding: "-x").refusal(InvalidSettingsError.self).field == "newAccount")
@@ -146,7 +146,7 @@ struct NewAccountTests {
         }
     }
 
-    @Test func `what the person chose, or a hint, goes before the question who signs in`() async throws {
+    @Test func `a chosen person or a hint replaces the question who signs in`() async throws {
         try await withWork { stage, _ in
             let chosen = try begin(stage, adding: "one") { $0.prompt = "login" }
             #expect(try await chosen.started().url?.contains("prompt=login") == true)

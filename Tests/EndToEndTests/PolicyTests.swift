@@ -61,7 +61,7 @@ struct PolicyTests {
         try #require(url.firstMatch(of: try Regex("[?&]\(name)=([^&]*)"))?.output[1].substring.map(String.init))
     }
 
-    @Test func `the account's policy is in every address, and its ID token is taken however that writes it`()
+    @Test func `the account's policy is in every address, and its ID token is accepted in any case`()
         async throws
     {
         var policy = GrantPolicy(accessTokenLifetime: .seconds(3600))
@@ -141,7 +141,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func `an account that names no policy for resets is told what to do`() async throws {
+    @Test func `an account without a policy for resets gets a hint`() async throws {
         try await withPolicies(resetsIn: nil) { stage, _ in
             let call = try begin(stage)
             let page = try await RawWeb.get(
@@ -164,7 +164,7 @@ struct PolicyTests {
     }
 
     @Test(arguments: [false, true])
-    func `a person who turns back at a policy has cancelled, also where the password is reset`(isInReset: Bool)
+    func `a person who goes back at a policy has cancelled, also during a password reset`(isInReset: Bool)
         async throws
     {
         try await withPolicies { stage, _ in
@@ -182,7 +182,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func `another policy is run, and the account keeps its grant`() async throws {
+    @Test func `another policy runs, and the account keeps its grant`() async throws {
         try await withPolicies { stage, issuer in
             let call = try begin(stage)
             _ = try await RawWeb.get(try await Person().decide(at: try #require(call.started().url)))
@@ -209,7 +209,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func `the account's own policy is its sign-in, and one that cannot be is refused`() async throws {
+    @Test func `the account's own policy is a normal sign-in, and an impossible one is refused`() async throws {
         try await withPolicies { stage, _ in
             let own = try begin(stage, policy: "b2c_1_SignIn")
             _ = try await RawWeb.get(try await Person().decide(at: try #require(own.started().url)))

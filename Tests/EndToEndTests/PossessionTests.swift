@@ -35,7 +35,7 @@ struct PossessionTests {
         }
     }
 
-    @Test func `each proof is for one request with this token`() async throws {
+    @Test func `each proof is for a single request with this token`() async throws {
         try await withStage(isBound: true) { stage in
             let url = "https://API.example:443/v1/mail?x=1"
             let arguments = ["token", "work", "--dpop", "GET", url, "--dpop-nonce", "n-1", "--format", "header"]
@@ -56,7 +56,7 @@ struct PossessionTests {
         }
     }
 
-    @Test func `what no request could be is refused`() async throws {
+    @Test func `an impossible request is refused`() async throws {
         try await withStage(isBound: true) { stage in
             for (method, url) in [("GE T", "https://a.example/"), ("GET", "http://a.example/"), ("GET", "a.example")] {
                 let outcome = try await stage.authctl("token", "work", "--dpop", method, url)

@@ -24,7 +24,7 @@ struct ReadmeTests {
         return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    @Test func `the page of the commands lists those that authctl has`() async throws {
+    @Test func `the page of commands lists the commands of authctl`() async throws {
         let help = try await DaemonStage().authctl("--help")
         let offered = help.output.split(separator: "\n").drop { !$0.hasSuffix("SUBCOMMANDS:") }
             .filter { !$0.hasPrefix("  See ") }
@@ -102,7 +102,7 @@ struct ReadmeTests {
         }
     }
 
-    @Test func `a script by the recipe ends if there is no token`() async throws {
+    @Test func `the recipe's script ends if there is no token`() async throws {
         let recipe = text.lines(after: "It ends if there is no token:").first ?? ""
         try #require(recipe.contains("eval"))
         // No daemon is there.

@@ -5,7 +5,7 @@ import Testing
 
 /// The main job: a grant in, fresh tokens from then on, and a person called when one is needed.
 struct RefreshTests {
-    @Test func `five silent refreshes, a revocation that is told with its reason, and a new grant`() async throws {
+    @Test func `five silent refreshes, a revocation with its reason, and a new grant`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -69,7 +69,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `a server that rotates and does not say how long a token lives is asked, once the new token is stored`()
+    @Test func `a rotating server without lifetimes is asked after the new token is stored`()
         async throws
     {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in

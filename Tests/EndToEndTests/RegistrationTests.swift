@@ -69,7 +69,7 @@ struct RegistrationTests {
     }
 
     @Test(arguments: ["client_secret_basic", "client_secret_post"])
-    func `a client that proves itself keeps the secret that the server gave it`(method: String) async throws {
+    func `a confidential client keeps the secret that the server issued`(method: String) async throws {
         try await withStage { stage, issuer, url in
             let added = try await register(stage, at: url, ["--client-auth", method])
             #expect(added.end == .exited(0), "\(added)")
@@ -92,7 +92,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a registered port is the one that is listened on, and can be changed`() async throws {
+    @Test func `the registered port is the one that is used, and can be changed`() async throws {
         try await withStage { stage, _, url in
             let (first, second) = (try HeldEndpoint.freePort(), try HeldEndpoint.freePort())
             let port = String(first)
@@ -111,7 +111,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `who may register shows the token that the server gave out`() async throws {
+    @Test func `a registration can use the server's initial access token`() async throws {
         try await withStage(.byToken("demo-initial")) { stage, issuer, url in
             let refused = try await register(stage, at: url)
             #expect(refused.end == .exited(78), "\(refused)")
@@ -131,7 +131,7 @@ struct RegistrationTests {
         (["--redirect-uri", "https://relay.example/back"], "does not take its redirect URIs"),
         (["--client-auth", "client_secret_jwt"], "does not take what the client says about itself"),
     ])
-    func `a refusal is told, and nothing is added`(options: [String], words: String) async throws {
+    func `a refusal is reported, and nothing is added`(options: [String], words: String) async throws {
         try await withStage { stage, _, url in
             let refused = try await register(stage, at: url, options)
             #expect(refused.end == .exited(78), "\(refused)")
@@ -140,7 +140,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a server that registers nobody is told from one that refuses`() async throws {
+    @Test func `a server without registration and one that refuses are distinguished`() async throws {
         try await withStage(.closed) { stage, _, url in
             let refused = try await register(stage, at: url)
             #expect(refused.end == .exited(78), "\(refused)")
@@ -148,7 +148,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `an account that is removed leaves its client, unless that is asked for`() async throws {
+    @Test func `removing an account deletes its client only on request`() async throws {
         try await withStage { stage, issuer, url in
             for name in ["work", "home"] {
                 let added = try await stage.authctl("account", "add", name, "--issuer", url, "--register")
@@ -161,7 +161,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `what an account says about its provider makes its URLs, and moves no grant`() async throws {
+    @Test func `an account's variables make its URLs, and do not move its grant`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let profile = """
@@ -188,7 +188,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `all that is missing of a provider is told at once, and a variable is no setting`() async throws {
+    @Test func `all missing provider values are reported at once, and a variable is not a setting`() async throws {
         let stage = try DaemonStage()
         let profile = """
             name: branch
@@ -212,7 +212,7 @@ struct RegistrationTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `the client of a service account registers itself, and has its token at once`() async throws {
+    @Test func `a service account's client registers itself and gets its token at once`() async throws {
         try await withStage { stage, issuer, url in
             let added = try await register(stage, at: url, ["--grant", "client-credentials", "--scope", "deploy"])
             #expect(added.end == .exited(0), "\(added)")
@@ -223,7 +223,7 @@ struct RegistrationTests {
     }
 
     @Test(arguments: ["client_secret_basic", "client_secret_post"])
-    func `a secret that ends is renewed, and the new one is what the server is shown`(method: String) async throws {
+    func `an expiring secret is renewed, and the new one is used`(method: String) async throws {
         try await withStage(secretLifetime: .seconds(86_400)) { stage, issuer, url in
             let feed = try await ChangeFeed(stage)
             let added = try await register(stage, at: url, ["--client-auth", method, "--grant", "client-credentials"])
@@ -242,7 +242,7 @@ struct RegistrationTests {
         try stage.folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "client-key.pem")
     }
 
-    @Test func `a client with a key registers its public half, and proves itself with it`() async throws {
+    @Test func `a client with a key registers its public half, and authenticates with the key`() async throws {
         try await withStage { stage, issuer, url in
             let key = try keyFile(stage)
             let added = try await register(stage, at: url, ["--client-key-file", key])
@@ -260,7 +260,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a client whose assertions bring its tokens registers the key that signs them`() async throws {
+    @Test func `a client with an assertion grant registers its signing key`() async throws {
         try await withStage { stage, issuer, url in
             let options = ["--grant", "jwt-bearer", "--client-key-file", try keyFile(stage), "--scope", "deploy"]
             let added = try await register(stage, at: url, options)
@@ -270,7 +270,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a secret that ends is told in time, and a new one is known by whoever brings it`() async throws {
+    @Test func `an expiring secret is announced in time, and a person can provide a new one`() async throws {
         try await withStage(secretLifetime: .seconds(86_400), renewsSecrets: false) { stage, _, url in
             let feed = try await ChangeFeed(stage)
             let added = try await register(stage, at: url, ["--grant", "client-credentials"])
@@ -327,7 +327,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `one registration too many is told the limit, and one that ends makes room`() async throws {
+    @Test func `one registration too many gets the limit, and one that ends makes room`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         // A server that takes connections and says nothing.

@@ -68,7 +68,7 @@ struct RekeyTests {
         }
     }
 
-    @Test func `killed at any moment of it, the store opens and the change is finished`() async throws {
+    @Test func `after a kill at any moment of a key change the store opens and the change is finished`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage
             let first = try await stage.start()
@@ -96,7 +96,7 @@ struct RekeyTests {
         }
     }
 
-    @Test func `a key that is a credential is followed by the one passed beside it, and never overwritten`()
+    @Test func `a credential is replaced by the second one, and never overwritten`()
         async throws
     {
         let stage = try DaemonStage()

@@ -16,7 +16,7 @@ struct RemovedFolderTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `without its store the daemon serves what it has, spends nothing, and goes on when the store is back`()
+    @Test func `without its store the daemon serves what it has, spends nothing, and continues when it is back`()
         async throws
     {
         try await withIssuer { issuer, url in
@@ -50,7 +50,7 @@ struct RemovedFolderTests {
         }
     }
 
-    @Test func `a log that is removed is noticed at once, and nothing is lost by a kill`() async throws {
+    @Test func `a removed log is noticed at once, and a kill loses nothing`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -66,7 +66,7 @@ struct RemovedFolderTests {
         }
     }
 
-    @Test func `a store that is replaced by another is not written to`() async throws {
+    @Test func `a replaced store is not written to`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage
             let daemon = try await stage.start()

@@ -27,7 +27,7 @@ struct ResponseTypeTests {
         return try #require(try await stage.ask(.acquireToken, parameters, for: AcquireToken.Reply.self).idToken)
     }
 
-    @Test func `code and ID token come together, by a form or behind the hash sign`() async throws {
+    @Test func `code and ID token arrive together, by form or after the hash sign`() async throws {
         try await withSignInStage(scopes: ["openid"]) { stage, _, issuer in
             let listening = try call(stage, "code id_token")
             let (action, form) = try await Person().decideByForm(at: try #require(listening.started().url))
@@ -46,7 +46,7 @@ struct ResponseTypeTests {
         }
     }
 
-    @Test func `an answer that the browser keeps behind the hash sign can be pasted`() async throws {
+    @Test func `an answer after the hash sign can be pasted`() async throws {
         try await withSignInStage(scopes: ["openid"]) { stage, _, _ in
             let call = try call(stage, "code id_token")
             let started = try await call.started()
@@ -61,7 +61,7 @@ struct ResponseTypeTests {
         }
     }
 
-    @Test func `a code whose ID token has the hash of another one is not sent`() async throws {
+    @Test func `a code whose ID token has another code's hash is not sent`() async throws {
         var policy = GrantPolicy()
         policy.misbindsCodes = true
         try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
@@ -73,7 +73,7 @@ struct ResponseTypeTests {
         }
     }
 
-    @Test func `a nonce that a back end has handed out is in the ID token, as it is or hashed`() async throws {
+    @Test func `a back end's nonce is in the ID token, plain or hashed`() async throws {
         try await withSignInStage(scopes: ["openid"]) { stage, _, _ in
             for (hashesNonce, found) in [
                 (nil, "abc"), (true, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -86,7 +86,7 @@ struct ResponseTypeTests {
         }
     }
 
-    @Test func `whoever names a nonce gets an ID token, or the reason why there is none`() async throws {
+    @Test func `a request with a nonce gets an ID token, or the reason why there is none`() async throws {
         try await withSignInStage(scopes: ["demo"]) { stage, _, _ in
             let browser = try call(stage, nonce: "abc")
             _ = try await RawWeb.get(try await Person().decide(at: try #require(browser.started().url)))
@@ -97,7 +97,7 @@ struct ResponseTypeTests {
         }
     }
 
-    @Test func `an ID token alone is handed to the caller, and leaves the account as it was`() async throws {
+    @Test func `a requested ID token is returned without changing the account`() async throws {
         try await withSignInStage(scopes: ["openid"]) { stage, _, issuer in
             let first = try call(stage, "id_token", nonce: "abc")
             let (action, form) = try await Person().decideByForm(at: try #require(first.started().url))

@@ -32,7 +32,8 @@ struct ServiceAccountTests {
         return try await stage.authctl(arguments + more, input: "s3cret\n")
     }
 
-    @Test func `a token is there at once, and the next before it ends, with nobody asked`() async throws {
+    @Test func `a service account gets a token at once, and the next before it expires, without a person`() async throws
+    {
         try await withStage(lifetime: .seconds(6)) { stage, issuer, url in
             let added = try await add(stage, url, "--scope", "deploy")
             #expect(added.end == .exited(0), "\(added)")
@@ -51,7 +52,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test func `logout erases its token, and refresh has it go on`() async throws {
+    @Test func `logout erases a service account's token, and refresh resumes it`() async throws {
         try await withStage { stage, issuer, url in
             #expect(try await add(stage, url).end == .exited(0))
             let login = try await stage.authctl("login", "ci")
@@ -71,7 +72,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test func `a client that may not is misconfigured, and nobody is called`() async throws {
+    @Test func `a client without permission is misconfigured, and nobody is called`() async throws {
         let client = DemoClient(id: "ci", authentication: .basic(secret: "s3cret", form: .formEncoded))
         try await withStage(clients: [client]) { stage, _, url in
             let added = try await add(stage, url)
@@ -83,7 +84,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test func `a scope beyond what the client may have is mended by its settings`() async throws {
+    @Test func `a too wide scope of a client is corrected in its settings`() async throws {
         try await withStage { stage, issuer, url in
             #expect(try await add(stage, url, "--scope", "admin").end == .exited(78))
             #expect(await issuer.entries().last?.outcome == .scopeTooWide)
@@ -93,7 +94,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test func `other scopes and resources are token sets, and a restart keeps them`() async throws {
+    @Test func `other scopes and resources make token sets, and a restart keeps them`() async throws {
         try await withIssuer(clients: [Self.client]) { issuer, url in
             let stage = try DaemonStage()
             let first = try await stage.start()
@@ -111,7 +112,7 @@ struct ServiceAccountTests {
         }
     }
 
-    @Test func `a lost answer is asked for again, and costs nothing`() async throws {
+    @Test func `after a lost answer a service account asks again and loses nothing`() async throws {
         try await withStage { stage, issuer, url in
             try await issuer.script(.cutAfter)
             let feed = try await ChangeFeed(stage)

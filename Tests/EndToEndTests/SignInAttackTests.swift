@@ -27,7 +27,7 @@ struct SignInAttackTests {
 
     // MARK: code injection (RFC 9700 §4.5)
 
-    @Test func `a code that was issued for another request brings nothing, though all else is right`() async throws {
+    @Test func `a code issued for another request brings nothing, even if all else is right`() async throws {
         try await withSignInStage { stage, _, issuer in
             let call = try stage.signIn()
             let started = try await call.started()
@@ -43,7 +43,7 @@ struct SignInAttackTests {
         }
     }
 
-    @Test func `at a server that binds no code to its request, the nonce gives a foreign one away`() async throws {
+    @Test func `if the server does not bind codes, the nonce reveals a foreign one`() async throws {
         var policy = GrantPolicy()
         policy.requiresProofKey = false
         try await withSignInStage(policy: policy, scopes: ["openid"]) { stage, _, issuer in
@@ -63,7 +63,7 @@ struct SignInAttackTests {
         }
     }
 
-    @Test func `a code alone is not taken where answers name their issuer`() async throws {
+    @Test func `a code alone is not accepted if answers name their issuer`() async throws {
         try await withSignInStage { stage, _, issuer in
             let call = try stage.signIn(flow: "paste")
             let started = try await call.started()
@@ -78,7 +78,7 @@ struct SignInAttackTests {
 
     // MARK: replay
 
-    @Test func `an answer counts once, and for its own sign-in`() async throws {
+    @Test func `an answer counts once, and only for its own sign-in`() async throws {
         try await withSignInStage { stage, _, issuer in
             let first = try stage.signIn(flow: "paste")
             let started = try await first.started()
@@ -102,7 +102,7 @@ struct SignInAttackTests {
 
     // MARK: mix-up (RFC 9700 §4.4), wrong issuers
 
-    @Test func `a person who was led to another server brings no code to the first`() async throws {
+    @Test func `a person redirected to another server brings no code to the first`() async throws {
         try await withIssuer { honest, honestURL in
             try await withSignInStage { stage, _, evil in
                 let call = try stage.signIn()
@@ -139,7 +139,7 @@ struct SignInAttackTests {
         }
     }
 
-    @Test func `a server that names itself nowhere refuses the redirect URI of another server`() async throws {
+    @Test func `a server that never names itself refuses another server's redirect URI`() async throws {
         try await withMixUp(redirectURI: "http://127.0.0.1/callback/0011223344556677") { _, there, honest in
             let page = try await RawWeb.get(there)
             #expect(page.body.contains("redirect URI is unknown"))
@@ -147,7 +147,7 @@ struct SignInAttackTests {
         }
     }
 
-    @Test func `a code that comes back to another server's redirect URI is not sent to the server that was asked`()
+    @Test func `a code at another server's redirect URI is not sent to the requested server`()
         async throws
     {
         let path = "/callback/0011223344556677"
@@ -163,7 +163,7 @@ struct SignInAttackTests {
     }
 
     @Test(arguments: ["iss=https%3A%2F%2Fevil.example", "iss=", "none=1"])
-    func `an answer that does not name the issuer ends the sign-in without its code being sent`(
+    func `an answer without the issuer ends the sign-in without sending its code`(
         _ iss: String
     ) async throws {
         try await withSignInStage { stage, _, issuer in
@@ -176,7 +176,7 @@ struct SignInAttackTests {
         }
     }
 
-    @Test func `metadata of another issuer leads nobody anywhere`() async throws {
+    @Test func `metadata of another issuer is not used`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()

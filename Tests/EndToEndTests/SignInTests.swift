@@ -49,7 +49,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a server that answers by a form is understood`() async throws {
+    @Test func `a server's answer by form is read`() async throws {
         try await withSignInStage(profile: "response_mode: form_post\n") { stage, _, _ in
             let call = try stage.signIn()
             let (action, form) = try await Person().decideByForm(at: try #require(call.started().url))
@@ -59,7 +59,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `what a person brings by hand completes a sign-in, with and without a listener`() async throws {
+    @Test func `pasted text completes a sign-in, with and without a listener`() async throws {
         try await withSignInStage { stage, _, _ in
             for flow in ["paste", "browser"] {
                 let call = try stage.signIn(flow: flow)
@@ -72,7 +72,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a browser that hands on a private-use scheme finds its sign-in by the state`() async throws {
+    @Test func `an answer by a private-use scheme finds its sign-in by the state`() async throws {
         try await withSignInStage(profile: "redirect_scheme: org.example.demo\n") { stage, _, _ in
             let call = try stage.signIn(flow: "scheme")
             let started = try await call.started()
@@ -87,7 +87,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a page of one's own hands its address to authctl callback`() async throws {
+    @Test func `a user's own page passes its address to authctl callback`() async throws {
         let page = "https://me.example.org/back/"
         let app = DemoClient(id: "app", redirectURIs: [page])
         try await withIssuer(clients: [app]) { _, url in
@@ -106,7 +106,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a device signs in once the person has typed its code`() async throws {
+    @Test func `a device signs in after the person has typed its code`() async throws {
         var policy = GrantPolicy()
         policy.deviceInterval = .seconds(1)
         try await withSignInStage(policy: policy) { stage, _, issuer in
@@ -122,7 +122,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a device that the person refuses is denied`() async throws {
+    @Test func `a device refused by the person is denied`() async throws {
         var policy = GrantPolicy()
         policy.deviceInterval = .seconds(1)
         try await withSignInStage(policy: policy) { stage, _, _ in
@@ -135,7 +135,7 @@ struct SignInTests {
 
     // MARK: other ends
 
-    @Test func `a person who says no has denied it, and the browser says so`() async throws {
+    @Test func `a refusal by the person is shown in the browser`() async throws {
         try await withSignInStage { stage, daemon, _ in
             let call = try stage.signIn()
             let location = try await Person().decide(false, at: try #require(call.started().url))
@@ -149,7 +149,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a person who turns back has cancelled it, and an answer that comes later finds nobody`() async throws {
+    @Test func `after the person cancels, a later answer is refused`() async throws {
         try await withSignInStage { stage, _, _ in
             let call = try stage.signIn(flow: "paste")
             let started = try await call.started()
@@ -163,7 +163,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a second caller follows from the beginning, and one that restarts supersedes`() async throws {
+    @Test func `a second caller follows from the beginning, and a restart supersedes`() async throws {
         try await withSignInStage { stage, _, _ in
             let first = try stage.signIn()
             let started = try await first.started()
@@ -181,7 +181,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `the account's browser is named before the configuration's`() async throws {
+    @Test func `the account's browser takes precedence over the configuration's`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
             try stage.configure("login_browser: firefox\n")
@@ -206,7 +206,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a daemon that was restarted knows no sign-in of the one before`() async throws {
+    @Test func `a restarted daemon does not know earlier sign-ins`() async throws {
         try await withSignInStage { stage, daemon, _ in
             let call = try stage.signIn(flow: "paste")
             let started = try await call.started()
@@ -221,7 +221,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `another person than the account's is refused, and taken if that is wanted`() async throws {
+    @Test func `another person than the account's is refused, and accepted on request`() async throws {
         try await withSignInStage(scopes: ["openid"]) { stage, _, _ in
             func signIn(as subject: String, replace: Bool? = nil) async throws -> SignInCall {
                 let call = try stage.signIn(replace: replace)
@@ -244,7 +244,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `what a server tells at the first sign-in only is kept until the account is removed`() async throws {
+    @Test func `facts from the first sign-in are kept until the account is removed`() async throws {
         let user = #"{"name":"Jane"}"#
         try await withSignInStage(profile: "callback_fields: [user]\n", scopes: ["openid"]) { stage, daemon, _ in
             func signIn(with more: String = "") async throws -> String? {
@@ -289,7 +289,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `options that a sign-in under way does not have are not passed over`() async throws {
+    @Test func `options that the current sign-in does not have are not ignored`() async throws {
         try await withSignInStage { stage, _, _ in
             let call = try stage.signIn()
             _ = try await call.started()
@@ -308,7 +308,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `the address of metadata leads to its issuer, and a sign-out of nothing says so`() async throws {
+    @Test func `a metadata address leads to its issuer, and a sign-out without a grant says so`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -324,8 +324,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `an account without a refresh token is not told as healthy, and what helped is remembered`() async throws
-    {
+    @Test func `an account without a refresh token is not shown as healthy, and what helped is stored`() async throws {
         var policy = GrantPolicy()
         policy.issuesRefreshTokens = false
         try await withSignInStage(policy: policy, scopes: ["offline_access"]) { stage, _, issuer in
@@ -355,7 +354,7 @@ struct SignInTests {
 
     // MARK: what follows
 
-    @Test func `whoever waits for a token has it at once when somebody signs in`() async throws {
+    @Test func `a waiting caller gets its token as soon as somebody signs in`() async throws {
         try await withSignInStage { stage, _, issuer in
             // The refresh of an imported grant hangs; its caller waits.
             try await issuer.script(.delayBefore(.seconds(25)))
@@ -403,7 +402,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a sign-in that brings no refresh token keeps the one that works, and says so`() async throws {
+    @Test func `a sign-in without a refresh token keeps a working one, and says so`() async throws {
         var policy = GrantPolicy()
         policy.issuesRefreshTokens = false
         try await withSignInStage(policy: policy) { stage, daemon, issuer in
@@ -421,7 +420,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `the refresh token of one person is not kept beside the access token of another`() async throws {
+    @Test func `one person's refresh token is not kept with another's access token`() async throws {
         var policy = GrantPolicy()
         policy.issuesRefreshTokens = false
         try await withSignInStage(policy: policy) { stage, _, issuer in
@@ -437,7 +436,7 @@ struct SignInTests {
 
     // MARK: limits
 
-    @Test func `one sign-in too many is told the limit, and one that ends makes room`() async throws {
+    @Test func `one sign-in too many gets the limit, and one that ends makes room`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -459,7 +458,7 @@ struct SignInTests {
         }
     }
 
-    @Test func `a server that cannot be asked for a sign-in is told as such`() async throws {
+    @Test func `a server that cannot be reached for a sign-in is reported`() async throws {
         try await withSignInStage { stage, _, issuer in
             await issuer.shutdown()
             let failed = try await stage.signIn().refusal(SignInFailedError.self)

@@ -28,7 +28,7 @@ struct SignOutTests {
         }
     }
 
-    @Test func `an account signs out by itself when its time is over, announced before, and a sign-in starts it anew`()
+    @Test func `a timed sign-out is announced, happens in time, and a sign-in restarts it`()
         async throws
     {
         try await withIssuer { issuer, url in
@@ -55,7 +55,7 @@ struct SignOutTests {
         }
     }
 
-    @Test func `what is asked for in detail is in the sign-in, what was granted is shown, and logout leads home`()
+    @Test func `authorization details are requested and shown, and logout redirects back`()
         async throws
     {
         try await withIssuer { issuer, url in
@@ -88,7 +88,7 @@ struct SignOutTests {
         }
     }
 
-    @Test func `the tokens are erased though the server cannot be told`() async throws {
+    @Test func `tokens are erased even if the server cannot be reached`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let feed = try await ChangeFeed(stage)
@@ -104,7 +104,7 @@ struct SignOutTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `the browser ends the session with the id_token, which no process is shown`() async throws {
+    @Test func `the browser ends the session with the ID token, which no process can see`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -155,7 +155,7 @@ struct SignOutTests {
         }
     }
 
-    @Test func `a server that names no address for it leaves the session open, and says so`() async throws {
+    @Test func `without an end-session address the session stays open, and this is reported`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let profile = "name: bare\nissuer: \(url)\ntoken_endpoint: \(url)/token\n"
@@ -172,7 +172,7 @@ struct SignOutTests {
 
     // MARK: what comes meanwhile
 
-    @Test func `a grant that is imported during a revocation is kept, and the account with it`() async throws {
+    @Test func `a grant imported during a revocation is kept with its account`() async throws {
         try await withHeldRevocation { issuer, stage, held in
             async let logout = stage.authctl("logout", "work", "--revoke", "--forget")
             let connection = try await held.request()

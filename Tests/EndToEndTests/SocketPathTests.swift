@@ -12,7 +12,7 @@ struct SocketPathTests {
         return daemon.logText
     }
 
-    @Test func `a path that is a symbolic link is left alone, wherever it leads`() async throws {
+    @Test func `a symbolic link at the socket's path is left alone, wherever it leads`() async throws {
         let stage = try DaemonStage()
         let path = stage.folder.path + "/link"
         for target in [stage.folder.path + "/nowhere", "/etc/passwd", stage.socket] {

@@ -5,7 +5,7 @@ import Testing
 
 /// Coming up.
 struct StartTests {
-    @Test func `a daemon is ready at once, and says how many accounts it keeps`() async throws {
+    @Test func `a daemon is ready at once, and reports its number of accounts`() async throws {
         let stage = try DaemonStage()
         var times: [Duration] = []
         for _ in 0..<5 {
@@ -20,7 +20,7 @@ struct StartTests {
         #expect(times.sorted()[2] < .seconds(5))
     }
 
-    @Test func `it says by Varlink's own method what it is, and names no page that is none`() async throws {
+    @Test func `Varlink's own method describes the daemon, without an invented web page`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let text = try await onOwnThread { [socket = stage.socket] in
@@ -32,7 +32,7 @@ struct StartTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `all threads keep the priority that the daemon was started with, and libdispatch has nothing to say`()
+    @Test func `all threads keep the daemon's priority, and libdispatch prints nothing`()
         async throws
     {
         let stage = try DaemonStage()

@@ -27,7 +27,7 @@ struct StepUpTests {
         return (call, try #require(try await call.started().url))
     }
 
-    @Test func `a complaint about a token that was just issued asks for nothing`() async throws {
+    @Test func `a complaint about a new token causes no request`() async throws {
         try await withFreshAccount { stage, _ in
             let before = try await stage.acquire("work").accessToken
             let outcome = try await challenge(stage, #"Bearer error="invalid_token""#)
@@ -37,7 +37,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `a stronger sign-in is asked of the person, and of nobody else`() async throws {
+    @Test func `a stronger sign-in needs only the person`() async throws {
         try await withFreshAccount { stage, _ in
             let feed = try await ChangeFeed(stage)
             let token = try await stage.acquire("work").accessToken
@@ -71,7 +71,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `missing scopes are asked for beside those that there are`() async throws {
+    @Test func `missing scopes are requested together with the existing ones`() async throws {
         try await withFreshAccount { stage, _ in
             _ = try await stage.authctl("account", "edit", "work", "--scope", "mail.read")
             let outcome = try await challenge(stage, #"Bearer error="insufficient_scope", scope="mail.send""#)
@@ -90,7 +90,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `claims are asked for by a refresh, and of the person if that is refused`() async throws {
+    @Test func `claims are requested by a refresh, and from the person if that is refused`() async throws {
         // {"access_token":{"acrs":{"value":"c1"}}}
         let header =
             #"Bearer error="insufficient_claims", claims="eyJhY2Nlc3NfdG9rZW4iOnsiYWNycyI6eyJ2YWx1ZSI6ImMxIn19fQ==""#
@@ -110,7 +110,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `a server that refuses claims has not refused the grant`() async throws {
+    @Test func `a refusal of claims is not a refusal of the grant`() async throws {
         // {}
         let header = #"Bearer claims="e30=""#
         try await withFreshAccount { stage, issuer in
@@ -124,7 +124,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `claims that a server could not be asked for are no success`() async throws {
+    @Test func `claims that could not be requested are not a success`() async throws {
         try await withFreshAccount { stage, issuer in
             try await issuer.script(.cutBefore, times: 2)
             let outcome = try await challenge(stage, #"Bearer claims="e30=""#)
@@ -132,7 +132,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `a device's code cannot ask for a stronger sign-in, and says so`() async throws {
+    @Test func `a device code cannot request a stronger sign-in, and says so`() async throws {
         try await withFreshAccount { stage, _ in
             let header = #"Bearer error="insufficient_user_authentication", acr_values="mfa""#
             #expect(try await challenge(stage, header).end == .exited(3))
@@ -141,7 +141,7 @@ struct StepUpTests {
         }
     }
 
-    @Test func `what is no challenge changes nothing`() async throws {
+    @Test func `an invalid challenge changes nothing`() async throws {
         try await withFreshAccount { stage, issuer in
             let served = await issuer.counters
             for header in ["Basic realm=\"x\"", "Bearer error=\"open", "Bearer error=\"invalid_request\""] {

@@ -6,7 +6,7 @@ import Testing
 /// Ending, in the middle of things.
 struct StopTests {
     @Test(arguments: [Fault.delayBefore(.seconds(2)), .delayAfter(.seconds(2))])
-    func `an answer that is under way is stored before the end, and not asked for again`(fault: Fault) async throws {
+    func `an expected answer is stored before the end, and not requested again`(fault: Fault) async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in
             let stage = try DaemonStage()
             let first = try await stage.start()
@@ -30,7 +30,7 @@ struct StopTests {
         }
     }
 
-    @Test func `a caller that a daemon can serve no more is hung up on, and not refused`() async throws {
+    @Test func `a stopping daemon hangs up on late callers and does not refuse them`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -59,7 +59,7 @@ struct StopTests {
         }
     }
 
-    @Test func `a daemon that cannot listen stores the answers of what it began before it ends`() async throws {
+    @Test func `a daemon that cannot listen stores expected answers before it ends`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             try await stage.start().withAccountDue(stage, issuer, url)
@@ -78,7 +78,7 @@ struct StopTests {
         }
     }
 
-    @Test func `SIGINT ends it as SIGTERM does`() async throws {
+    @Test func `SIGINT ends the daemon like SIGTERM`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         daemon.signal(2)

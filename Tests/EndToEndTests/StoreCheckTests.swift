@@ -6,7 +6,7 @@ import Testing
 
 /// `authctl store check` on a daemon at work.
 struct StoreCheckTests {
-    @Test func `a store at work is sound, and what another program did to it is found`() async throws {
+    @Test func `a store in use is sound, and another program's damage is found`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage
             let daemon = try await stage.start()
@@ -32,7 +32,7 @@ struct StoreCheckTests {
         }
     }
 
-    @Test func `a check tells no more than its limit, and counts the rest`() async throws {
+    @Test func `a check reports findings up to its limit, and counts the rest`() async throws {
         let stage = try DaemonStage()
         let first = try await stage.start()
         let settings = AccountSettings(name: "a", issuer: "https://login.example.com", clientId: "app")

@@ -8,7 +8,7 @@ import Testing
 
 /// Following changes.
 struct SubscribeTests {
-    @Test func `the present state comes first, then every change in order, as the server saw them`() async throws {
+    @Test func `the initial state comes first, then every change in order`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -47,7 +47,7 @@ struct SubscribeTests {
         }
     }
 
-    @Test func `a subscriber that follows some accounts hears of no other`() async throws {
+    @Test func `a subscriber to some accounts gets no changes of others`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -64,7 +64,7 @@ struct SubscribeTests {
         }
     }
 
-    @Test func `a subscriber that does not read is dropped with an error, and nobody waits for it`() async throws {
+    @Test func `a subscriber that does not read is dropped with an error, and delays nobody`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         // An issuer with a long name makes long changes.
@@ -103,7 +103,7 @@ struct SubscribeTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a subscriber is told the present state as fast as it reads, and no change is lost meanwhile`()
+    @Test func `a slow subscriber gets the initial state at its speed, and no change is lost`()
         async throws
     {
         let stage = try DaemonStage()
@@ -147,7 +147,7 @@ struct SubscribeTests {
         let parameters: Subscribe.Reply
     }
 
-    @Test func `a call that does not ask for more is told to`() async throws {
+    @Test func `a call without more gets an error that asks for it`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         await #expect(throws: TestFault.self) {

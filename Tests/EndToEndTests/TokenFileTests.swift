@@ -54,7 +54,7 @@ struct TokenFileTests {
         return token
     }
 
-    @Test func `the file follows every refresh, is this user's alone, and goes with the sign-out`() async throws {
+    @Test func `the file follows every refresh, is private, and is removed at the sign-out`() async throws {
         try await withFile { stage, _, _ in
             #expect(content(stage) == (try await stage.acquire("work").accessToken))
             #expect(try mode(folder(stage)) == 0o700)
@@ -72,7 +72,7 @@ struct TokenFileTests {
         }
     }
 
-    @Test func `a restart makes the files anew, and removes those of nobody`() async throws {
+    @Test func `a restart writes the files again, and removes those without an account`() async throws {
         try await withFile { stage, daemon, _ in
             let token = content(stage)
             #expect(try await daemon.kill() == .signalled(9))
@@ -93,7 +93,7 @@ struct TokenFileTests {
         }
     }
 
-    @Test func `each kind holds what its readers parse`() async throws {
+    @Test func `each kind of file has the content that its readers parse`() async throws {
         try await withFile { stage, _, _ in
             let token = try await stage.acquire("work").accessToken
             func edit(_ kind: String) async throws {
@@ -116,7 +116,7 @@ struct TokenFileTests {
         }
     }
 
-    @Test func `two accounts never share a file, and no file goes with the question before a token`() async throws {
+    @Test func `two accounts never share a file, and an account with confirmation has none`() async throws {
         try await withFile { stage, _, _ in
             let issuer = try await stage.status("work").issuer
             try await stage.add("home", issuer: issuer)
@@ -136,7 +136,7 @@ struct TokenFileTests {
         }
     }
 
-    @Test func `with the server down the file stays until its token has ended, and not longer`() async throws {
+    @Test func `with the server down the file stays until its token expires`() async throws {
         var policy = GrantPolicy()
         policy.accessTokenLifetime = .seconds(6)
         try await withFile(policy: policy) { stage, _, issuer in
@@ -154,7 +154,7 @@ struct TokenFileTests {
         }
     }
 
-    @Test func `a folder that is removed is made again with the next refresh`() async throws {
+    @Test func `a removed folder is created again with the next refresh`() async throws {
         try await withFile { stage, _, _ in
             try FileManager.default.removeItem(atPath: folder(stage))
             let next = try await refresh(stage)
@@ -163,7 +163,7 @@ struct TokenFileTests {
     }
 
     @Test(arguments: ["link", "file"])
-    func `what stands in the folder's place is not written through, is told once, and holds nobody up`(
+    func `a foreign object in the folder's place is not used, is reported once, and delays nobody`(
         kind: String
     ) async throws {
         try await withFile { stage, daemon, _ in
@@ -193,7 +193,7 @@ struct TokenFileTests {
         }
     }
 
-    @Test func `a full disk leaves the old token in place until the next one can be written whole`() async throws {
+    @Test func `on a full disk the old token stays until the next one can be written completely`() async throws {
         let faulty: (DaemonStage) -> [String: String] = { stage in
             [
                 "LD_PRELOAD": Program.products + "/libFaultyFiles.so",
@@ -252,7 +252,7 @@ struct TokenFileTests {
         }
     }
 
-    @Test func `figures are replaced in one step, and every user may read them`() async throws {
+    @Test func `figures are replaced atomically, and every user may read them`() async throws {
         try await withFile { stage, _, _ in
             let file = stage.folder.path + "/figures.prom"
             try stage.folder.write("old", to: "figures.prom")

@@ -57,7 +57,7 @@ struct TokenSetTests {
         throw TestFault.unreadable("a token")
     }
 
-    @Test func `a set is obtained once, shared in any order, shown, and survives a restart`() async throws {
+    @Test func `a token set is requested once, shared in any order, shown, and survives a restart`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let first = try await stage.start()
@@ -94,7 +94,7 @@ struct TokenSetTests {
         }
     }
 
-    @Test func `claims are sent with the refresh, and make a set of their own`() async throws {
+    @Test func `claims are sent with the refresh, and make their own set`() async throws {
         try await withAccount { stage, issuer, _ in
             let arguments = ["token", "work", "--claims", #"{ "access_token": {"acr": {"value": "m f a"}} }"#]
             let printed = try await stage.authctl(arguments)
@@ -110,7 +110,7 @@ struct TokenSetTests {
     }
 
     @Test(arguments: [GrantPolicy.Narrowing.untilNamed, .forGood])
-    func `a set that narrows the account is noticed, the whole scope is asked for, and what is missing is told`(
+    func `a set that narrows the account is noticed, and missing scopes are reported`(
         narrowing: GrantPolicy.Narrowing
     ) async throws {
         var policy = GrantPolicy()
@@ -139,7 +139,7 @@ struct TokenSetTests {
         }
     }
 
-    @Test func `32 callers of four sets cost four requests, one after the other`() async throws {
+    @Test func `32 callers of four sets cause four requests, one after the other`() async throws {
         try await withAccount { stage, issuer, _ in
             let before = await issuer.lastSequence
             try await issuer.script(.delayAfter(.milliseconds(200)), times: 4)
@@ -159,7 +159,7 @@ struct TokenSetTests {
         }
     }
 
-    @Test func `what the server refuses of a set concerns its caller only`() async throws {
+    @Test func `a refusal of a set concerns only its caller`() async throws {
         try await withAccount(policy: GrantPolicy(knownTargets: ["https://known.example"])) { stage, issuer, _ in
             let own = try await stage.acquire("work")
             let target = try await refusal(TokenSetRefusedError.self) {
@@ -186,7 +186,7 @@ struct TokenSetTests {
     }
 
     @Test(arguments: ["consent_required", "interaction_required"])
-    func `a set that wants the user signs nobody out`(code: String) async throws {
+    func `a set that requires the user signs nobody out`(code: String) async throws {
         try await withAccount { stage, issuer, _ in
             try await issuer.script(.answer(.oauthError(code)))
             let refused = try await stage.authctl("token", "work", "--audience", "https://api.example")
@@ -197,7 +197,7 @@ struct TokenSetTests {
         }
     }
 
-    @Test func `an invalid_grant of a set is believed of the grant only when the grant's own refresh gets it, too`()
+    @Test func `invalid_grant for a set ends the grant only if the grant's own refresh gets it, too`()
         async throws
     {
         try await withAccount { stage, issuer, grant in
@@ -216,7 +216,7 @@ struct TokenSetTests {
         }
     }
 
-    @Test func `a lost answer for a set loses nothing while the server is known to forgive`() async throws {
+    @Test func `a lost answer for a set loses nothing within a known grace period`() async throws {
         try await withAccount(policy: GrantPolicy(gracePeriod: .seconds(60)), rotationGraceSec: 60) {
             stage,
             issuer,
@@ -242,7 +242,7 @@ struct TokenSetTests {
         }
     }
 
-    @Test func `a new grant and signing out take the sets along`() async throws {
+    @Test func `a new grant and a sign-out erase the sets`() async throws {
         try await withAccount { stage, issuer, _ in
             let old = try await acquire(stage, scopes: ["mail"])
             try await stage.importGrant(issuer.issueGrant(clientID: "app", scope: Self.scope), into: "work")
@@ -255,7 +255,7 @@ struct TokenSetTests {
         }
     }
 
-    @Test func `one token set too many is told the limit, and one that has ended makes room`() async throws {
+    @Test func `one token set too many gets the limit, and an expired one makes room`() async throws {
         try await withAccount { stage, issuer, _ in
             for number in 0..<15 { _ = try await acquire(stage, audience: "a\(number)") }
             await issuer.setPolicy(GrantPolicy(accessTokenLifetime: .seconds(2)))

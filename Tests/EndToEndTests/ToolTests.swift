@@ -40,7 +40,7 @@ struct ToolTests {
         try await stage.authctl(["git-credential"] + words, input: input)
     }
 
-    @Test func `exec hands the token to the command and to nothing else, and ends as the command does`() async throws {
+    @Test func `exec gives the token only to the command, and ends as the command does`() async throws {
         try await withTools { stage, _ in
             let token = try await stage.acquire("work").accessToken
             let shown = try await stage.authctl("exec", "work", "--env", "T", "--", "/bin/sh", "-c", "echo $T; exit 9")
@@ -106,7 +106,7 @@ struct ToolTests {
         }
     }
 
-    @Test func `a header goes to git where it and the profile take one`() async throws {
+    @Test func `git gets a header if it and the profile support one`() async throws {
         try await withTools(profile: "git_authorization: bearer\n") { stage, _ in
             let token = try await stage.acquire("work").accessToken
             let header = try await git(stage, "get", input: "capability[]=authtype\n" + Self.question)
@@ -115,7 +115,7 @@ struct ToolTests {
         }
     }
 
-    @Test func `what is too long for a question of git or docker gets an error and no answer`() async throws {
+    @Test func `an overlong request of git or docker gets an error and no answer`() async throws {
         let stage = try DaemonStage()
         let long = String(repeating: "a", count: ToolLimits.inputBytesMax + 1)
         let git = try await stage.authctl("git-credential", "get", input: long)
@@ -124,7 +124,7 @@ struct ToolTests {
         #expect(docker.end == .exited(1) && docker.output.contains("longer than"))
     }
 
-    @Test func `a token that git rejects is replaced, if it is ours`() async throws {
+    @Test func `a token rejected by git is replaced, if it is ours`() async throws {
         try await withTools { stage, issuer in
             let token = try await stage.acquire("work").accessToken
             let before = await issuer.counters.refreshes
@@ -182,7 +182,7 @@ struct ToolTests {
         }
     }
 
-    @Test func `a program that is not on the account's list gets nothing by its address either`() async throws {
+    @Test func `an unlisted program gets nothing by the account's address either`() async throws {
         try await withTools { stage, _ in
             _ = try await stage.authctl("account", "edit", "work", "--allow-unit", "nobody.service")
             let refused = try await git(stage, "get")

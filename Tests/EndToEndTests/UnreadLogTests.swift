@@ -7,7 +7,7 @@ import Testing
 
 /// A journal, or a service manager, that does not read what the daemon tells it.
 struct UnreadLogTests {
-    @Test func `a log that nobody reads holds nobody up, and ends the daemon no later`() async throws {
+    @Test func `an unread log delays nobody, and does not delay the daemon's end`() async throws {
         let stage = try DaemonStage()
         let log = stage.folder.path + "/log"
         let made = unsafe mkfifo(log, 0o600)
@@ -28,7 +28,7 @@ struct UnreadLogTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    @Test func `a service manager that does not read holds nobody up`() async throws {
+    @Test func `a service manager that does not read delays nobody`() async throws {
         let stage = try DaemonStage()
         let path = stage.folder.path + "/deaf"
         let manager = try UnixSocket.bound(to: path, SOCK_DGRAM)

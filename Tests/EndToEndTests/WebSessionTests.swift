@@ -41,7 +41,7 @@ struct WebSessionTests {
 
     // MARK: Callbacks
 
-    @Test func `a callback on loopback is printed whole, without a code, too`() async throws {
+    @Test func `a callback on loopback is printed completely, even without a code`() async throws {
         try await withStage { stage, daemon in
             let session = try await begin(stage, "http://127.0.0.1/done")
             let address = session.callback + "?token=sesame&user=jane&x=1&x=2"
@@ -64,7 +64,7 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `a callback by a scheme is brought by authctl callback`() async throws {
+    @Test func `authctl callback passes on a callback with a scheme`() async throws {
         try await withStage { stage, _ in
             let session = try await begin(stage, "com.example.app://auth")
             let other = try await begin(stage, "com.example.other:/done")
@@ -81,7 +81,7 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `a page of the caller's own hands its address on`() async throws {
+    @Test func `a caller's own page passes its address on`() async throws {
         try await withStage { stage, _ in
             let session = try await begin(stage, "https://app.example/back")
             let address = "https://app.example/back?code=c&state=s"
@@ -90,7 +90,7 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `an error of the server is printed, and told by the status`() async throws {
+    @Test func `an error of the server is printed, and shown by the exit status`() async throws {
         try await withStage { stage, _ in
             let session = try await begin(stage, "http://localhost/done")
             _ = try await RawWeb.get(session.callback + "?error=access_denied")
@@ -100,7 +100,7 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `an answer with the state of a sign-in is that sign-in's, wherever it comes to`() async throws {
+    @Test func `an answer with a sign-in's state belongs to that sign-in, wherever it arrives`() async throws {
         try await withSignInStage(profile: "redirect_scheme: org.example.demo\n") { stage, _, _ in
             let session = try await begin(stage, "org.example.demo:/callback")
             let call = try stage.signIn(flow: "scheme")
@@ -116,8 +116,7 @@ struct WebSessionTests {
 
     // MARK: One of each
 
-    @Test func `a second session with the same callback is refused, and served when the first has ended`() async throws
-    {
+    @Test func `a second session with the same callback is refused until the first has ended`() async throws {
         try await withStage { stage, _ in
             for callback in ["com.example.app:/done", try await begin(stage, "http://127.0.0.1/done").callback] {
                 let first = callback.hasPrefix("com") ? try await begin(stage, callback).program : nil
@@ -136,7 +135,7 @@ struct WebSessionTests {
     }
 
     @Test(arguments: [SIGKILL, SIGTERM, SIGINT])
-    func `the end of the caller frees the port, however it ends`(signal: Int32) async throws {
+    func `the caller's end frees the port, however it ends`(signal: Int32) async throws {
         try await withStage { stage, _ in
             let first = try await begin(stage, "http://127.0.0.1/done")
             first.program.signal(signal)
@@ -160,7 +159,7 @@ struct WebSessionTests {
 
     // MARK: Ends
 
-    @Test func `a session that nobody comes back to times out`() async throws {
+    @Test func `a session without an answer times out`() async throws {
         try await withStage { stage, _ in
             let session = try await begin(stage, "http://127.0.0.1/done", "--timeout", "3s")
             #expect(try await session.program.ended() == .exited(75))
@@ -170,7 +169,7 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `a daemon that stops says so`() async throws {
+    @Test func `a stopping daemon says so`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let session = try await begin(stage, "com.example.app:/done")
@@ -179,7 +178,7 @@ struct WebSessionTests {
         #expect(session.program.errorText.contains("stopping"), "\(session.program.errorText)")
     }
 
-    @Test func `what nobody can be sent back to is refused before anything is opened`() async throws {
+    @Test func `an impossible callback is refused before anything is opened`() async throws {
         try await withStage { stage, _ in
             for (callback, status) in [
                 ("http://app.example/done", 65), ("javascript:alert(1)", 65), ("https://app.example/?x", 65),
@@ -194,8 +193,7 @@ struct WebSessionTests {
 
     // MARK: Attacks
 
-    @Test func `what other pages and programs send to another path, or by another name, ends no session`() async throws
-    {
+    @Test func `requests to another path or name do not end a session`() async throws {
         try await withStage { stage, _ in
             let session = try await begin(stage, "http://127.0.0.1/done")
             let parts = try #require(session.callback.wholeMatch(of: /http:\/\/127\.0\.0\.1:(\d+)\/done/))
@@ -226,7 +224,7 @@ struct WebSessionTests {
     }
 
     @Test(.enabled(if: isRoot, "needs root, to be another user"))
-    func `another user can bring a web session nothing`() async throws {
+    func `another user cannot answer a web session`() async throws {
         try await withStage { stage, _ in
             let session = try await begin(stage, "http://127.0.0.1/done")
             let port = try #require(Int(session.callback.firstMatch(of: /:(\d+)/)?.1 ?? ""))
@@ -254,7 +252,7 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `the page's address is among the arguments no more once the session waits`() async throws {
+    @Test func `the page's address is no longer among the arguments while the session waits`() async throws {
         try await withStage { stage, _ in
             let session = try await begin(stage, "com.example.app:/done", page: Self.page + "?state=sesame")
             let arguments = try String(contentsOfFile: "/proc/\(session.program.pid)/cmdline", encoding: .utf8)
@@ -265,7 +263,7 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `one process has four sessions, and is told so`() async throws {
+    @Test func `a process may have four sessions, and a fifth gets the limit`() async throws {
         try await withStage { stage, _ in
             let connections = try await onOwnThread { [socket = stage.socket] in
                 let connections = try RawConnection.open(5, to: socket)

@@ -37,7 +37,7 @@ import TextEncodings
         #expect(jws.payload.count == 6)
     }
 
-    @Test func `Apple's client secret is what Apple wants`() throws {
+    @Test func `Apple's client secret has the claims that Apple requires`() throws {
         let token = try ClientAssertion.appleSecret(
             clientID: "org.example.mail",
             teamID: "ABCDE12345",
@@ -107,7 +107,7 @@ import TextEncodings
         )
     }
 
-    @Test func `a request object holds the request and who it is from and for`() throws {
+    @Test func `a request object contains the request, its client and its audience`() throws {
         let jws = try requestObject([
             ("response_type", "code"), ("client_id", "mail"), ("scope", "openid mail"), ("state", "s"),
             ("max_age", "300"), ("resource", "https://a.example"), ("resource", "https://b.example"),
@@ -129,11 +129,11 @@ import TextEncodings
     }
 
     @Test(arguments: ["", "{", #"{"a":1,"a":2}"#, #"1,"scope":"admin""#, #"1}{"a":1"#])
-    func `a parameter that has to be JSON and is none is refused`(json: String) throws {
+    func `a parameter that must be JSON and is not is refused`(json: String) throws {
         #expect(throws: JOSEError.self) { try requestObject([("claims", json)]) }
     }
 
-    @Test func `a parameter cannot replace what the object says about itself`() throws {
+    @Test func `a parameter cannot replace the object's own claims`() throws {
         let jws = try requestObject([("iss", "other"), ("aud", "other"), ("client_id", "other"), ("exp", "1")])
         #expect(jws.payload.text("iss") == "mail")
         #expect(jws.payload.text("aud") == Forge.issuer)

@@ -9,7 +9,7 @@ import TextEncodings
 @Suite struct DPoPTests {
     private static let random = [UInt8](repeating: 7, count: 16)
 
-    @Test func `a proof says what it is for, and is signed by the key that it shows`() throws {
+    @Test func `a proof names its request, and is signed by the key that it contains`() throws {
         let key = DPoPKey()
         let proof = try key.proof(
             method: "POST",
@@ -35,7 +35,7 @@ import TextEncodings
         #expect(published.isValid(jws.signature, of: jws.signingInput, by: .es256))
     }
 
-    @Test func `a proof for the token endpoint names no token, and no nonce where none was given`() throws {
+    @Test func `a proof for the token endpoint has no token hash, and no nonce unless one was given`() throws {
         let proof = try DPoPKey().proof(method: "POST", url: "https://a/t", now: Forge.now, random: Self.random)
         let payload = try CompactJWS(Secret(proof)).payload
         #expect(!payload.has("ath") && !payload.has("nonce"))
@@ -48,7 +48,7 @@ import TextEncodings
         #expect(DPoPKey().thumbprint != key.thumbprint)
     }
 
-    @Test(arguments: [0, 31, 33]) func `bytes that are no key are refused`(count: Int) {
+    @Test(arguments: [0, 31, 33]) func `bytes that are not a key are refused`(count: Int) {
         #expect(throws: JOSEError.keyMalformed) { try DPoPKey(stored: Secret([UInt8](repeating: 1, count: count))) }
         #expect(throws: JOSEError.keyMalformed) { try DPoPKey(stored: Secret([UInt8](repeating: 0, count: 32))) }
     }

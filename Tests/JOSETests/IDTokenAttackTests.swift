@@ -39,7 +39,7 @@ import TextEncodings
         }
     }
 
-    @Test func `a public key is never taken for a shared one`() throws {
+    @Test func `a public key is never used as a shared one`() throws {
         let rsa = try #require(Forge.rsa)
         let key = try Forge.key(.rs256)
         let spellings = [
@@ -67,7 +67,7 @@ import TextEncodings
     }
 
     @Test(arguments: [SigningAlgorithm.hs256, .hs384, .hs512])
-    func `a token signed with the client secret is taken only if the client is registered so`(
+    func `a token signed with the client secret is accepted only if that is registered`(
         algorithm: SigningAlgorithm
     ) throws {
         let secret = Secret("a client secret")
@@ -88,7 +88,7 @@ import TextEncodings
         }
     }
 
-    @Test func `another algorithm than the registered one is refused, though the key fits`() throws {
+    @Test func `another algorithm than the registered one is refused, even if the key fits`() throws {
         let key = try Forge.key(.ps256)
         let token = try Forge.token(key)
         #expect(throws: JOSEError.algorithmNotAllowed(.ps256)) {
@@ -145,7 +145,7 @@ import TextEncodings
         }
     }
 
-    @Test func `a key that the token brings along is not looked at`() throws {
+    @Test func `a key inside the token is ignored`() throws {
         let (own, theirs) = (try Forge.key(.es256), try Forge.key(.es384))
         for lure in [
             #""jwk":{\#(theirs.jwk)}"#, #""jku":"https://evil.example/jwks""#, #""x5u":"https://evil.example/cert""#,
@@ -159,7 +159,7 @@ import TextEncodings
         }
     }
 
-    @Test func `an unknown key is told apart, so that the key set is fetched anew`() throws {
+    @Test func `an unknown key has its own error, so that the key set is fetched again`() throws {
         let key = try Forge.key(.es256)
         let token = try Forge.token(key, header: #"{"alg":"ES256","kid":"k2"}"#)
         #expect(throws: JOSEError.unknownKey("k2")) { try validate(token, keys: Forge.keySet(key)) }
@@ -195,7 +195,7 @@ import TextEncodings
         #expect(throws: JOSEError.wrongType(type)) { try validate(token, keys: Forge.keySet(key)) }
     }
 
-    @Test func `a member that stands twice is refused wherever it stands`() throws {
+    @Test func `a repeated member is refused at any place`() throws {
         let key = try Forge.key(.es256)
         let claims = Forge.claims(["sub": #""u-1","sub":"admin""#])
         let deep = Forge.claims(["address": #"[{"a":{"country":"de","country":"fr"}}]"#])
@@ -223,7 +223,7 @@ import TextEncodings
         #expect(throws: JOSEError.encrypted) { try validate(Secret("a.b.c.d.e"), keys: keys) }
     }
 
-    @Test func `parts that are no JSON objects of UTF-8 text are refused`() throws {
+    @Test func `parts that are not JSON objects of UTF-8 text are refused`() throws {
         let key = try Forge.key(.es256)
         let keys = try Forge.keySet(key)
         let nested = String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: SigningAlgorithm.allCases.filter { !$0.isSymmetric })
-    func `a token of every algorithm with a public key is taken`(algorithm: SigningAlgorithm) throws {
+    func `a token with any public-key algorithm is accepted`(algorithm: SigningAlgorithm) throws {
         let key = try Forge.key(algorithm)
         let token = try Forge.token(key)
         let claims = try Forge.validation().validate(token, keys: Forge.keySet(key), now: Forge.now)
@@ -29,7 +29,7 @@ import Testing
         #expect(claims.issuer == Forge.issuer)
     }
 
-    @Test func `all that is said about the user is read`() throws {
+    @Test func `all claims about the user are read`() throws {
         let token = try validate([
             "email": #""a@example.org""#, "preferred_username": #""ann""#, "name": #""Ann\u00e9""#, "sid": #""s-1""#,
             "tid": #""t-1""#, "oid": #""o-1""#, "auth_time": "1799999990", "acr": #""loa2""#, "amr": #"["pwd","otp"]"#,
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: JOSEError.claimMalformed(claim)) { try validate([name: json]) }
     }
 
-    @Test func `a subject of 255 bytes is taken and one of 256 is not`() throws {
+    @Test func `a subject of 255 bytes is accepted and one of 256 is not`() throws {
         let name = String(repeating: "u", count: 255)
         #expect(try validate(["sub": "\"\(name)\""]).subject == name)
         #expect(throws: JOSEError.claimMalformed(.subject)) { try validate(["sub": "\"\(name)u\""]) }
@@ -105,7 +105,7 @@ import Testing
         #expect(throws: JOSEError.wrongAudience) { try validate(["aud": audience]) }
     }
 
-    @Test func `a second audience needs an authorized party, and that has to be this client`() throws {
+    @Test func `a second audience needs an authorized party, which must be this client`() throws {
         let both = #"["mail","api"]"#
         #expect(throws: JOSEError.wrongAuthorizedParty) { try validate(["aud": both]) }
         #expect(throws: JOSEError.wrongAuthorizedParty) { try validate(["aud": both, "azp": #""api""#]) }
@@ -115,7 +115,7 @@ import Testing
 
     // MARK: Times
 
-    @Test func `a token is good until its end and the leeway after it`() throws {
+    @Test func `a token is valid until its expiry plus the leeway`() throws {
         let leeway = IDTokenValidation.leeway.microseconds / 1_000_000
         _ = try validate(["exp": "\(Self.seconds - leeway + 1)"])
         let end = Timestamp(microseconds: (Self.seconds - leeway) * 1_000_000)
@@ -130,13 +130,13 @@ import Testing
         #expect(throws: JOSEError.notYetValid(late)) { try validate(["nbf": "\(Self.seconds + leeway + 1)"]) }
     }
 
-    @Test func `a token made an hour ago is taken and a week-old one is refused, though it has not ended`() throws {
+    @Test func `a token made an hour ago is accepted, and a week-old unexpired one is refused`() throws {
         _ = try validate(["iat": "\(Self.seconds - 3600)"])
         let week = Timestamp(microseconds: (Self.seconds - 604_800) * 1_000_000)
         #expect(throws: JOSEError.issuedLongAgo(week)) { try validate(["iat": "\(Self.seconds - 604_800)"]) }
     }
 
-    @Test func `times are judged by the server's clock`() throws {
+    @Test func `times are checked by the server's clock`() throws {
         let (made, end) = ("\(Self.seconds + 7200)", "\(Self.seconds + 7500)")
         _ = try validate(["iat": made, "exp": end], skew: .seconds(7200))
         #expect(throws: JOSEError.issuedInFuture(Forge.now + .seconds(7200))) {
@@ -147,13 +147,13 @@ import Testing
 
     // MARK: Bindings
 
-    @Test func `another nonce is refused, and none is wanted where none was sent`() throws {
+    @Test func `another nonce is refused, and none is required if none was sent`() throws {
         #expect(throws: JOSEError.nonceMismatch) { try validate(["nonce": #""n-2""#]) }
         #expect(throws: JOSEError.nonceMismatch) { try validate(["nonce": #""""#]) }
         _ = try validate(["nonce": nil]) { $0.nonce = nil }
     }
 
-    @Test func `the access token and the code have to be those that the token came with`() throws {
+    @Test func `the hashes must match the access token and the code`() throws {
         let hash = "\"\(SigningAlgorithm.es256.halfHash(of: "token-1".utf8))\""
         _ = try validate(["at_hash": hash, "c_hash": hash]) {
             $0.accessToken = Secret("token-1")
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: Authentication
 
-    @Test func `with a maximum age the time of authentication is needed and has to be within it`() throws {
+    @Test func `with a maximum age the authentication time is required and must be within it`() throws {
         let age = Duration.seconds(300)
         #expect(throws: JOSEError.claimMissing(.authenticationTime)) { try validate([:]) { $0.maxAge = age } }
         _ = try validate(["auth_time": "\(Self.seconds - 300)"]) { $0.maxAge = age }
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `an authentication context that is wanted has to be there`() throws {
+    @Test func `a required authentication context must be present`() throws {
         let wanted = ["urn:mfa", "urn:phr"]
         _ = try validate(["acr": #""urn:phr""#]) { $0.acceptableContexts = wanted }
         #expect(throws: JOSEError.wrongAuthenticationContext("urn:pwd")) {

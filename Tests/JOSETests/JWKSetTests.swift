@@ -27,7 +27,7 @@ import TextEncodings
         }
     }
 
-    @Test func `what a key says about its use is kept to`() throws {
+    @Test func `a key's stated use is respected`() throws {
         let key = try Forge.key(.es256).jwk
         for rest in [
             #""use":"sig""#, #""key_ops":["verify"]"#, #""alg":"ES256""#, #""x5c":["AAAA"],"future":{"a":[1]}"#,
@@ -55,11 +55,11 @@ import TextEncodings
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"keys":{}}"#, #"{"keys":null}"#, "<html>", #"{"keys":[}"#])
-    func `what is no key set is refused`(text: String) {
+    func `an invalid key set is refused`(text: String) {
         #expect(throws: JOSEError.keySetMalformed) { try JWKSet(Array(text.utf8)) }
     }
 
-    @Test func `a member that stands twice is refused`() {
+    @Test func `a repeated member is refused`() {
         #expect(throws: JOSEError.duplicateMember("kty")) { try set(#"{"kty":"RSA","kty":"EC"}"#) }
     }
 
@@ -74,7 +74,7 @@ import TextEncodings
         #expect(throws: JOSEError.keySetTooLarge) { try JWKSet(text(padding + 1)) }
     }
 
-    @Test func `an RSA key beyond 8192 bits is left out, for a check with it takes too long`() throws {
+    @Test func `an RSA key beyond 8192 bits is left out, because verifying takes too long`() throws {
         let modulus = { (bytes: Int) in Base64URL.encode([UInt8](repeating: 0xFF, count: bytes)) }
         #expect(try set(#"{"kty":"RSA","n":"\#(modulus(1024))","e":"AQAB"}"#).keys.count == 1)
         #expect(try set(#"{"kty":"RSA","n":"\#(modulus(1025))","e":"AQAB"}"#).keys.isEmpty)

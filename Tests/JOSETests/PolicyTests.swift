@@ -21,7 +21,7 @@ import Testing
         ["tfp": #""B2C_1_SignIn""#], ["tfp": #""b2c_1_signin""#], ["acr": #""b2c_1_signin""#],
         ["tfp": #""B2C_1_signin""#, "acr": #""B2C_1_edit""#], [:], ["tfp": "null", "acr": #""B2C_1_signin""#],
     ])
-    func `the account's own policy is taken, however it is written`(claims: [String: String]) throws {
+    func `the account's own policy is accepted in any case`(claims: [String: String]) throws {
         _ = try validate(claims.mapValues { $0 })
     }
 
@@ -33,11 +33,11 @@ import Testing
     }
 
     @Test(arguments: [#""""#, "1", #"["B2C_1_SignIn"]"#])
-    func `what is no policy's name is another one's`(claim: String) throws {
+    func `a claim that is not a policy's name counts as another policy`(claim: String) throws {
         #expect(throws: JOSEError.wrongPolicy("")) { try validate(["tfp": claim]) }
     }
 
-    @Test func `a refresh brings no token of another policy`() throws {
+    @Test func `a refresh with a token of another policy is refused`() throws {
         let key = try Forge.key(.rs256)
         let token = { (policy: String) throws in
             try Forge.token(key, claims: Forge.claims(["tfp": "\"\(policy)\""]))

@@ -29,7 +29,7 @@ import TextEncodings
             .map { "-----BEGIN \($0)-----\n\(Data($1).base64EncodedString())\n-----END \($0)-----\n" }.joined()
     }
 
-    @Test func `keys are read from PEM, whatever stands around them`() throws {
+    @Test func `keys are read from PEM with any text around them`() throws {
         for (kind, pem) in try Self.texts() {
             for text in [pem, "Bag Attributes\n    friendlyName: x\n" + pem, pem.replacing("\n", with: "\r\n")] {
                 let key = try PrivateKey(Secret(text))
@@ -48,7 +48,7 @@ import TextEncodings
         return String(decoding: try JSONEncoder().encode(fields), as: UTF8.self)
     }
 
-    @Test func `Google's key file is read as it comes, with whose it is`() throws {
+    @Test func `Google's key file is read unchanged, with its client`() throws {
         let rsa = try #require(Forge.rsa)
         let text = try Self.serviceAccount(pem: rsa.pkcs8PEMRepresentation)
         let key = try PrivateKey(Secret(text))
@@ -59,7 +59,7 @@ import TextEncodings
         #expect(throws: JOSEError.keyMalformed) { try PrivateKey(Secret(Self.serviceAccount(pem: "AAAA"))) }
     }
 
-    @Test func `a key that was read signs as itself`() throws {
+    @Test func `a key that was read signs correctly`() throws {
         for (kind, pem) in try Self.texts() {
             let key = try PrivateKey(Secret(pem))
             let algorithm = try key.signingAlgorithm(offered: nil)
@@ -74,11 +74,11 @@ import TextEncodings
         #"{"kty":"EC","crv":"P-256"}"#,
         "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMC4C",
         #"{"kty":"oct","k":"AAAA","d":"AAAA"}"#,
-    ]) func `what is no private key is refused`(text: String) {
+    ]) func `a text that is not a private key is refused`(text: String) {
         #expect(throws: JOSEError.keyMalformed) { try PrivateKey(Secret(text)) }
     }
 
-    @Test func `a public key is no private key`() throws {
+    @Test func `a public key is not accepted as a private key`() throws {
         let pem = P256.Signing.PrivateKey().publicKey.pemRepresentation
         #expect(throws: JOSEError.keyMalformed) { try PrivateKey(Secret(pem)) }
     }
@@ -86,7 +86,7 @@ import TextEncodings
     @Test(arguments: [
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
         "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n",
-    ]) func `a key under a passphrase is told apart`(text: String) {
+    ]) func `a key with a passphrase has its own error`(text: String) {
         #expect(throws: JOSEError.keyIsEncrypted) { try PrivateKey(Secret(text)) }
     }
 
@@ -105,7 +105,7 @@ import TextEncodings
         return #"{\#(members),"d":"\#(Base64URL.encode(key.rawRepresentation))"\#(rest)}"#
     }
 
-    @Test func `a JWK brings its name and its algorithm`() throws {
+    @Test func `a JWK provides its key ID and its algorithm`() throws {
         let key = try PrivateKey(Secret(try jwk(#","kid":"k7","alg":"ES256""#)))
         #expect(key.keyID == "k7")
         #expect(try key.signingAlgorithm(offered: ["RS256"]) == .es256)
@@ -114,12 +114,12 @@ import TextEncodings
     }
 
     @Test(arguments: [#","alg":"ES384""#, #","alg":"HS256""#, #","alg":"none""#, #","alg":5"#])
-    func `a JWK for an algorithm that its kind has not is refused`(rest: String) throws {
+    func `a JWK with an algorithm of another kind is refused`(rest: String) throws {
         let text = try jwk(rest)
         #expect(throws: JOSEError.keyMalformed) { try PrivateKey(Secret(text)) }
     }
 
-    @Test func `a JWK whose halves do not belong together is refused`() throws {
+    @Test func `a JWK whose halves do not match is refused`() throws {
         let key = P256.Signing.PrivateKey()
         let other = try jwk().replacing(#/"d":"[^"]*"/#, with: #""d":"\#(Base64URL.encode(key.rawRepresentation))""#)
         #expect(throws: JOSEError.keyMalformed) { try PrivateKey(Secret(other)) }

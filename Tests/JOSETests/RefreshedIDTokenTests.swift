@@ -19,7 +19,7 @@ import Testing
         return try validation.validate(Forge.token(key, claims: claims), keys: Forge.keySet(key), now: Forge.now)
     }
 
-    @Test func `a token of the same sign-in is taken, with or without what need not be repeated`() throws {
+    @Test func `a token of the same sign-in is accepted, with or without optional claims`() throws {
         #expect(try validate([:]).subject == "u-1")
         #expect(try validate(["nonce": nil, "auth_time": nil]).subject == "u-1")
         #expect(try validate(["aud": #"["api","mail","more"]"#]).audiences.count == 3)
@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         ("sub", #""u-2""#, Claim.subject), ("sub", #""U-1""#, .subject), ("aud", #""mail""#, .audience),
         ("auth_time", "1799999001", .authenticationTime), ("nonce", #""n-2""#, .nonce),
-    ]) func `what identifies the sign-in must not change`(name: String, json: String, claim: Claim) {
+    ]) func `the claims that identify the sign-in must not change`(name: String, json: String, claim: Claim) {
         #expect(throws: JOSEError.changedOnRefresh(claim)) { try validate([name: json]) }
     }
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `an authorized party must neither come nor go`() throws {
+    @Test func `an authorized party must neither appear nor disappear`() throws {
         #expect(throws: JOSEError.changedOnRefresh(.authorizedParty)) {
             let key = try Forge.key(.es256)
             var validation = try Forge.validation()

@@ -31,12 +31,12 @@ import Testing
     }
 
     @Test(arguments: ["common", "organizations", "contoso.onmicrosoft.com"])
-    func `a shared authority's token is that of the tenant it names`(authority: String) throws {
+    func `a shared authority's token belongs to the tenant that it names`(authority: String) throws {
         let token = try validate(at: authority, iss: Self.issuer(Self.tenant), tid: Self.tenant)
         #expect(token.tenant == Self.tenant)
     }
 
-    @Test func `an issuer that is not filled from the tenant is refused`() {
+    @Test func `an issuer that does not match the tenant is refused`() {
         let iss = Self.issuer(Self.tenant)
         for tid in [nil, Self.other, "", "{tenantid}", "x/../\(Self.tenant)"] {
             #expect(throws: JOSEError.wrongIssuer(iss)) { try validate(at: "common", iss: iss, tid: tid) }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `an account at one tenant takes no other's token`() throws {
+    @Test func `an account at one tenant accepts no other tenant's token`() throws {
         let token = try validate(at: Self.tenant, iss: Self.issuer(Self.tenant), tid: Self.tenant)
         #expect(token.issuer == Self.issuer(Self.tenant))
         #expect(throws: JOSEError.wrongIssuer(Self.issuer(Self.other))) {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a key signs for the issuers that the key set names for it`() throws {
+    @Test func `a key signs only for the issuer that the key set names`() throws {
         let iss = Self.issuer(Self.tenant)
         let named = { (issuer: String) in #","kid":"k1","issuer":"\#(issuer)""# }
         _ = try validate(at: "common", iss: iss, tid: Self.tenant, key: named(Self.template))

@@ -16,7 +16,7 @@ struct CloudProgramTests {
          "refresh_token": "1//gcloud", "type": "authorized_user", "universe_domain": "googleapis.com"}
         """
 
-    @Test func `gcloud's file is an account of Google's`() throws {
+    @Test func `gcloud's file is a Google account`() throws {
         let account = try GcloudCredentials.account(in: bytes(Self.gcloud), origin: "adc.json")
         #expect(account.settings.provider == "google")
         #expect(account.settings.clientId == "764-abc.apps.googleusercontent.com")
@@ -24,7 +24,7 @@ struct CloudProgramTests {
         #expect(account.refreshToken?.reveal() == "1//gcloud")
     }
 
-    @Test func `gcloud's folder may be elsewhere`() {
+    @Test func `gcloud's folder can be configured`() {
         let moved = GcloudCredentials.path(home: "/home/ada", environment: ["CLOUDSDK_CONFIG": "/srv/gcloud"])
         #expect(moved == "/srv/gcloud/application_default_credentials.json")
         let usual = GcloudCredentials.path(home: "/home/ada", environment: [:])
@@ -43,7 +43,7 @@ struct CloudProgramTests {
             "target": "https://management.core.windows.net//.default offline_access openid profile", "family_id": "1"}}}
         """
 
-    @Test func `Azure CLI's cache is an account of each person, in the person's tenant`() throws {
+    @Test func `Azure CLI's cache has an account for each person, in the person's tenant`() throws {
         let accounts = try AzureTokenCache.accounts(
             in: bytes(Self.azure),
             profile: nil,
@@ -58,7 +58,7 @@ struct CloudProgramTests {
         #expect(accounts.first?.clientSecret == nil)
     }
 
-    @Test func `of several tokens of one person for one client the last one counts`() throws {
+    @Test func `of several tokens of one person for one client, the last one counts`() throws {
         let entry = { (secret: String, written: Int) in
             #"{"secret": "\#(secret)", "home_account_id": "a.t", "environment": "login.microsoftonline.com", "#
                 + #""client_id": "c", "last_modification_time": "\#(written)"}"#
@@ -68,7 +68,7 @@ struct CloudProgramTests {
         #expect(accounts.map { $0.refreshToken?.reveal() } == ["last"])
     }
 
-    @Test func `an encrypted cache is said to be encrypted`() {
+    @Test func `an encrypted cache is reported as encrypted`() {
         let error = #expect(throws: MovingInError.self) {
             try AzureTokenCache.accounts(in: [1, 2, 3], profile: nil, origin: "msal_token_cache.bin")
         }
@@ -99,7 +99,7 @@ struct CloudProgramTests {
 
         """
 
-    @Test func `a remote with a client of its own moves with its grant, any other without`() throws {
+    @Test func `a remote with its own client moves with its grant, any other without`() throws {
         let accounts = try RcloneConfiguration.accounts(in: bytes(Self.rclone), origin: "rclone.conf")
         #expect(accounts.map(\.settings.name) == ["drv", "od"])
         #expect(accounts.map(\.settings.provider) == ["google", "microsoft"])
@@ -108,7 +108,7 @@ struct CloudProgramTests {
         #expect(accounts[1].notes.first?.contains("built-in client") == true)
     }
 
-    @Test func `an encrypted rclone.conf is said to be encrypted`() {
+    @Test func `an encrypted rclone.conf is reported as encrypted`() {
         let error = #expect(throws: MovingInError.self) {
             try RcloneConfiguration.accounts(
                 in: bytes("# Encrypted\n\nRCLONE_ENCRYPT_V0:\nAAAA\n"),
@@ -164,7 +164,7 @@ struct CloudProgramTests {
         #expect(accounts.first?.refreshToken?.reveal() == "kr")
     }
 
-    @Test func `kubelogin's users are known by their command, and their tokens by issuer and client`() throws {
+    @Test func `kubelogin's users are recognized by their command, and their tokens by issuer and client`() throws {
         let users = try KubeconfigUsers.kubelogin(in: bytes(Self.kubeconfig), origin: "config")
         #expect(users.map(\.settings.issuer) == ["https://idp2.example.org"])
         #expect(users.map(\.settings.clientId) == ["kl"])
@@ -184,7 +184,7 @@ struct CloudProgramTests {
         }
     }
 
-    @Test func `a user keeps the name that kubectl knows beside the account's`() throws {
+    @Test func `a user keeps kubectl's name in addition to the account's`() throws {
         let text = Self.kubeconfig.replacing("name: joe", with: "name: oidc:joe doe")
         let account = try KubeconfigUsers.accounts(in: bytes(text), origin: "config").first
         #expect(account?.sourceName == "oidc:joe doe")
@@ -204,7 +204,7 @@ struct CloudProgramTests {
     ]
 
     @Test(arguments: hostile)
-    func `a file that no such program writes brings no account and no crash`(text: String) {
+    func `a foreign file brings no account and no crash`(text: String) {
         let readers: [([UInt8]) throws -> [MovableAccount]] = [
             { [try GcloudCredentials.account(in: $0, origin: "f")] },
             { try AzureTokenCache.accounts(in: $0, profile: $0, origin: "f") },

@@ -65,21 +65,21 @@ struct MuttOAuth2TokenTests {
         #expect(google.settings.provider == "google" && google.clientSecret == Secret("g-secret"))
     }
 
-    @Test func `a server of the user's own is named by its origin, and that is called a guess`() throws {
+    @Test func `an unknown server is named by its origin, which is reported as a guess`() throws {
         let account = try read(Self.token.replacing("microsoft", with: "own"))
         #expect(account.settings.issuer == "http://127.0.0.1:8080")
         #expect(account.settings.provider == nil)
         #expect(account.notes.count == 1 && account.notes[0].contains("is a guess"))
     }
 
-    @Test func `without the script the client is not known, and the reason is said`() throws {
+    @Test func `without the script the client is unknown, and the reason is reported`() throws {
         let account = try read(script: nil)
         #expect(account.settings.provider == "microsoft" && account.settings.clientId == nil)
         #expect(account.notes.count == 1 && account.notes[0].hasPrefix("The client's id is not known."))
     }
 
     @Test(arguments: [[0x85, 0x01], Array("-----BEGIN PGP MESSAGE-----\n".utf8)])
-    func `an encrypted file is called encrypted`(_ bytes: [UInt8]) {
+    func `an encrypted file is reported as encrypted`(_ bytes: [UInt8]) {
         #expect(throws: MovingInError.self) {
             try MuttOAuth2Token.account(in: bytes, script: nil, origin: "token")
         }
@@ -87,7 +87,7 @@ struct MuttOAuth2TokenTests {
     }
 
     @Test(arguments: ["", "{}", #"{"registration": "google"}"#, "null"])
-    func `anything else is called what it is not`(_ text: String) {
+    func `any other content is reported as the wrong format`(_ text: String) {
         #expect(
             throws: MovingInError.wrongFormat(origin: "token", expected: "the token file of mutt_oauth2.py, decrypted")
         ) { try read(text) }

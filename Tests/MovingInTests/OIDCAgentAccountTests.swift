@@ -28,7 +28,7 @@ struct OIDCAgentAccountTests {
         try OIDCAgentAccount.account(in: Array(text.utf8), origin: "oidc-gen -p work")
     }
 
-    @Test func `an account's settings and secrets are those that oidc-gen prints`() throws {
+    @Test func `settings and secrets are those that oidc-gen prints`() throws {
         let account = try read(Self.printed)
         #expect(
             account.settings
@@ -42,7 +42,7 @@ struct OIDCAgentAccountTests {
         #expect(account.notes.count == 1 && account.notes[0].contains("--audience grid"))
     }
 
-    @Test func `a public client has no secret, and an account without a refresh token says so`() throws {
+    @Test func `a public client has no secret, and a missing refresh token is reported`() throws {
         let account = try read(#"{"issuer_url": "https://a.example", "client_id": "c", "client_secret": ""}"#)
         #expect(account.clientSecret == nil)
         #expect(account.refreshToken == nil)
@@ -51,7 +51,7 @@ struct OIDCAgentAccountTests {
     }
 
     @Test(arguments: ["", "{", "[]", "{}", #"{"issuer_url": "https://a.example"}"#, "\"text\""])
-    func `anything else is called what it is not`(_ text: String) {
+    func `any other content is reported as the wrong format`(_ text: String) {
         #expect(
             throws: MovingInError.wrongFormat(
                 origin: "oidc-gen -p work",
@@ -83,7 +83,7 @@ struct OIDCAgentAccountTests {
         }
     }
 
-    @Test func `accounts are told apart from oidc-agent's own files`() {
+    @Test func `accounts are distinguished from oidc-agent's own files`() {
         let files = ["work", "issuer.config", ".hidden", "home", "old.clientconfig", "pubclients.config"]
         #expect(OIDCAgentAccount.names(among: files) == ["home", "work"])
     }

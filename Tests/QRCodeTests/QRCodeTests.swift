@@ -60,7 +60,7 @@ import Testing
         #expect(QRCode(Array(repeating: 0, count: 426)) == nil)
     }
 
-    @Test func `outside of the symbol all is light`() throws {
+    @Test func `everything outside of the symbol is light`() throws {
         let code = try #require(QRCode("x"))
         #expect(code.isDark(row: 0, column: 0))
         #expect(!code.isDark(row: -1, column: 0))
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// Each rule by itself, on symbols whose other modules alternate.
-    @Test func `what could mislead a reader costs the standard's points`() throws {
+    @Test func `patterns that could mislead a reader cost the standard's penalty points`() throws {
         let grid = ModuleGrid(QRVersion(number: 1), Codewords.make(of: Array("x".utf8), QRVersion(number: 1), .medium))
         let penalties = Mask.numbers.map { Penalty.total(of: Mask.apply($0, to: grid, .medium)) }
         let best = Mask.best(for: grid, .medium)
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// What qrencode 4.1.1 makes of "Hello" in byte mode, version 1-M.
-    @Test func `a whole symbol is the one that another encoder makes`() {
+    @Test func `a whole symbol equals another encoder's`() {
         let picture = """
             #######..####.#######
             #.....#.....#.#.....#

@@ -59,7 +59,7 @@ struct ReaderTests {
         #expect(try read(size: grid.size) { grid[$0, $1] } == text)
     }
 
-    @Test func `stains are made good by the correction codewords`() throws {
+    @Test func `the correction codewords repair stains`() throws {
         let code = try #require(QRCode("https://login.example.org/device"))
         let stain = 12..<15
         let seen = try read(size: code.size) { row, column in

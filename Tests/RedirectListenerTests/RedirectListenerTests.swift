@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "localhost", "[::1]"])
-    func `what a browser is sent back with is delivered, and its page is shown`(host: String) async throws {
+    func `a browser's query is delivered, and it is shown a page`(host: String) async throws {
         try await listening { listener, deliveries in
             let reply = try await RawWeb.get("http://\(host):\(listener.port)/callback?code=x&state=y")
             #expect(deliveries.all == ["code=x&state=y"])
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `the port is free again for whom the one before made room`() async throws {
+    @Test func `the port is free again after its listener made room`() async throws {
         var listener = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
         // Now and then they would meet, if they met.
         for _ in 0..<100 {
@@ -47,7 +47,7 @@ import Testing
         listener.close()
     }
 
-    @Test(arguments: ["GET", "POST"]) func `a browser is led on where the page says so`(method: String) async throws {
+    @Test(arguments: ["GET", "POST"]) func `a browser is redirected if the page says so`(method: String) async throws {
         var page = Self.page
         page.location = "https://login.example.org/authorize?p=reset&state=s"
         let listener = try await RedirectListener.open(port: nil, path: "/") { [page] _, show in show(page) }
@@ -110,7 +110,7 @@ import Testing
         ),
         ("SSH-2.0-OpenSSH_9.2\r\n\r\n", 400),
     ])
-    func `what is not a browser sent back to us delivers nothing`(request: String, status: Int) async throws {
+    func `a request that is not a returning browser delivers nothing`(request: String, status: Int) async throws {
         try await listening { listener, deliveries in
             let text = request.replacing("PORT", with: "\(listener.port)")
             let reply = try await RawWeb.send(text, to: "http://127.0.0.1:\(listener.port)/")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a document that a browser navigates to is taken`() async throws {
+    @Test func `a document that a browser navigates to is accepted`() async throws {
         try await listening { listener, deliveries in
             let url = "http://127.0.0.1:\(listener.port)/callback?code=x"
             _ = try await RawWeb.get(url, headers: ["Sec-Fetch-Dest: document", "Sec-Fetch-Mode: navigate"])
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ["", "GET /callback?code=x HTTP/1.1\r\nHost: 127.0.0.1\r\n", "POST /callback HTTP/1.1\r\n"])
-    func `a request that does not come to its end is closed after its time`(beginning: String) async throws {
+    func `an unfinished request is closed after its time`(beginning: String) async throws {
         var limits = RedirectLimits()
         limits.redirectTimeout = .milliseconds(200)
         try await listening(limits: limits) { listener, deliveries in
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that does not come is given up after its time`() async throws {
+    @Test func `a missing answer is given up after its time`() async throws {
         var limits = RedirectLimits()
         limits.redirectAnswerTimeout = .milliseconds(200)
         let listener = try await RedirectListener.open(port: nil, path: "/", limits: limits) { _, _ in }
@@ -165,7 +165,7 @@ import Testing
         listener.close()
     }
 
-    @Test func `for one connection too many the oldest that has sent nothing makes room`() async throws {
+    @Test func `for one connection too many, the oldest silent one is closed`() async throws {
         var limits = RedirectLimits()
         limits.redirectConnectionsMax = 2
         try await listening(limits: limits) { listener, _ in
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `where every connection has sent something, one too many is closed`() async throws {
+    @Test func `if all connections have sent something, one too many is closed`() async throws {
         var limits = RedirectLimits()
         limits.redirectConnectionsMax = 1
         let pending = EventLog<@Sendable (RedirectPage) -> Void>()
@@ -213,7 +213,7 @@ import Testing
     // MARK: whose the other end is
 
     @Test(.enabled(if: isRoot, "needs root, to be another user"), arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
-    func `another user is not heard, told nothing, and takes no room`(address: String) async throws {
+    func `another user is not heard, gets no answer, and takes no room`(address: String) async throws {
         var limits = RedirectLimits()
         limits.redirectConnectionsMax = 1
         try await listening(limits: limits) { listener, deliveries in
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `whose connection it is is not known any more once its other end is closed`() throws {
+    @Test func `a connection's owner is unknown after its other end was closed`() throws {
         let listener = try LoopbackSocket.listening()
         var other: LoopbackSocket? = try LoopbackSocket.connected(to: listener)
         let accepted = try listener.accept()
@@ -251,7 +251,7 @@ import Testing
 
     // MARK: ports
 
-    @Test func `after its end nobody listens, and a page that was waited for is still shown`() async throws {
+    @Test func `after the end nobody listens, and an awaited page is still shown`() async throws {
         let pending = EventLog<@Sendable (RedirectPage) -> Void>()
         let listener = try await RedirectListener.open(port: nil, path: "/") { _, show in pending.append(show) }
         let url = "http://127.0.0.1:\(listener.port)/?code=x"
@@ -263,7 +263,7 @@ import Testing
         await #expect(throws: TestFault.self) { try await RawWeb.get(url) }
     }
 
-    @Test func `a port that another program has is told, and a configured one is had again at once`() async throws {
+    @Test func `a taken port is reported, and a configured port can be reused at once`() async throws {
         let first = try await RedirectListener.open(port: nil, path: "/") { _, show in show(Self.page) }
         let port = first.port
         await #expect(throws: RedirectListenerError.portTaken(port)) {
@@ -276,7 +276,7 @@ import Testing
         second.close()
     }
 
-    @Test func `a program on the other loopback address is found before a browser meets it`() async throws {
+    @Test func `a program on the other loopback address is found before a browser reaches it`() async throws {
         let squatter = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "::1", port: 0).get()
         let port = squatter.localAddress?.port ?? 0

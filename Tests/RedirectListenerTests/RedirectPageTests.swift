@@ -3,7 +3,7 @@ import Testing
 @testable import RedirectListener
 
 struct RedirectPageTests {
-    @Test func `text is text, wherever it stands`() {
+    @Test func `text stays text, wherever it is`() {
         let evil = "\"><script>alert('x')</script>&amp;"
         let page = RedirectPage(.failure, title: evil, text: evil, advice: evil, command: evil)
         let html = page.html(nonce: "0").text
@@ -11,7 +11,7 @@ struct RedirectPageTests {
         #expect(html.ranges(of: "&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;").count == 5)
     }
 
-    @Test func `no scalar that stands before a sign hides it`() {
+    @Test func `no preceding scalar hides a special character`() {
         // U+D800 to U+DFFF are no scalars.
         let all = (0...0x10FFFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init)
         var text = String.UnicodeScalarView()

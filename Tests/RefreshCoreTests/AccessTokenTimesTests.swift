@@ -9,17 +9,17 @@ import Testing
         refreshAfter: .seconds(2400)
     )
 
-    @Test func `it is due when its time has come, not before`() {
+    @Test func `a token is due at its time and not before`() {
         #expect(!token.isDue(at: start.later(.microseconds(2_399_999_999))))
         #expect(token.isDue(at: start.later(.seconds(2400))))
     }
 
-    @Test func `it is due by either clock`() {
+    @Test func `a token is due if either clock says so`() {
         #expect(token.isDue(at: start.stepped(.seconds(2400))))
         #expect(token.isDue(at: start.later(.seconds(2400)).stepped(.seconds(-365 * 86_400))))
     }
 
-    @Test func `a wall clock set back within one boot does not make it due`() {
+    @Test func `a wall clock set back within one boot does not make a token due`() {
         #expect(!token.isDue(at: start.later(.seconds(60)).stepped(.seconds(-3600))))
     }
 
@@ -28,13 +28,13 @@ import Testing
         #expect(!token.isDue(at: start.rebooted(.seconds(1))))
     }
 
-    @Test func `a suspend counts`() {
+    @Test func `time in a suspend counts`() {
         #expect(token.remaining(at: start.later(.seconds(8 * 3600))) == .zero)
         #expect(token.remaining(at: start.later(.seconds(600))) == .seconds(3000))
         #expect(token.remaining(at: start.rebooted(.seconds(600))) == .seconds(3000))
     }
 
-    @Test func `its end is told by the wall clock as it stands`() {
+    @Test func `the expiry is given by the current wall clock`() {
         let planned = start.wall + .seconds(3600)
         #expect(token.expiresAt(at: start.later(.seconds(600))) == planned)
         #expect(token.expiresAt(at: start.later(.seconds(7200))) == planned)
@@ -43,11 +43,11 @@ import Testing
         )
     }
 
-    @Test func `a stepped wall clock does not end it`() {
+    @Test func `a stepped wall clock does not expire a token`() {
         #expect(token.remaining(at: start.later(.seconds(600)).stepped(.seconds(86_400))) == .seconds(3000))
     }
 
-    @Test func `a token suffices for what is asked as far as the server gives it, and never once it has ended`() {
+    @Test func `a token suffices for a wish up to what the server gives, and never after its expiry`() {
         #expect(token.suffices(for: .seconds(600), at: start.later(.seconds(3000))))
         #expect(!token.suffices(for: .seconds(600), at: start.later(.seconds(3001))))
         #expect(token.suffices(for: .seconds(86_400), at: start.later(.seconds(360))))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `a token is held for as long as is asked, and not once it has ended`() {
+    @Test func `a held token must have the requested validity, and must not have expired`() {
         let state = MachineFixture.machine(.scheduled).state
         #expect(state.holdsAccessToken(for: .seconds(3600), at: start))
         #expect(!state.holdsAccessToken(for: .seconds(3600), at: start.later(.microseconds(1))))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct AccountNameTests {
     @Test(arguments: ["a", "work", "me@example.org", "a+b-c_d.e", "7", "@", "_", String(repeating: "x", count: 64)])
-    func `a plain name is taken as it is`(text: String) {
+    func `a plain name is accepted unchanged`(text: String) {
         #expect(AccountName(text)?.text == text)
     }
 

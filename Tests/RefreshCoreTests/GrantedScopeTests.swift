@@ -5,7 +5,7 @@ import Testing
 struct GrantedScopeTests {
     private let granted = ["openid", "mail", "files", "offline_access"]
 
-    @Test func `a narrower answer is noticed, and the whole scope is named from then on`() throws {
+    @Test func `after a narrower answer the whole scope is requested by name`() throws {
         var scope = try #require(GrantedScope(granted: granted))
         scope.note(granted)
         #expect(scope.toName == nil && scope.missing == [])
@@ -18,7 +18,7 @@ struct GrantedScopeTests {
         #expect(scope.toName == granted.sorted())
     }
 
-    @Test func `an answer that names no scope has what was asked for`() throws {
+    @Test func `an answer without a scope means the requested scope`() throws {
         var scope = try #require(GrantedScope(granted: granted))
         scope.note(["mail"])
         scope.note(nil)
@@ -28,21 +28,20 @@ struct GrantedScopeTests {
         #expect(unasked.toName == nil && unasked.missing == [])
     }
 
-    @Test func `that offline_access is left out of an answer means nothing`() throws {
+    @Test func `an answer without offline_access means nothing`() throws {
         var scope = try #require(GrantedScope(granted: granted))
         scope.note(["openid", "files", "mail"])
         #expect(scope.missing == [] && scope.toName == nil)
     }
 
     @Test(arguments: [["openid", "mail", "files", "calendar"], ["https://mail.example/read"]])
-    func `other names, or more of them, are what the grant has now`(scopes: [String]) throws {
+    func `more or other scopes in an answer become the grant's scope`(scopes: [String]) throws {
         var scope = try #require(GrantedScope(granted: granted))
         scope.note(scopes)
         #expect(scope.granted == scopes.sorted() && scope.missing == [] && scope.toName == nil)
     }
 
-    @Test func `a server that refuses the whole scope is asked without it, and what is missing stays in sight`() throws
-    {
+    @Test func `after a refused scope none is requested, and the missing scopes stay visible`() throws {
         var scope = try #require(GrantedScope(granted: granted))
         scope.note(["mail"])
         scope.noteRefusal()
@@ -52,7 +51,7 @@ struct GrantedScopeTests {
     }
 
     @Test(arguments: [[], ["a b"], ["\u{1b}[31m"], [String(repeating: "s", count: GrantedScope.longest)]])
-    func `what is no scope, or too long, is not kept`(scopes: [String]) throws {
+    func `an invalid or overlong scope is not stored`(scopes: [String]) throws {
         #expect(GrantedScope(granted: scopes) == nil)
         var scope = try #require(GrantedScope(granted: granted))
         scope.note(scopes)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct IssuerGateTests {
     private let start = MachineFixture.start
 
-    @Test func `no more than the limit are in flight`() {
+    @Test func `no more requests than the limit are in flight`() {
         var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 2, perSecond: 50), at: start)
         #expect(gate.openSlots(at: start) == 2)
         let first = gate.enter(at: start)
@@ -50,7 +50,7 @@ import Testing
         #expect(gate.openSlots(at: start.stepped(.seconds(86_400))) == 0)
     }
 
-    @Test func `a gate is full again when all have left and the allowance is back`() {
+    @Test func `a gate is full again when all requests have left and the allowance is back`() {
         var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 8, perSecond: 1), at: start)
         #expect(gate.isFull(at: start))
         let place = gate.enter(at: start)
@@ -60,13 +60,13 @@ import Testing
         #expect(gate.isFull(at: start.later(.seconds(1))))
     }
 
-    @Test func `limits that make no sense are made to make some`() {
+    @Test func `nonsensical limits are corrected`() {
         let limits = IssuerGate.Limits(concurrent: 0, perSecond: 0)
         #expect(limits.concurrent == 1)
         #expect(limits.perSecond > 0)
     }
 
-    @Test(arguments: [Double.infinity, 1e300, 1e19]) func `a rate without end opens as many slots as there are`(
+    @Test(arguments: [Double.infinity, 1e300, 1e19]) func `an infinite rate opens all slots`(
         rate: Double
     ) {
         var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 3, perSecond: rate), at: start)
@@ -78,7 +78,7 @@ import Testing
 
     // MARK: Requests that hang
 
-    @Test func `requests that hang for longer than the patience hold up nobody, up to a bound`() {
+    @Test func `requests that hang longer than the patience delay nobody, up to a limit`() {
         var gate = IssuerGate(limits: IssuerGate.Limits(concurrent: 8, perSecond: 50), at: start)
         var now = start
         for lot in 1...8 {
@@ -108,7 +108,7 @@ import Testing
         return gate
     }
 
-    @Test func `an account that is throttled alone has one other asked, and then all as before`() {
+    @Test func `if only one account is throttled, one other is tried, and then all as before`() {
         var gate = throttled()
         #expect(gate.openSlots(at: start) == 1)
         let probe = gate.enter(at: start.later(.milliseconds(1)))
@@ -122,7 +122,7 @@ import Testing
         #expect(gate.openSlots(at: later) == 8)
     }
 
-    @Test func `two accounts that are throttled close the gate for as long as the server says`() {
+    @Test func `two throttled accounts close the gate for as long as the server says`() {
         var gate = throttled()
         gate.note(.throttled(retryAfter: .seconds(30)), to: home, askedAt: start, at: start)
         #expect(gate.openSlots(at: start.later(.seconds(29))) == 0)
@@ -145,7 +145,7 @@ import Testing
         #expect(!gate.isFull(at: now.later(.seconds(3600))))
     }
 
-    @Test func `without a time from the server the pauses grow`() {
+    @Test func `if the server states no time, the pauses grow`() {
         var gate = throttled(retryAfter: nil)
         var pauses: [Duration?] = []
         for _ in 0..<6 {
@@ -155,7 +155,7 @@ import Testing
         #expect(pauses == [4, 8, 16, 32, 60, 60].map { .seconds($0) })
     }
 
-    @Test func `what was asked before the refusal proves nothing`() {
+    @Test func `a request from before the refusal proves nothing`() {
         var gate = throttled()
         let now = start.later(.seconds(1))
         gate.note(.throttled(retryAfter: .seconds(30)), to: home, askedAt: start, at: now)
@@ -163,7 +163,7 @@ import Testing
         #expect(gate.openSlots(at: now) == 0)
     }
 
-    @Test func `a probe that hangs is not waited for`() {
+    @Test func `nobody waits for a probe that hangs`() {
         var gate = throttled()
         gate.enter(at: start)
         #expect(gate.openSlots(at: start.later(.seconds(4))) == 0)

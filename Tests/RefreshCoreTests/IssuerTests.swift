@@ -28,7 +28,7 @@ import Testing
             ("https://user@a", .hasUserInfo), ("http://127.0.0.1@example.org", .hasUserInfo),
         ]
     )
-    func `what is no issuer is refused for its reason`(url: String, error: IssuerError) {
+    func `an invalid issuer is refused with the reason`(url: String, error: IssuerError) {
         #expect(throws: error) { try Issuer(url: url) }
     }
 

@@ -12,7 +12,7 @@ import Testing
         ("ClientRegistration", ClientRegistration(clientID: "client", clientSecret: secret)),
     ]
 
-    @Test(arguments: holders.indices) func `no way of printing shows it`(index: Int) {
+    @Test(arguments: holders.indices) func `no way of printing shows a secret`(index: Int) {
         let value = RedactionTests.holders[index].value
         var dumped = ""
         dump(value, to: &dumped)
@@ -22,26 +22,26 @@ import Testing
         }
     }
 
-    @Test func `every description is the same word`() {
+    @Test func `every description of a secret is the same word`() {
         #expect(RedactionTests.secret.description == "<redacted>")
         #expect(RedactionTests.secret.debugDescription == "<redacted>")
         #expect("\(RedactionTests.secret)" == "<redacted>")
     }
 
-    @Test func `a mirror has nothing to show`() {
+    @Test func `a mirror of a secret is empty`() {
         let mirror = Mirror(reflecting: RedactionTests.secret)
         #expect(mirror.children.isEmpty)
         #expect(mirror.superclassMirror == nil)
     }
 
-    @Test func `revealing gives it back, and nothing else does`() {
+    @Test func `only reveal returns the secret`() {
         #expect(RedactionTests.secret.reveal() == RedactionTests.text)
         #expect(RedactionTests.secret.count == 12)
         let bytes = unsafe RedactionTests.secret.withBytes { unsafe Array($0) }
         #expect(bytes == Array(RedactionTests.text.utf8))
     }
 
-    @Test func `secrets are equal by their bytes`() {
+    @Test func `secrets with equal bytes are equal`() {
         #expect(Secret("a") == Secret([UInt8(ascii: "a")]))
         #expect(Secret("a") != Secret("b"))
         #expect(Secret("a") != Secret("aa"))
@@ -49,7 +49,7 @@ import Testing
         #expect(Secret("").isEmpty && Secret("").reveal().isEmpty)
     }
 
-    @Test func `a secret may be written into its place, and be shorter than there is room for`() {
+    @Test func `a secret can be written in place, and be shorter than its capacity`() {
         struct Interrupted: Error {}
         let secret = unsafe Secret(capacity: 9) { bytes in
             unsafe bytes.copyBytes(from: "two".utf8)
@@ -59,7 +59,7 @@ import Testing
         #expect(throws: Interrupted.self) { try unsafe Secret(capacity: 9) { _ in throw Interrupted() } }
     }
 
-    @Test func `making a secret leaves the bytes it was made from alone`() {
+    @Test func `creating a secret does not change its source bytes`() {
         let bytes = ContiguousArray(RedactionTests.text.utf8)
         #expect(Secret(bytes).reveal() == RedactionTests.text)
         #expect(bytes == ContiguousArray(RedactionTests.text.utf8))

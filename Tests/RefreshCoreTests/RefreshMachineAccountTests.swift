@@ -7,7 +7,7 @@ import Testing
 
     private let start = MachineFixture.start
 
-    @Test(arguments: MachineFixture.phases) func `a grant from outside replaces all, in every phase`(phase: Phase) {
+    @Test(arguments: MachineFixture.phases) func `an imported grant replaces everything, in every phase`(phase: Phase) {
         var machine = Fixture.machine(phase)
         let event = Event.grantImported(refreshTokenLifetime: .seconds(86_400))
         #expect(machine.handle(event, at: start, jitter: 0) == [.persist(.replace), .publish(.grantImported)])
@@ -20,13 +20,13 @@ import Testing
         #expect(machine.handle(.deadlineReached, at: start, jitter: 0) == refreshes)
     }
 
-    @Test(arguments: MachineFixture.phases) func `signing out erases all, in every phase`(phase: Phase) {
+    @Test(arguments: MachineFixture.phases) func `signing out erases everything, in every phase`(phase: Phase) {
         var machine = Fixture.machine(phase)
         #expect(machine.handle(.signedOut, at: start, jitter: 0) == [.persist(.erase), .publish(.signedOut)])
         #expect(machine.state == RefreshState(generation: Fixture.generation.next))
     }
 
-    @Test(arguments: MachineFixture.phases) func `an edited account is persisted, and not trusted until it works`(
+    @Test(arguments: MachineFixture.phases) func `an edited account is stored, and not trusted until it works`(
         phase: Phase
     ) {
         var machine = Fixture.machine(phase)
@@ -36,7 +36,7 @@ import Testing
         #expect((machine.state.deadline == soon) == (phase.backOffKind == .misconfigured))
     }
 
-    @Test func `an edit is persisted even if a retry is near`() {
+    @Test func `an edit is stored even if a retry is near`() {
         var machine = Fixture.machine(.backingOff(Fixture.backOff(.misconfigured, delay: .seconds(1))))
         #expect(machine.handle(.accountUpdated, at: start, jitter: 0.9) == [.persist(.unchanged)])
     }
@@ -48,14 +48,14 @@ import Testing
         #expect(machine.state.deadline == start.wall + .seconds(2600))
     }
 
-    @Test func `an edit before the first refresh does not put it off`() {
+    @Test func `an edit does not delay the first refresh`() {
         var machine = Fixture.machine(.signedOut)
         _ = machine.handle(.grantImported(refreshTokenLifetime: .seconds(30 * 86_400)), at: start, jitter: 0)
         _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
         #expect(machine.state.deadline == start.wall)
     }
 
-    @Test(arguments: MachineFixture.phases) func `a network coming up shortens waits that nobody asked for`(
+    @Test(arguments: MachineFixture.phases) func `a new network shortens waits that no server asked for`(
         phase: Phase
     ) {
         var machine = Fixture.machine(phase)
@@ -66,7 +66,7 @@ import Testing
         #expect((machine.state.deadline == now.wall + .seconds(1)) == isShortened)
     }
 
-    @Test func `a flapping network does not hammer`() {
+    @Test func `a flapping network causes no flood of requests`() {
         var machine = Fixture.machine(.backingOff(Fixture.backOff(.transient)))
         _ = machine.handle(.connectivityRestored, at: start, jitter: 0)
         #expect(machine.state.deadline == start.wall + BackOffRule.callerInterval)
@@ -74,7 +74,7 @@ import Testing
 
     // MARK: the refresh token's end
 
-    @Test func `an end that a use does not move is announced once, and is final`() {
+    @Test func `an end that no use extends is announced once and is final`() {
         var machine = refreshed(told: [.seconds(30 * 86_400), .seconds(29 * 86_400)])
         let now = start.later(.seconds(24 * 86_400))
         // By now the access token is due, so that is what happens first.
@@ -87,7 +87,7 @@ import Testing
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
     }
 
-    @Test func `an idle token is used before half of its life is over`() {
+    @Test func `an idle token is used before half of its lifetime is over`() {
         let machine = refreshed(told: [.seconds(7200), .seconds(7200)], accessLifetime: .seconds(90 * 86_400))
         #expect(machine.state.deadline == start.later(.seconds(86_400)).wall + .seconds(3600))
     }
@@ -103,7 +103,7 @@ import Testing
         #expect(machine.state.refreshToken?.isExtendedByUse == true)
     }
 
-    @Test func `a token whose lifetime was named once is not used for ever once half of it is over`() {
+    @Test func `a lifetime stated once does not cause endless uses after half of it`() {
         var machine = Fixture.machine(.signedOut)
         _ = machine.handle(.grantImported(refreshTokenLifetime: .seconds(30 * 86_400)), at: start, jitter: 0)
         let now = start.later(.seconds(16 * 86_400))
@@ -114,7 +114,7 @@ import Testing
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
     }
 
-    @Test func `a lifetime that counts from the sign-in is not started again by a use, rotated or not`() {
+    @Test func `a use does not restart a lifetime that counts from the sign-in`() {
         let day = Duration.seconds(86_400)
         let policy = RefreshPolicy(refreshTokenLifetime: day * 30, isRefreshTokenLifetimeAbsolute: true)
         var machine = RefreshMachine(state: Fixture.machine(.signedOut).state, policy: policy)
@@ -135,7 +135,7 @@ import Testing
         #expect(machine.state.refreshToken?.expiresAt == again.wall + day * 30)
     }
 
-    @Test func `a lifetime that counts from the sign-in counts from the import where no sign-in was seen`() {
+    @Test func `a lifetime from the sign-in counts from the import if the sign-in is unknown`() {
         let policy = RefreshPolicy(refreshTokenLifetime: .seconds(86_400), isRefreshTokenLifetimeAbsolute: true)
         var machine = RefreshMachine(state: Fixture.machine(.signedOut).state, policy: policy)
         _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0)

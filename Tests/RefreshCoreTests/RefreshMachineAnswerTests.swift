@@ -9,7 +9,7 @@ import Testing
 
     // MARK: tokensIssued
 
-    @Test(arguments: MachineFixture.phases) func `tokens of the present generation are kept in every phase`(
+    @Test(arguments: MachineFixture.phases) func `tokens of the current generation are stored in every phase`(
         phase: Phase
     ) {
         var machine = Fixture.machine(phase)
@@ -31,7 +31,7 @@ import Testing
         #expect(machine.state == before)
     }
 
-    @Test func `a token's life counts from the request, and so does the grace of the refresh token before`() {
+    @Test func `lifetime and grace period count from the start of the request`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         _ = machine.handle(
             .tokensIssued(Fixture.generation, Fixture.issuance),
@@ -43,7 +43,7 @@ import Testing
         #expect(machine.state.deadline == start.wall + .seconds(2400))
     }
 
-    @Test func `what a server says later of a token that it did not state a life for is taken, of that token only`() {
+    @Test func `a lifetime learned later applies only to the token that was asked about`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: nil, isRotated: true)
         _ = machine.handle(.tokensIssued(Fixture.generation, answer), at: start.later(.seconds(20)), jitter: 0.5)
@@ -61,7 +61,7 @@ import Testing
         #expect(machine.handle(learned, at: now.later(.seconds(1)), jitter: 0.5) == [])
     }
 
-    @Test func `a clock set back during the request does not put the next refresh off`() {
+    @Test func `a clock set back during the request does not delay the next refresh`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let now = start.later(.seconds(20)).stepped(.seconds(-365 * 86_400))
         _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0.5)
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test
-    func `a token that has ended already is kept with what came with it, and another asked for as after a failure`() {
+    func `an answer with an expired token is stored, and another token is requested later`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         for (failures, delay) in [(1, 1.5), (2, 3.0)] {
             let event = Event.tokensIssued(machine.state.generation, Issuance(lifetime: .zero, isRotated: true))
@@ -102,7 +102,7 @@ import Testing
         #expect(machine.state.generation == Generation(7))
     }
 
-    @Test func `a token that is bound to no key is not taken, what came with it is kept, and a person is told`() {
+    @Test func `an unbound token is not used, its refresh token is stored, and a person is told`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
         let effects = machine.handle(.tokensIssued(Fixture.generation, answer), at: start, jitter: 0.5)
@@ -118,7 +118,7 @@ import Testing
         #expect(machine.state.phase == .scheduled)
     }
 
-    @Test func `a target's token that is bound to no key is not taken, and the account goes on`() throws {
+    @Test func `an unbound token of a target is not used, and the account continues`() throws {
         let target = try TokenTarget(scopes: ["mail"])
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
@@ -128,7 +128,7 @@ import Testing
         #expect(machine.state.generation == Fixture.generation.next)
     }
 
-    @Test func `a token given again with what is left of its life is asked for again when that is over`() {
+    @Test func `a token that the server repeats is requested again when it expires`() {
         var machine = Fixture.machine(
             .refreshing(Lease(generation: Fixture.generation, startedAt: start.later(.seconds(2400))))
         )
@@ -140,7 +140,7 @@ import Testing
         #expect(machine.state.deadline == now.wall + .seconds(2400))
     }
 
-    @Test func `what a lifetime rests on is kept`() {
+    @Test func `the origin of a lifetime is stored`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let unreadable = Issuance(lifetime: nil, lifetimeBasis: .unreadable)
         _ = machine.handle(.tokensIssued(Fixture.generation, unreadable), at: start, jitter: 0.5)
@@ -158,7 +158,10 @@ import Testing
             (.grantEnded, nil), (.userRequired, nil),
         ] as [(FailureClass, BackOff.Kind?)]
     )
-    func `a failure backs off, or calls the user, by its class`(failureClass: FailureClass, kind: BackOff.Kind?) {
+    func `a failure backs off or calls the user, depending on its class`(
+        failureClass: FailureClass,
+        kind: BackOff.Kind?
+    ) {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let event = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
         let effects = machine.handle(event, at: start, jitter: 0)
@@ -181,7 +184,7 @@ import Testing
         #expect(machine.state == before)
     }
 
-    @Test func `a 429 without Retry-After is waited out, though callers ask in a loop`() {
+    @Test func `callers in a loop do not shorten the wait after a 429 without Retry-After`() {
         let throttled = RefreshFailure(.unavailable, detail: FailureDetail(summary: "a test failure", httpStatus: 429))
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         var requests = 0
@@ -198,14 +201,14 @@ import Testing
         #expect(requests == 4, "pauses of 2, 2, 4, 8 and 16 s")
     }
 
-    @Test func `a failure of another generation is dropped and told`() {
+    @Test func `a failure of another generation is dropped and reported`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let event = Event.refreshFailed(Generation(4), Fixture.failure(.grantEnded))
         #expect(machine.handle(event, at: start, jitter: 0) == [.publish(.staleAnswerDropped(Generation(4)))])
     }
 
     @Test(arguments: [(FailureClass.rejected, 600.0), (.refusedByGateway, 86_400)])
-    func `a refusal without a reason is believed when it is the same three times over its time`(
+    func `a refusal without a reason is believed after three equal ones over enough time`(
         failureClass: FailureClass,
         time: Double
     ) {
@@ -226,7 +229,7 @@ import Testing
         #expect(machine.state.phase.backOffKind == .transient)
     }
 
-    @Test func `a lost answer or another refusal in between begins the count anew`() {
+    @Test func `a lost answer or another refusal in between restarts the count`() {
         for failureClass in [FailureClass.unanswered, .refusedByGateway] {
             var machine = Fixture.machine(.refreshing(Fixture.lease))
             refuse(&machine, .rejected, at: start)
@@ -252,7 +255,7 @@ import Testing
 
     // MARK: while a person is called
 
-    @Test func `an account that was refused without a reason is tried every hour, and is fresh again by itself`() {
+    @Test func `an account refused without a reason is tried every hour until it is fresh again`() {
         var machine = refusedMachine()
         let called = start.later(.seconds(600))
         #expect(machine.state.deadline.map { $0 - called.wall } == .seconds(3780))
@@ -285,7 +288,7 @@ import Testing
         #expect(machine.state.refusal == nil && machine.state.interaction == nil)
     }
 
-    @Test func `a caller may have it tried every five minutes, but not before Retry-After`() {
+    @Test func `a caller can cause an attempt every five minutes, but not before Retry-After`() {
         var machine = refusedMachine()
         let called = start.later(.seconds(600))
         #expect(machine.handle(.tokenNeeded, at: called.later(.seconds(299)), jitter: 0) == [])
@@ -300,7 +303,7 @@ import Testing
         #expect(machine.handle(.tokenNeeded, at: now.later(.seconds(900)), jitter: 0).count == 2)
     }
 
-    @Test func `after an invalid_grant a caller has it tried once an hour, and nobody is called twice`() {
+    @Test func `after invalid_grant a caller can cause an attempt once an hour, and nobody is called twice`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         refuse(&machine, .grantEnded, at: start)
         #expect(reason(machine) == .grantEnded && machine.state.deadline == nil)
@@ -323,7 +326,7 @@ import Testing
         #expect(machine.state.shown(at: now) == .fresh)
     }
 
-    @Test func `what the server wants a person for is not tried by callers`() {
+    @Test func `callers cause no attempt if the server requires a person`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         refuse(&machine, .userRequired, at: start)
         #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(86_400)), jitter: 0) == [])
@@ -338,7 +341,7 @@ import Testing
         #expect(machine.state.shown(at: start) == .misconfigured)
     }
 
-    @Test func `after a lost answer the end of the grant is believed the second time`() {
+    @Test func `after a lost answer only the second invalid_grant is believed`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         refuse(&machine, .unanswered, at: start)
         refuse(&machine, .grantEnded, at: start.later(.seconds(3240)))
@@ -347,7 +350,7 @@ import Testing
         #expect(reason(machine) == .outcomeUnknown)
     }
 
-    @Test func `a server that does not rotate is asked again within two seconds, however long the wait had grown`() {
+    @Test func `a server without rotation is asked again within two seconds, even after long waits`() {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
         (state.failures, state.isRotating) = (12, false)
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
@@ -360,7 +363,7 @@ import Testing
     // MARK: unanswered
 
     @Test(arguments: [true, nil])
-    func `a rotating token that may be spent is sent as late as the old access token allows`(
+    func `a possibly spent rotating token is sent as late as the access token allows`(
         isRotating: Bool?
     ) {
         var machine = unanswered(isRotating: isRotating)
@@ -375,13 +378,13 @@ import Testing
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
-    @Test func `with an access token that has ended, a token that may be spent is sent at once`() {
+    @Test func `without a valid access token, a possibly spent token is sent at once`() {
         let machine = unanswered(at: start.later(.seconds(3600)))
         #expect(machine.state.phase.backOffKind == .transient)
         #expect(machine.state.deadline == start.wall + .seconds(3601))
     }
 
-    @Test func `a token that may be spent is sent before it ends of idleness`() {
+    @Test func `a possibly spent token is sent before it expires from idleness`() {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
         state.refreshToken = RefreshTokenTimes(issuedAt: start, lifetime: .seconds(1800), isExtendedByUse: true)
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
@@ -390,7 +393,7 @@ import Testing
     }
 
     @Test(arguments: [(50, BackOff.Kind.transient), (60, .doubtful)])
-    func `within a known grace a token that may be spent is sent at once`(seconds: Int, kind: BackOff.Kind) {
+    func `within a known grace period a possibly spent token is sent at once`(seconds: Int, kind: BackOff.Kind) {
         let now = start.later(.seconds(seconds))
         let machine = unanswered(isRotating: true, grace: .seconds(60), at: now)
         #expect(machine.state.phase.backOffKind == kind)
@@ -398,20 +401,20 @@ import Testing
         if kind == .transient { #expect(machine.state.deadline == now.wall + .seconds(1)) }
     }
 
-    @Test func `the wait for a resend ends within the grace that is left`() {
+    @Test func `the wait before resending ends within the remaining grace period`() {
         let now = start.later(.milliseconds(59_000))
         let machine = unanswered(isRotating: true, grace: .seconds(60), at: now)
         #expect(machine.state.deadline == now.wall + .milliseconds(500))
     }
 
-    @Test func `a server that names the time to come back is asked then, though it failed`() {
+    @Test func `a failing server that says when to come back is asked then`() {
         let machine = unanswered(retryAfter: .seconds(20))
         #expect(machine.state.phase.backOffKind == .serverAsked)
         #expect(machine.state.deadline == start.wall + .seconds(20))
         #expect(machine.state.isOutcomeUnknown)
     }
 
-    @Test func `a server rotates if any of its answers did, and is not known before the first`() {
+    @Test func `one answer with rotation proves rotation, and before the first it is unknown`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         #expect(machine.state.isRotating == nil)
         answer(&machine, isRotated: false)
@@ -426,7 +429,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.seconds(10), nil])
-    func `the previous refresh token is tried only within a known grace`(grace: Duration?) {
+    func `the previous refresh token is tried only within a known grace period`(grace: Duration?) {
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
         state.previous = PreviousRefreshToken(generation: Generation(4), replacedAt: start)
         var machine = RefreshMachine(state: state, policy: RefreshPolicy(rotationGrace: grace))
@@ -449,7 +452,7 @@ import Testing
             (.milliseconds(500), .transient, .seconds(1)),
         ]
     )
-    func `Retry-After is kept, up to an hour`(asked: Duration, kind: BackOff.Kind, delay: Duration) {
+    func `Retry-After is respected up to an hour`(asked: Duration, kind: BackOff.Kind, delay: Duration) {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let failure = Fixture.failure(.unavailable, retryAfter: asked)
         _ = machine.handle(.refreshFailed(Fixture.generation, failure), at: start, jitter: 0)

@@ -11,7 +11,7 @@ struct RefreshMachineDerivationTests {
 
     private func machine(_ phase: Phase) -> RefreshMachine { Fixture.machine(phase, policy: policy) }
 
-    @Test func `a lease that is returned unused leaves the account due at once`() {
+    @Test func `after an unused lease the account is due at once`() {
         let state = RefreshState(generation: Fixture.generation, phase: .refreshing(Fixture.lease))
         var machine = RefreshMachine(state: state, policy: policy)
         let now = start.later(.seconds(3))
@@ -20,7 +20,7 @@ struct RefreshMachineDerivationTests {
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0.5) == Fixture.begin(at: now))
     }
 
-    @Test func `a source that needs its person needs nobody else until it is restored`() throws {
+    @Test func `while a source needs its person, the derived account waits without calling anybody`() throws {
         var machine = machine(.refreshing(Fixture.lease))
         let effects = machine.handle(lacking, at: start, jitter: 0.5)
         guard case .interactionRequired(let interaction) = machine.state.phase else {
@@ -35,7 +35,7 @@ struct RefreshMachineDerivationTests {
         #expect(machine.state.phase == .scheduled && machine.state.deadline == now.wall)
     }
 
-    @Test func `a source that is restored brings a retry near, and disturbs nothing else`() {
+    @Test func `a restored source brings a retry forward and changes nothing else`() {
         var backingOff = machine(.backingOff(Fixture.backOff(.transient)))
         _ = backingOff.handle(.sourceChanged, at: start.later(.seconds(10)), jitter: 0)
         #expect(backingOff.state.deadline == start.wall + .seconds(10))
@@ -49,7 +49,7 @@ struct RefreshMachineDerivationTests {
     }
 
     @Test(arguments: [Phase.signedOut, .scheduled, .backingOff(MachineFixture.backOff(.transient))])
-    func `the end of a lease that is not held any more changes nothing`(phase: Phase) {
+    func `the end of an old lease changes nothing`(phase: Phase) {
         for event in [Event.leaseReturned(Fixture.generation), lacking] {
             var machine = machine(phase)
             #expect(machine.handle(event, at: start, jitter: 0.5) == [])

@@ -12,7 +12,7 @@ struct RefreshMachineServiceTests {
         Fixture.machine(.refreshing(Fixture.lease), policy: policy)
     }
 
-    @Test func `the first token is due at once, and the next before it ends`() {
+    @Test func `a service account's first token is due at once, and the next before it expires`() {
         var machine = RefreshMachine(state: .service(at: start), policy: policy)
         #expect(machine.state.shown(at: start) == .refreshing)
         let zero = Generation(0)
@@ -25,7 +25,7 @@ struct RefreshMachineServiceTests {
         #expect(machine.handle(.deadlineReached, at: due, jitter: 0.5) == Fixture.begin(at: due, generation: zero))
     }
 
-    @Test func `a refresh token that came nevertheless changes nothing`() {
+    @Test func `an unexpected refresh token for a service account changes nothing`() {
         var machine = refreshing()
         let issuance = Issuance(lifetime: .seconds(3600), isRotated: true, refreshTokenLifetime: .seconds(60))
         _ = machine.handle(.tokensIssued(Fixture.generation, issuance), at: start, jitter: 0.5)
@@ -34,7 +34,7 @@ struct RefreshMachineServiceTests {
     }
 
     @Test(arguments: [FailureClass.rejected, .grantEnded, .userRequired, .misconfigured])
-    func `no refusal calls for a person`(failureClass: FailureClass) {
+    func `no refusal of a service account calls a person`(failureClass: FailureClass) {
         var machine = refreshing()
         let failed = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
         _ = machine.handle(failed, at: start, jitter: 0.5)
@@ -43,7 +43,7 @@ struct RefreshMachineServiceTests {
     }
 
     @Test(arguments: [false, true])
-    func `a lost answer leaves nothing open, and is asked for again by a caller's need`(isForTarget: Bool) throws {
+    func `after a lost answer a service account just asks again when a caller needs it`(isForTarget: Bool) throws {
         let target = isForTarget ? try TokenTarget(scopes: ["files"]) : nil
         var machine = refreshing()
         let failure = Fixture.failure(.unanswered)
@@ -57,13 +57,13 @@ struct RefreshMachineServiceTests {
         #expect(machine.handle(.tokenNeeded, at: soon, jitter: 0.5) == Fixture.begin(at: soon))
     }
 
-    @Test func `a lease that nobody holds any more leaves nothing open`() {
+    @Test func `an abandoned lease of a service account leaves nothing uncertain`() {
         var machine = refreshing()
         _ = machine.handle(.requestAbandoned, at: start, jitter: 0.5)
         #expect(machine.state.phase.backOffKind == .transient && !machine.state.isOutcomeUnknown)
     }
 
-    @Test func `after a sign-out only a person has it go on`() {
+    @Test func `after a sign-out only a person can resume a service account`() {
         var machine = refreshing()
         #expect(machine.handle(.signedOut, at: start, jitter: 0) == [.persist(.erase), .publish(.signedOut)])
         let ignored: [Event] = [.tokenNeeded, .deadlineReached, .accountUpdated, .connectivityRestored]
@@ -75,7 +75,7 @@ struct RefreshMachineServiceTests {
         #expect(machine.handle(.refreshRequested, at: start, jitter: 0) == Fixture.begin(at: start, generation: next))
     }
 
-    @Test func `what was changed is asked for at once`() {
+    @Test func `after a change a service account asks at once`() {
         var machine = Fixture.machine(.scheduled, policy: policy)
         let later = start.later(.seconds(5))
         _ = machine.handle(.accountUpdated, at: later, jitter: 0.5)

@@ -19,7 +19,7 @@ import Testing
         return machine
     }
 
-    @Test(arguments: MachineFixture.phases) func `a sign-in replaces all and is served at once, in every phase`(
+    @Test(arguments: MachineFixture.phases) func `a sign-in replaces everything and is served at once, in every phase`(
         phase: Phase
     ) {
         let machine = signedIn(phase)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a new grant whose access token is bound to no key is kept, and a person is told`(isProved: Bool) {
+    func `a new grant with an unbound access token is stored, and a person is told`(isProved: Bool) {
         var machine = Fixture.machine(.signedOut)
         let issuance = Issuance(lifetime: .seconds(3600), isUnbound: true)
         let event: Event =
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [FailureClass.rejected, .refusedByGateway])
-    func `the exchange of a code has shown that the server takes the way it is asked`(failureClass: FailureClass) {
+    func `after exchanging a code, the way we ask is known to work`(failureClass: FailureClass) {
         var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
         _ = machine.handle(
             .grantObtained(Issuance(lifetime: .seconds(3600)), hasRefreshToken: true, sentAt: start),
@@ -65,7 +65,7 @@ import Testing
         #expect(machine.state.shown(at: due) == .retrying)
     }
 
-    @Test func `a late answer to a request of the grant before is dropped`() {
+    @Test func `a late answer for the previous grant is dropped`() {
         var machine = signedIn(.refreshing(Lease(generation: Fixture.generation, startedAt: start)))
         let late = Event.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(60), isRotated: true))
         #expect(machine.handle(late, at: start, jitter: 0) == [.publish(.staleAnswerDropped(Fixture.generation))])
@@ -103,7 +103,7 @@ import Testing
         + BackOff.Kind.allCases.map { .backingOff(Fixture.backOff($0)) }
 
     @Test(arguments: phasesOfGrants)
-    func `a refresh token that may still work is kept beside the access token of a sign-in that brings none`(
+    func `a sign-in without a refresh token keeps the old one if it may still work`(
         phase: Phase
     ) {
         var machine = Fixture.machine(phase)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: [.signedOut, calling(.grantEnded), calling(.outcomeUnknown), calling(.noRefreshToken)])
-    func `a refresh token that has ended is not kept`(phase: Phase) {
+    func `an expired refresh token is not kept`(phase: Phase) {
         var machine = Fixture.machine(phase)
         let effects = machine.handle(beside, at: start, jitter: 0.5)
         #expect(effects == [.persist(.replace), .publish(.signedIn)])
@@ -131,7 +131,7 @@ import Testing
 
     // MARK: parking
 
-    @Test func `a parked grant is not sent, whoever asks, until it is taken back`() {
+    @Test func `a parked grant is not sent until it is unparked, whoever asks`() {
         var machine = Fixture.machine(.scheduled)
         #expect(machine.handle(.parked, at: start, jitter: 0.5) == [.persist(.unchanged), .publish(.parked)])
         #expect(machine.state.deadline == nil && machine.state.shown(at: start) == .parked)
@@ -145,7 +145,7 @@ import Testing
         #expect(machine.handle(.deadlineReached, at: late, jitter: 0.5) == Fixture.begin(at: late))
     }
 
-    @Test func `a grant is parked once no request is under way, and stays so when an answer comes late`() {
+    @Test func `a grant is parked when no request is under way, and a late answer does not unpark it`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         #expect(machine.handle(.parked, at: start, jitter: 0.5) == [])
         machine = Fixture.machine(.scheduled)
@@ -156,7 +156,7 @@ import Testing
         #expect(machine.state.generation == Fixture.generation.next)
     }
 
-    @Test func `an unparked grant is refreshed at once, though its access token is fresh`() {
+    @Test func `an unparked grant is refreshed at once, even with a fresh access token`() {
         var machine = Fixture.machine(.scheduled)
         _ = machine.handle(.parked, at: start, jitter: 0.5)
         let soon = start.later(.seconds(60))
@@ -166,7 +166,7 @@ import Testing
 
     // MARK: without a refresh token
 
-    @Test func `without a refresh token the access token is served until its end, and then the user is called`() {
+    @Test func `without a refresh token the access token is served until it expires, then the user is called`() {
         var machine = signedIn(hasRefreshToken: false)
         #expect(machine.state.deadline == start.wall + .seconds(3600))
         #expect(machine.handle(.deadlineReached, at: start.later(.seconds(3000)), jitter: 0) == [.persist(.unchanged)])
@@ -194,7 +194,7 @@ import Testing
         #expect(machine.state.accessToken == nil)
     }
 
-    @Test func `without a refresh token a token target cannot be had, and its callers are told`() throws {
+    @Test func `without a refresh token a target's callers are told that there is no token`() throws {
         let target = try TokenTarget(scopes: ["mail"])
         var machine = signedIn(hasRefreshToken: false)
         let asked = machine.handle(.targetNeeded(target), at: start.later(.seconds(60)), jitter: 0)
@@ -204,14 +204,14 @@ import Testing
         #expect(rejected == [.persist(.eraseTarget(target))] + asked)
     }
 
-    @Test func `a token with neither an end nor a refresh token lasts until it is refused`() {
+    @Test func `a token without lifetime and refresh token lasts until it is refused`() {
         var machine = signedIn(lifetime: nil, hasRefreshToken: false)
         let years = start.later(.seconds(9 * 31_557_600))
         #expect(machine.handle(.tokenNeeded, at: years, jitter: 0) == [])
         #expect(machine.state.shown(at: years) == .fresh)
     }
 
-    @Test func `a token with a refresh token and without an end is refreshed within the hour`() {
+    @Test func `a token with a refresh token and without a lifetime is refreshed within the hour`() {
         #expect(signedIn(lifetime: nil).state.accessToken?.lifetime == RefreshRule.assumedLifetime)
     }
 

@@ -38,7 +38,7 @@ struct RefreshMachineSignOutTests {
         return told
     }
 
-    @Test func `it is announced for the last quarter, and then the tokens are erased`() throws {
+    @Test func `a sign-out is announced for the last quarter of its time, then the tokens are erased`() throws {
         var machine = signedIn()
         let told = try run(&machine, until: start.later(.seconds(40_000)))
         let end = start.wall + .seconds(28_800)
@@ -49,7 +49,7 @@ struct RefreshMachineSignOutTests {
         #expect(machine.state.accessToken == nil)
     }
 
-    @Test func `a sign-in before the end starts the time anew`() throws {
+    @Test func `a sign-in before the sign-out restarts its time`() throws {
         var machine = signedIn()
         _ = try run(&machine, until: start.later(.seconds(25_000)))
         #expect(machine.state.shown(at: start.later(.seconds(25_000))) == .refreshTokenExpiring)
@@ -61,7 +61,7 @@ struct RefreshMachineSignOutTests {
     }
 
     @Test(arguments: MachineFixture.phases)
-    func `whatever it is doing, it signs out in time, and no caller gets a token after that`(phase: Phase) {
+    func `an account signs out in time in any phase, and no caller gets a token afterwards`(phase: Phase) {
         guard phase != .signedOut else { return }
         for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested, .connectivityRestored] {
             var machine = Fixture.machine(phase, policy: policy)
@@ -73,7 +73,7 @@ struct RefreshMachineSignOutTests {
         }
     }
 
-    @Test func `an answer that comes after the end is stored, and then goes with the rest`() {
+    @Test func `an answer after the sign-out time is stored and then erased with the rest`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease), policy: policy)
         _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
         let late = start.later(.seconds(28_801))
@@ -83,7 +83,7 @@ struct RefreshMachineSignOutTests {
         #expect(machine.handle(.deadlineReached, at: late, jitter: 0.5).last == .publish(.signedOutByItself))
     }
 
-    @Test func `another length counts from the same sign-in, and without one the account stays`() {
+    @Test func `a changed sign-out time counts from the same sign-in, and none keeps the account`() {
         var machine = signedIn()
         let later = start.later(.seconds(3600))
         machine = RefreshMachine(state: machine.state, policy: RefreshPolicy(forgetAfter: .seconds(7200)))
@@ -94,7 +94,7 @@ struct RefreshMachineSignOutTests {
         #expect(machine.state.signOut == nil)
     }
 
-    @Test func `a clock that is set back prolongs nothing`() {
+    @Test func `a clock that is set back does not delay the sign-out`() {
         var machine = signedIn()
         let later = start.later(.seconds(28_800))
         let setBack = Moment(wall: start.wall, boot: later.boot)

@@ -23,7 +23,7 @@ struct RefreshMachineTargetTests {
         return machine
     }
 
-    @Test func `a target is asked for under a lease like any other`() {
+    @Test func `a target is requested with a lease like any other`() {
         var machine = Fixture.machine(.scheduled)
         let now = start.later(.seconds(5))
         #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == begin(at: now))
@@ -37,7 +37,7 @@ struct RefreshMachineTargetTests {
             (.interactionRequired(MachineFixture.interaction), false),
         ] + BackOff.Kind.allCases.map { (.backingOff(MachineFixture.backOff($0)), $0 == .transient) }
     )
-    func `where the account is not in order its own exchange goes first, if one may start`(phase: Phase, starts: Bool) {
+    func `if the account has a problem, its own refresh goes first, if one may start`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
         let now = start.later(.seconds(2))
         #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == (starts ? Fixture.begin(at: now) : []))
@@ -49,7 +49,7 @@ struct RefreshMachineTargetTests {
         #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
-    @Test func `the answer for a target rotates the grant and leaves the account's own token as it is`() throws {
+    @Test func `a target's answer rotates the grant and does not change the account's own token`() throws {
         var machine = asking()
         let own = machine.state.accessToken
         let effects = machine.handle(
@@ -66,7 +66,7 @@ struct RefreshMachineTargetTests {
         #expect(machine.state.deadline == start.wall + .seconds(2400))
     }
 
-    @Test func `an answer for a target that comes after its lease is kept`() {
+    @Test func `a target's answer after the end of its lease is stored`() {
         var machine = asking()
         _ = machine.handle(.deadlineReached, at: start.later(Lease.duration), jitter: 0)
         #expect(machine.state.isOutcomeUnknown)
@@ -98,7 +98,7 @@ struct RefreshMachineTargetTests {
     }
 
     @Test(arguments: [FailureClass.misconfigured, .rejected, .userRequired, .unavailable, .unreachable])
-    func `a refusal of more than the grant has says nothing of the grant`(failureClass: FailureClass) {
+    func `a refusal of claims says nothing about the grant`(failureClass: FailureClass) {
         let before = Fixture.machine(.scheduled).state
         var machine = Fixture.machine(.scheduled)
         _ = machine.handle(.refreshRequested, at: start, jitter: 0)
@@ -110,7 +110,7 @@ struct RefreshMachineTargetTests {
     }
 
     @Test(arguments: [FailureClass.unavailable, .unreachable])
-    func `a server that is not there for what was demanded is given time, if the token is due`(
+    func `a server that fails on requested claims gets time if the token is due`(
         failureClass: FailureClass
     ) {
         let now = start.later(.seconds(2 * 3_600))
@@ -129,7 +129,7 @@ struct RefreshMachineTargetTests {
         #expect(machine.state.deadline.map { $0 > now.wall } == true)
     }
 
-    @Test func `whether the grant has ended is asked without what was demanded`() {
+    @Test func `whether the grant has ended is asked without claims`() {
         var machine = Fixture.machine(.scheduled)
         _ = machine.handle(.refreshRequested, at: start, jitter: 0)
         let now = start.later(.seconds(1))
@@ -159,7 +159,7 @@ struct RefreshMachineTargetTests {
         )
     }
 
-    @Test func `an answer for a target that is lost is asked after soon, by the account's own exchange`() {
+    @Test func `after a lost answer for a target the account's own refresh follows soon`() {
         var machine = RefreshMachine(state: asking().state, policy: RefreshPolicy(rotationGrace: .seconds(60)))
         let failure = Fixture.failure(.unanswered)
         _ = machine.handle(.targetFailed(target, Fixture.generation, failure), at: start, jitter: 0)
@@ -169,7 +169,7 @@ struct RefreshMachineTargetTests {
         #expect(machine.handle(.targetNeeded(target), at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
-    @Test func `a server that asks to wait is not asked for anything meanwhile`() {
+    @Test func `a server that asks for a pause gets no request during it`() {
         var machine = asking()
         let failure = Fixture.failure(.unavailable, retryAfter: .seconds(600))
         _ = machine.handle(.targetFailed(target, Fixture.generation, failure), at: start, jitter: 0)
@@ -177,7 +177,7 @@ struct RefreshMachineTargetTests {
         #expect(machine.handle(.targetNeeded(target), at: start.later(.seconds(599)), jitter: 0) == [])
     }
 
-    @Test func `a rejected token of a target is erased, and replaced where one may ask`() {
+    @Test func `a rejected token of a target is erased, and replaced if a request may start`() {
         var machine = Fixture.machine(.scheduled)
         #expect(
             machine.handle(.targetRejected(target), at: start, jitter: 0)

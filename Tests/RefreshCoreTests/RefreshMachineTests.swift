@@ -10,14 +10,14 @@ import Testing
     // MARK: deadlineReached
 
     @Test(arguments: [Phase.signedOut, .interactionRequired(MachineFixture.interaction)])
-    func `a deadline means nothing to who waits for the user`(phase: Phase) {
+    func `a deadline means nothing while the account waits for the user`(phase: Phase) {
         var machine = Fixture.machine(phase)
         #expect(machine.handle(.deadlineReached, at: start, jitter: 0) == [.persist(.unchanged)])
         #expect(machine.state.phase == phase)
         #expect(machine.state.deadline == nil)
     }
 
-    @Test func `a deadline that comes when the refresh is due starts it`() {
+    @Test func `a deadline starts a refresh that is due`() {
         var machine = Fixture.machine(.scheduled)
         let now = start.later(.seconds(2400))
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == Fixture.begin(at: now))
@@ -32,14 +32,14 @@ import Testing
         #expect(machine.state.deadline == start.wall + .seconds(2400))
     }
 
-    @Test func `a deadline that comes too early after the clock was set back a year is not a year away`() {
+    @Test func `an early deadline after the clock was set back by a year is not a year away`() {
         var machine = Fixture.machine(.scheduled)
         let now = start.later(.seconds(2399)).stepped(.seconds(-365 * 86_400))
         _ = machine.handle(.deadlineReached, at: now, jitter: 0)
         #expect(machine.state.deadline == now.wall + .seconds(1))
     }
 
-    @Test func `a deadline before the end of the lease is set to its end`() {
+    @Test func `a deadline before the end of the lease is moved to its end`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let now = start.later(.seconds(40))
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
@@ -47,7 +47,7 @@ import Testing
         #expect(machine.state.deadline == start.wall + Lease.duration)
     }
 
-    @Test func `at the end of the lease the outcome is unknown, and the refresh token is kept back`() {
+    @Test func `at the end of the lease the outcome is unknown, and the refresh token is not sent yet`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let now = start.later(Lease.duration)
         let effects = machine.handle(.deadlineReached, at: now, jitter: 0)
@@ -88,20 +88,20 @@ import Testing
             (.interactionRequired(MachineFixture.interaction), false),
         ] + BackOff.Kind.allCases.map { (.backingOff(MachineFixture.backOff($0)), $0 == .transient) }
     )
-    func `a caller starts a refresh where one may start`(phase: Phase, starts: Bool) {
+    func `a caller starts a refresh if one may start`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
         let now = start.later(.seconds(2))
         #expect(machine.handle(.tokenNeeded, at: now, jitter: 0) == (starts ? Fixture.begin(at: now) : []))
     }
 
     @Test(arguments: BackOff.Kind.allCases.filter { $0 != .doubtful })
-    func `a caller may start what is over`(kind: BackOff.Kind) {
+    func `a caller may start a refresh after a back-off has ended`(kind: BackOff.Kind) {
         var machine = Fixture.machine(.backingOff(Fixture.backOff(kind)))
         let now = start.later(.seconds(100))
         #expect(machine.handle(.tokenNeeded, at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
-    @Test func `a caller has an untrusted certificate looked at again, as after a captive portal`() {
+    @Test func `a caller has an untrusted certificate checked again, as after a captive portal`() {
         let failure = Fixture.failure(.untrusted)
         let backOff = BackOff(failedAt: start, delay: .seconds(3000), kind: .misconfigured, failure: failure)
         var machine = Fixture.machine(.backingOff(backOff))
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: [Event.tokenNeeded, .refreshRequested])
-    func `nobody shortens a wait below what the server asked for, though ours is longer`(event: Event) {
+    func `nobody shortens a wait below what the server asked for, even if ours is longer`(event: Event) {
         let failure = Fixture.failure(.unavailable, retryAfter: .seconds(60))
         let backOff = BackOff(failedAt: start, delay: .seconds(100), kind: .transient, failure: failure)
         var machine = Fixture.machine(.backingOff(backOff))
@@ -137,7 +137,7 @@ import Testing
                 (.backingOff(MachineFixture.backOff($0)), [.transient, .misconfigured, .doubtful].contains($0))
             }
     )
-    func `a person starts a refresh even where interaction is required`(phase: Phase, starts: Bool) {
+    func `a person starts a refresh even if interaction is required`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
         #expect(machine.handle(.refreshRequested, at: start, jitter: 0) == (starts ? Fixture.begin(at: start) : []))
     }
@@ -153,7 +153,7 @@ import Testing
                 (.backingOff(MachineFixture.backOff($0)), $0 == .transient || $0 == .doubtful)
             }
     )
-    func `a rejected access token is given to nobody, and replaced where one may ask`(phase: Phase, starts: Bool) {
+    func `a rejected access token is given to nobody, and replaced if a request may start`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
         let now = start.later(.seconds(10))
         let effects = machine.handle(.accessTokenRejected, at: now, jitter: 0)
@@ -166,7 +166,7 @@ import Testing
         #expect(machine.handle(.accessTokenRejected, at: start, jitter: 0) == [])
     }
 
-    @Test func `a rejected token is replaced, unless it was asked for less than a second ago`() {
+    @Test func `a rejected token is replaced, unless it was requested less than a second ago`() {
         var machine = Fixture.machine(.scheduled)
         #expect(machine.handle(.accessTokenRejected, at: start.later(.milliseconds(999)), jitter: 0) == [])
         #expect(machine.state.accessToken != nil)

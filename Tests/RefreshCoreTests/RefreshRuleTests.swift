@@ -8,7 +8,7 @@ import Testing
             (20.0, 9.0, 10.0, 11.0), (300, 162, 180, 180), (3600, 2160, 2400, 2640), (86_400, 51_840, 57_600, 63_360),
         ]
     )
-    func `the table holds`(lifetime: Double, earliest: Double, middle: Double, latest: Double) {
+    func `refresh times follow the table`(lifetime: Double, earliest: Double, middle: Double, latest: Double) {
         #expect(refreshAfter(lifetime, jitter: 0) == earliest)
         #expect(refreshAfter(lifetime, jitter: 0.5) == middle)
         #expect(abs(refreshAfter(lifetime, jitter: 1) - latest) < 0.001)
@@ -30,13 +30,13 @@ import Testing
         #expect(refreshAfter(lifetime, jitter: 0) == 1)
     }
 
-    @Test func `the server's wish comes before our rule, if it makes sense`() {
+    @Test func `a sensible wish of the server overrides our rule`() {
         #expect(refreshAfter(3600, refreshIn: 1000, jitter: 0.5) == 1000)
         #expect(refreshAfter(3600, refreshIn: 3600, jitter: 0.5) == 2400)
         #expect(refreshAfter(3600, refreshIn: 0, jitter: 0.5) == 2400)
     }
 
-    @Test func `the owner's lead time comes before all, but for half of the lifetime and its last tenth`() {
+    @Test func `the owner's lead time overrides everything except half of the lifetime and its last tenth`() {
         #expect(refreshAfter(3600, refreshIn: 1000, leadTime: 600, jitter: 0.5) == 3000)
         #expect(refreshAfter(600, leadTime: 90, jitter: 0.999) > 480)
         #expect(refreshAfter(3600, leadTime: 60, jitter: 0.5) == 3240)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct RefreshSimulationTests {
     private static let worldsPerPart = 8
 
-    @Test(arguments: 0..<16) func `in any weather nothing that was promised is broken`(part: Int) {
+    @Test(arguments: 0..<16) func `no promise is broken under random faults`(part: Int) {
         for seed in Simulation.seeds(part: part, count: RefreshSimulationTests.worldsPerPart) {
             let outcome = Simulation.outcome(seed: seed, test: "RefreshSimulationTests")
             if let report = outcome.report { Issue.record(Comment(rawValue: report)) }
@@ -13,14 +13,14 @@ import Testing
     }
 
     @Test(arguments: Simulation.seeds(part: 0, count: 4))
-    func `a grant whose answers all arrive lasts for ever, whatever else fails`(seed: UInt64) {
+    func `a grant whose answers all arrive lasts forever, whatever else fails`(seed: UInt64) {
         let outcome = Simulation.outcome(seed: seed, climate: .honest, test: "RefreshSimulationTests")
         #expect(outcome.report == nil)
         #expect(outcome.exchanges > 1_000)
     }
 
     @Test(arguments: Simulation.seeds(part: 0, count: 4))
-    func `a lost answer is asked for again while the server still forgives`(seed: UInt64) {
+    func `a lost answer is requested again within the grace period`(seed: UInt64) {
         let outcome = Simulation.outcome(seed: seed, climate: .forgetful, test: "RefreshSimulationTests")
         #expect(outcome.report == nil)
         #expect(outcome.exchanges > 1_000)
@@ -37,7 +37,7 @@ import Testing
         #expect(Set(fingerprints).count == fingerprints.count)
     }
 
-    @Test func `the worlds are worth thousands of account-years`() {
+    @Test func `the simulations cover thousands of account-years`() {
         let seeds = (0..<16).flatMap { Simulation.seeds(part: $0, count: RefreshSimulationTests.worldsPerPart) }
         guard Simulation.replayedSeed == nil else { return }
         let days = seeds.reduce(0.0) { $0 + World(seed: $1, climate: nil).climate.days }

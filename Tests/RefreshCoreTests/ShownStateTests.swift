@@ -5,14 +5,14 @@ import Testing
 @Suite struct ShownStateTests {
     private let start = MachineFixture.start
 
-    @Test func `an account is fresh while its token is valid, and retrying once it has ended`() {
+    @Test func `an account is fresh while its token is valid, and retrying after it has expired`() {
         let state = MachineFixture.machine(.scheduled).state
         #expect(state.shown(at: start) == .fresh)
         #expect(state.shown(at: start.later(.seconds(3599))) == .fresh)
         #expect(state.shown(at: start.later(.seconds(3600))) == .retrying)
     }
 
-    @Test func `a new grant is refreshing, and retrying once its first refresh is held back`() {
+    @Test func `a new grant is refreshing, and retrying if its first refresh is late`() {
         var machine = MachineFixture.machine(.signedOut)
         _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0.5)
         #expect(machine.state.shown(at: start) == .refreshing)

@@ -14,7 +14,7 @@ import Testing
         #expect(instant < instant + .microseconds(1))
     }
 
-    @Test func `time stops at its ends`() {
+    @Test func `time saturates at its limits`() {
         #expect(end + .seconds(1) == end)
         #expect(beginning - .seconds(1) == beginning)
         #expect(end - beginning == .microseconds(Int64.max))

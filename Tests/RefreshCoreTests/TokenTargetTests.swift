@@ -15,7 +15,7 @@ struct TokenTargetTests {
             ([":", "resource"], ["https://x.example"], "two words"),
         ] as [([String], [String], String?)]
     )
-    func `its text names it and nothing else`(scopes: [String], resources: [String], audience: String?) throws {
+    func `a target's text identifies it alone`(scopes: [String], resources: [String], audience: String?) throws {
         let target = try TokenTarget(scopes: scopes, resources: resources, audience: audience)
         #expect(TokenTarget(text: target.text) == target)
     }
@@ -24,20 +24,20 @@ struct TokenTargetTests {
         "", "a", "scope", "scope ", "scope b\nscope a", "scope a\nscope a", "audience x\nscope a",
         "audience x\naudience y", "resource x", "other a", "scope a\n",
     ])
-    func `what no target is called is no target`(text: String) {
+    func `a text that is not canonical is not a target`(text: String) {
         #expect(TokenTarget(text: text) == nil)
     }
 
-    @Test(arguments: ["", "a b", "a\"", "a\\", "ä", "a\n"]) func `what is no scope token is refused`(scope: String) {
+    @Test(arguments: ["", "a b", "a\"", "a\\", "ä", "a\n"]) func `an invalid scope token is refused`(scope: String) {
         #expect(throws: TokenTargetError.scope(scope)) { try TokenTarget(scopes: ["ok", scope]) }
     }
 
     @Test(arguments: ["", "api", "/api", "https:", "https://x.example/#f", "https://x.example/ y", "1a:b", ":x"])
-    func `what is no absolute URI without a fragment is refused`(resource: String) {
+    func `a resource that is not an absolute URI without fragment is refused`(resource: String) {
         #expect(throws: TokenTargetError.resource(resource)) { try TokenTarget(resources: [resource]) }
     }
 
-    @Test func `claims name a target, and stand on one line`() throws {
+    @Test func `claims make a target, and are on one line`() throws {
         let target = try TokenTarget(scopes: ["a"], claims: #"{"id_token":{"acr":null}}"#)
         #expect(target.text == "scope a\nclaims {\"id_token\":{\"acr\":null}}")
         #expect(TokenTarget(text: target.text) == target)
@@ -46,7 +46,7 @@ struct TokenTargetTests {
         }
     }
 
-    @Test func `nothing, an empty audience, and too much are refused`() throws {
+    @Test func `an empty target, an empty audience and a too long target are refused`() throws {
         #expect(throws: TokenTargetError.empty) { try TokenTarget() }
         #expect(throws: TokenTargetError.audience("")) { try TokenTarget(audience: "") }
         #expect(throws: TokenTargetError.audience("a\nb")) { try TokenTarget(audience: "a\nb") }

@@ -18,7 +18,7 @@ import Testing
 
     private func code(_ text: String) -> AuthorizationVerdict { .code(AuthorizationCode(Secret(text))) }
 
-    @Test func `the answer to our request gives its code`() throws {
+    @Test func `the answer to our request contains the code`() throws {
         #expect(try verdict("code=SplxlOBeZQQYbYS6WxSbIA&state=\(Samples.state)") == code("SplxlOBeZQQYbYS6WxSbIA"))
     }
 
@@ -33,22 +33,22 @@ import Testing
         "code=x&state=\(SignInSamples.state)x", "code=x&state=\(SignInSamples.state.dropLast())",
         "code=x&state=\(SignInSamples.state.lowercased())", "code=x&State=\(SignInSamples.state)",
     ])
-    func `what does not have our state is no answer, an error neither`(form: String) throws {
+    func `a response without our state is not an answer, not even an error`(form: String) throws {
         #expect(try verdict(form) == .refused(.wrongState))
     }
 
-    @Test func `the request's own address, which has our state, is no answer`() throws {
+    @Test func `the request's own address is not an answer, although it has our state`() throws {
         let address = "response_type=code&client_id=app&state=\(Samples.state)"
         #expect(try verdict(address) == .refused(.noAnswer))
     }
 
     @Test(arguments: ["code=a&code=b", "state=a&state=b&code=c", "error=a&%65rror=b", "x=1&x=1"])
-    func `a parameter that is there twice spoils all`(form: String) {
+    func `a repeated parameter makes the response invalid`(form: String) {
         #expect(throws: AuthorizationResponseError.repeatedParameter) { try Samples.response(form) }
     }
 
     @Test(arguments: ["code=%", "code=%4", "code=%zz", "code=%ff", "%c3=1"])
-    func `broken encoding spoils all`(form: String) {
+    func `broken encoding makes the response invalid`(form: String) {
         #expect(throws: AuthorizationResponseError.badEncoding) { try Samples.response(form) }
     }
 
@@ -57,18 +57,18 @@ import Testing
     @Test(arguments: [
         "https://evil.example", "https://sso.example.org/", "https://SSO.example.org", "http://sso.example.org", "",
     ])
-    func `an answer that names another issuer is not believed`(issuer: String) throws {
+    func `an answer that names another issuer is not trusted`(issuer: String) throws {
         let form = "code=x&state=\(Samples.state)&iss=\(issuer)"
         #expect(try verdict(form) == .untrusted(.wrongIssuer))
         #expect(try verdict("error=access_denied&state=\(Samples.state)&iss=\(issuer)") == .untrusted(.wrongIssuer))
     }
 
-    @Test func `an answer that names our issuer is believed`() throws {
+    @Test func `an answer that names our issuer is trusted`() throws {
         let form = "code=x&state=\(Samples.state)&iss=https%3A%2F%2Fsso.example.org"
         #expect(try verdict(form, requiresIssuer: true) == code("x"))
     }
 
-    @Test func `a server that says it names itself has to`() throws {
+    @Test func `a server that promises to name itself must do so`() throws {
         #expect(try verdict("code=x&state=\(Samples.state)", requiresIssuer: true) == .untrusted(.noIssuer))
         let both = "code=x&error=access_denied&state=\(Samples.state)"
         #expect(try verdict(both, requiresIssuer: true) == .untrusted(.noIssuer))
@@ -81,11 +81,11 @@ import Testing
 
     // MARK: codes and errors
 
-    @Test func `a code and an error together are not believed`() throws {
+    @Test func `a code together with an error is not trusted`() throws {
         #expect(try verdict("code=x&error=y&state=\(Samples.state)") == .untrusted(.codeAndError))
     }
 
-    @Test func `a code that no server can have made is not sent`() throws {
+    @Test func `an impossible code is not sent`() throws {
         #expect(try verdict("code=a%0Ab&state=\(Samples.state)") == .untrusted(.malformedCode))
         #expect(try verdict("code=%C3%A4&state=\(Samples.state)") == .untrusted(.malformedCode))
         let longest = String(repeating: "a", count: AuthorizationCode.bytesMax)
@@ -93,7 +93,7 @@ import Testing
         #expect(try verdict("code=\(longest)a&state=\(Samples.state)") == .untrusted(.malformedCode))
     }
 
-    @Test func `more than a browser is ever sent with is not read`() throws {
+    @Test func `a too large response is not read`() throws {
         let filler = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
         #expect(throws: AuthorizationResponseError.tooLong) { try Samples.response(filler) }
         let many = (0..<AuthorizationResponse.parametersMax).map { "p\($0)=" }.joined(separator: "&")
@@ -101,7 +101,7 @@ import Testing
         #expect(throws: AuthorizationResponseError.tooLong) { try Samples.response(many + "&q=") }
     }
 
-    @Test func `an error is told in the server's words, fit for a terminal`() throws {
+    @Test func `an error has the server's text, safe for a terminal`() throws {
         let form = "error=access_denied&error_description=You%0Asaid%1B%5B31m+no&state=\(Samples.state)"
         let refusal = ServerRefusal(error: "access_denied", description: "You said [31m no")
         #expect(try verdict(form) == .error(refusal))
@@ -118,7 +118,7 @@ import Testing
         #expect(ServerRefusal(error: error).meaning == meaning)
     }
 
-    @Test func `a provider's own name of the code is taken, and no other`() throws {
+    @Test func `a provider's own name for the code is accepted, and no other`() throws {
         var expected = Samples.expectation()
         expected.codeParameters = ["spapi_oauth_code"]
         let response = try Samples.response("spapi_oauth_code=x&state=\(Samples.state)")
@@ -127,7 +127,7 @@ import Testing
         #expect(usual.verdict(against: expected) == .refused(.noAnswer))
     }
 
-    @Test func `what the profile asks for is kept`() throws {
+    @Test func `parameters named by the profile are kept`() throws {
         var expected = Samples.expectation()
         expected.keptParameters = ["realmId", "absent"]
         let response = try Samples.response("code=x&state=\(Samples.state)&realmId=4620816365&other=1")
@@ -135,7 +135,7 @@ import Testing
         #expect(response.verdict(against: expected) == .code(code))
     }
 
-    @Test func `nothing of it is shown by accident`() throws {
+    @Test func `a response is never printed by accident`() throws {
         let response = try Samples.response("code=sesame&state=\(Samples.state)")
         var dumped = ""
         dump(response, to: &dumped)

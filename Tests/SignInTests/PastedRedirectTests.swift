@@ -32,7 +32,7 @@ import Testing
         #expect(try verdict(text) == .code(AuthorizationCode(Secret("4/0Ab:c"))))
     }
 
-    @Test func `an error behind the number sign is an error`() throws {
+    @Test func `an error after the number sign is read`() throws {
         let text = "https://me.example/relay#error=access_denied&state=\(Samples.state)"
         #expect(try verdict(text) == .error(ServerRefusal(error: "access_denied")))
     }
@@ -44,14 +44,14 @@ import Testing
         #expect(try verdict(text, requiresIssuer: true) == .refused(.needsWholeAddress))
     }
 
-    @Test func `the state of another sign-in is refused however it is brought`() throws {
+    @Test func `another sign-in's state is refused in every form`() throws {
         #expect(try verdict("code#other") == .refused(.wrongState))
         #expect(try verdict("code#") == .refused(.wrongState))
         #expect(try verdict("http://127.0.0.1:1/callback?code=x&state=other") == .refused(.wrongState))
         #expect(try verdict("http://127.0.0.1:1/callback") == .refused(.wrongState))
     }
 
-    @Test func `the address that the browser was opened with is no answer`() throws {
+    @Test func `the address that opened the browser is not an answer`() throws {
         let text = "https://sso.example.org/authorize?response_type=code&state=\(Samples.state)"
         #expect(try verdict(text) == .refused(.noAnswer))
     }
@@ -60,33 +60,33 @@ import Testing
         "http://127.0.0.1:1234/callback/me?\(answer)", "org.example.app:/callback/me?\(answer)",
         "org.example.app:/callback/me#\(answer)",
     ])
-    func `an answer at the issuer's own path is taken`(text: String) throws {
+    func `an answer at the issuer's own path is accepted`(text: String) throws {
         #expect(try verdict(text, path: "/callback/me") == .code(AuthorizationCode(Secret("4/0Ab:c"))))
     }
 
     @Test(arguments: [
         "http://127.0.0.1:1234/callback?\(answer)", "org.example.app:/callback/you?\(answer)", "x:/?\(answer)",
     ])
-    func `an answer at another issuer's path is refused, though the state is right`(text: String) throws {
+    func `an answer at another issuer's path is refused, even with the right state`(text: String) throws {
         #expect(try verdict(text, path: "/callback/me") == .refused(.wrongPath))
     }
 
     @Test(arguments: ["4/0Ab:c", answer, "?\(answer)", "4/0Ab:c#\(SignInSamples.state)"])
-    func `an answer without its address is refused where the path tells the issuers apart`(text: String) throws {
+    func `an answer without its address is refused if the path identifies the issuer`(text: String) throws {
         #expect(try verdict(text, path: "/callback/me") == .refused(.needsWholeAddress))
     }
 
     @Test(arguments: ["", " \n\t"])
-    func `nothing is nothing`(text: String) {
+    func `an empty text is not an answer`(text: String) {
         #expect(throws: PastedRedirectError.empty) { try PastedRedirect.read(text) }
     }
 
-    @Test func `what is too long is not read`() {
+    @Test func `a too long text is not read`() {
         let text = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
         #expect(throws: PastedRedirectError.response(.tooLong)) { try PastedRedirect.read(text) }
     }
 
-    @Test func `a text that no server can have made a code of is no answer`() throws {
+    @Test func `a text that cannot be a code is not an answer`() throws {
         #expect(try verdict("gr\u{fc}n") == .refused(.noAnswer))
     }
 }

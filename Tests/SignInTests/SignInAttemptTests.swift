@@ -24,14 +24,14 @@ import Testing
         return attempt
     }
 
-    @Test func `a sign-in goes from the browser over the exchange to the disk`() throws {
+    @Test func `a sign-in goes from the browser through the exchange to the disk`() throws {
         var attempt = try exchanging()
         #expect(attempt.handle(.grantArrived(subject: "alice"), at: start) == [.store])
         #expect(attempt.handle(.stored, at: start) == [.finish(.completed)])
         #expect(attempt.phase == .ended(.completed))
     }
 
-    @Test func `a browser that was opened is told once somebody has something to do`() {
+    @Test func `an opened browser is reported when the person has something to do`() {
         var attempt = Samples.attempt()
         #expect(attempt.handle(.opened, at: start) == [])
         _ = attempt.handle(.prepared(Samples.expectation()), at: start)
@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: [
         "code=x", "code=x&state=wrong", "error=access_denied&state=wrong", "state=\(SignInSamples.state)",
     ])
-    func `what is no answer changes nothing`(form: String) throws {
+    func `a response that is not an answer changes nothing`(form: String) throws {
         var attempt = waiting()
         let before = attempt.phase
         let effects = attempt.handle(.responseArrived(try Samples.response(form)), at: start)
@@ -54,7 +54,7 @@ import Testing
         #expect(attempt.phase == before)
     }
 
-    @Test func `the state counts once, while the code is exchanged and after the end`() throws {
+    @Test func `the state is valid once, also during the exchange and after the end`() throws {
         var attempt = try exchanging()
         let again = SignInEvent.responseArrived(try Samples.response("code=injected&state=\(Samples.state)"))
         #expect(attempt.handle(again, at: start) == [.refuse(.alreadyAnswered)])
@@ -64,7 +64,7 @@ import Testing
         #expect(attempt.handle(again, at: start) == [.refuse(.alreadyAnswered)])
     }
 
-    @Test func `an answer before the request left, or to a device, is awaited by nobody`() throws {
+    @Test func `an answer before the request, or for a device, is not expected`() throws {
         var attempt = Samples.attempt()
         let answer = SignInEvent.responseArrived(try Samples.response(good))
         #expect(attempt.handle(answer, at: start) == [.refuse(.notAwaited)])
@@ -72,7 +72,7 @@ import Testing
         #expect(device.handle(answer, at: start) == [.refuse(.notAwaited)])
     }
 
-    @Test func `an answer of another issuer ends the sign-in, and its code is not sent`() throws {
+    @Test func `an answer of another issuer ends the sign-in without sending the code`() throws {
         var attempt = waiting()
         let answer = try Samples.response(good + "&iss=https://evil.example")
         let effects = attempt.handle(.responseArrived(answer), at: start)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(arguments: [SignInLeg.grant, .passwordReset, .otherPolicy])
-    func `a person who turns back has cancelled, whatever the policy`(leg: SignInLeg) throws {
+    func `a person who goes back has cancelled, in any policy`(leg: SignInLeg) throws {
         var attempt = atPolicy(leg == .otherPolicy ? leg : .grant)
         if leg == .passwordReset {
             _ = attempt.handle(.responseArrived(try Samples.response(forgotten)), at: start)
@@ -165,7 +165,7 @@ import Testing
         "error=access_denied&error_description=AADB2C901180", "error=access_denied&error_description=The+AADB2C90118",
         "error=server_error&error_description=AADB2C90118%3A", "error=access_denied",
     ])
-    func `what only resembles a policy's error is none`(form: String) throws {
+    func `an error that only resembles a policy's is not one`(form: String) throws {
         var attempt = atPolicy()
         let answer = try Samples.response(form + "&state=\(Samples.state)")
         let effects = attempt.handle(.responseArrived(answer), at: start)
@@ -181,7 +181,7 @@ import Testing
 
     // MARK: the other ends
 
-    @Test func `a person who says no has denied it`() throws {
+    @Test func `a person who refuses has denied the sign-in`() throws {
         var attempt = waiting()
         let answer = try Samples.response("error=access_denied&state=\(Samples.state)")
         let denied = SignInEnd.denied(ServerRefusal(error: "access_denied"))
@@ -210,7 +210,7 @@ import Testing
         #expect(preparing.handle(.preparationFailed(SignInFailure(failure)), at: start) == [.finish(end)])
     }
 
-    @Test func `nobody is waited for longer than ten minutes, whatever the wall clock says`() {
+    @Test func `a sign-in waits ten minutes at most, whatever the wall clock says`() {
         var attempt = waiting()
         #expect(attempt.remaining(at: start) == .seconds(600))
         #expect(attempt.expiresAt(at: start) == start.wall + .seconds(600))
@@ -220,14 +220,14 @@ import Testing
         #expect(attempt.remaining(at: start) == nil)
     }
 
-    @Test func `a code that is under way is waited for`() throws {
+    @Test func `the exchange of a code is awaited`() throws {
         var attempt = try exchanging()
         #expect(attempt.remaining(at: start) == nil)
         #expect(attempt.handle(.timePassed, at: start.later(.seconds(3600))) == [])
         #expect(attempt.handle(.cancelled(by: .stopping), at: start) == [])
     }
 
-    @Test func `a person can turn back until the tokens are there`() throws {
+    @Test func `a person can cancel until the tokens have arrived`() throws {
         var preparing = Samples.attempt()
         #expect(preparing.handle(.cancelled(by: .user), at: start) == [.finish(.cancelled(by: .user))])
         var attempt = try exchanging()
@@ -239,7 +239,7 @@ import Testing
         #expect(storing.handle(.cancelled(by: .removed), at: start) == [.finish(.cancelled(by: .removed))])
     }
 
-    @Test func `another person than the stored one is refused, unless that is wanted`() throws {
+    @Test func `another person than the stored one is refused, unless requested`() throws {
         var attempt = try exchanging("alice")
         let end = SignInEnd.otherSubject(signedIn: "bob", owner: "alice")
         #expect(attempt.handle(.grantArrived(subject: "bob"), at: start) == [.finish(end)])
@@ -251,7 +251,7 @@ import Testing
         #expect(unnamed.handle(.grantArrived(subject: nil), at: start) == [.store])
     }
 
-    @Test func `a server that cannot say who signed in hands no account to anybody else`() throws {
+    @Test func `if the server cannot say who signed in, nobody takes over the account`() throws {
         var attempt = try exchanging("alice")
         let effects = attempt.handle(.grantArrived(subject: nil, isUnavailable: true), at: start)
         guard case .finish(.failed(let failure))? = effects.first else {
@@ -291,7 +291,7 @@ import Testing
         return attempt
     }
 
-    @Test func `a device asks at the server's interval, one request at a time`() {
+    @Test func `a device polls at the server's interval, one request at a time`() {
         var attempt = polling(interval: .seconds(7))
         #expect(attempt.handle(.timePassed, at: start.later(.seconds(6))) == [])
         #expect(attempt.handle(.timePassed, at: start.later(.seconds(7))) == [.poll])
@@ -302,12 +302,12 @@ import Testing
         #expect(attempt.handle(.grantArrived(subject: "alice"), at: start.later(.seconds(39))) == [.store])
     }
 
-    @Test func `without an interval five seconds are meant, and no server is asked more than once a second`() {
+    @Test func `without an interval a device polls every five seconds, and never more than once a second`() {
         #expect(polling(interval: nil).remaining(at: start) == .seconds(5))
         #expect(polling(interval: .zero).remaining(at: start) == .seconds(1))
     }
 
-    @Test func `each request to slow down adds five seconds for good`() {
+    @Test func `each slow_down adds five seconds permanently`() {
         var attempt = polling()
         for (answer, wait) in [(DevicePollAnswer.slowDown, 10), (.slowDown, 15), (.pending, 15)] {
             _ = attempt.handle(.timePassed, at: start.later(.seconds(60)))
@@ -326,14 +326,14 @@ import Testing
         }
     }
 
-    @Test func `a device code is waited for as long as it lives, half an hour at most`() {
+    @Test func `a device code is awaited while it is valid, for half an hour at most`() {
         var attempt = polling(lifetime: .seconds(30))
         _ = attempt.handle(.timePassed, at: start.later(.seconds(29)))
         #expect(attempt.handle(.timePassed, at: start.later(.seconds(30))) == [.finish(.timedOut)])
         #expect(polling(lifetime: .seconds(86_400)).expiresAt(at: start) == start.wall + .seconds(1800))
     }
 
-    @Test func `a device that is refused is told why`() {
+    @Test func `a refused device code ends with the reason`() {
         let denied = ServerRefusal(error: "access_denied")
         for (answer, end) in [
             (DevicePollAnswer.denied(denied), SignInEnd.denied(denied)), (.expired, .timedOut),

@@ -40,11 +40,11 @@ import Testing
         #expect(value.string == nil)
     }
 
-    @Test func `the offset of the first bad byte is told`() {
+    @Test func `the offset of the first bad byte is reported`() {
         #expect(throws: JSONSyntaxError(offset: 6)) { try parse(#"{"a": x}"#) }
     }
 
-    @Test(arguments: 0..<200) func `random bytes are read or refused, never worse`(seed: UInt64) {
+    @Test(arguments: 0..<200) func `random bytes are read or refused and never crash`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let alphabet = Array("{}[]\",:\\u0123e+-.truefalsn \n".utf8) + [0, 0x1F, 0xFF]
         let bytes = (0..<60).map { _ in alphabet.randomElement(using: &random) ?? 0 }

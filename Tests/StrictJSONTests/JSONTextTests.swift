@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `members are found at any depth, as they stand`() throws {
+    @Test func `members are found at any depth, in their original form`() throws {
         let reply = try JSONText(#" { "a" : {"b":[1, {"c":"x"}]}, "d":null, "a\u0062":true } "#)
         #expect(reply["a"]?.text == #"{"b":[1, {"c":"x"}]}"#)
         #expect(reply["a"]?["b"]?.elements?[1]["c"]?.string == "x")
@@ -52,11 +52,11 @@ import Testing
     }
 
     @Test(arguments: [#""\ud83d""#, #""\ud83dx""#, #""\ud83d\u0041""#, #""\ude00""#, #""\ud83d\n""#])
-    func `half a surrogate pair is no string`(text: String) throws {
+    func `half a surrogate pair is not a string`(text: String) throws {
         #expect(try JSONText(text).string == nil)
     }
 
-    @Test func `bytes that are not UTF-8 are no string`() throws {
+    @Test func `bytes that are not UTF-8 are not a string`() throws {
         #expect(try JSONText([0x22, 0xFF, 0x22][...]).string == nil)
     }
 
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["", "plain", "\"\\/\n\r\t\u{1}\u{1F}\u{7F}", "ä😀\u{2028}", "\0"])
-    func `what is quoted reads back`(text: String) throws {
+    func `a quoted string reads back`(text: String) throws {
         #expect(try JSONText(JSONText.quote(text)).string == text)
     }
 
@@ -78,13 +78,13 @@ import Testing
         #expect(object == #"{"a\"":1,"c":"x"}"#)
     }
 
-    @Test func `the offset of the first bad byte is told`() {
+    @Test func `the offset of the first bad byte is reported`() {
         #expect(throws: JSONSyntaxError(offset: 6)) {
             _ = try JSONText(#"{"a": x}"#)
         }
     }
 
-    @Test func `a compact text has no white space but that of its strings`() throws {
+    @Test func `a compact text has white space only inside strings`() throws {
         let text = "{ \"a b\" : [ 1 , \"c \\\" d\" ,\n\t\"\\\\\" ] }"
         #expect(try JSONText(text).compactText == "{\"a b\":[1,\"c \\\" d\",\"\\\\\"]}")
     }

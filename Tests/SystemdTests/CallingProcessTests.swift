@@ -13,7 +13,7 @@ struct CallingProcessTests {
         return ends
     }
 
-    @Test func `a caller is known by its executable, whatever path leads to it`() throws {
+    @Test func `a caller is identified by its executable, whatever path leads to it`() throws {
         let ends = try pair()
         defer { for end in ends { close(end) } }
         let caller = try #require(HeldProcess(socket: ends[0], pid: getpid(), connectedAt: BootClock.now())?.look())
@@ -27,7 +27,7 @@ struct CallingProcessTests {
         #expect(FileIdentity(path: "/nowhere") == nil)
     }
 
-    @Test func `no descriptor is left over`() throws {
+    @Test func `no descriptor is leaked`() throws {
         let ends = try pair()
         defer { for end in ends { close(end) } }
         // The lowest free number stays the same, if nothing is left open; other tests run in this process, so some tries.
@@ -42,7 +42,7 @@ struct CallingProcessTests {
         #expect(isClean)
     }
 
-    @Test func `a caller that has ended is nobody, whoever has its number`() throws {
+    @Test func `a caller that has ended is unknown, even if its number was reused`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/socket"
         let listener = try UnixSocket(SOCK_STREAM, at: path)
@@ -57,7 +57,7 @@ struct CallingProcessTests {
         #expect(HeldProcess(socket: socket, pid: pid, connectedAt: BootClock.now())?.look() == nil)
     }
 
-    @Test func `the start of a process is read past any name that it gives itself`() {
+    @Test func `a process's start time is read whatever its name contains`() {
         let fields = (4...25).map { $0 == 22 ? "12345" : "1" }.joined(separator: " ")
         let text = "77 (a) R 9 (b) S \(fields)"
         #expect(HeldProcess.startTime(in: text, ticksPerSecond: 100) == 123_450_000)

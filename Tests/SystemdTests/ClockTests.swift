@@ -9,7 +9,7 @@ import Testing
         #expect(abs(WallClock.now() / 1_000_000 - seconds) <= 1)
     }
 
-    @Test func `the boot clock goes on and is never behind the monotonic one`() {
+    @Test func `the boot clock advances and is never behind the monotonic one`() {
         let first = BootClock.now()
         let reading = ClockReading.now()
         #expect(BootClock.now() >= first)
@@ -29,7 +29,7 @@ import Testing
         #expect(BootClock.bootID(in: "") == nil)
     }
 
-    @Test func `a sleep is told once`() {
+    @Test func `a sleep is reported once`() {
         var drift = SuspendDrift(since: ClockReading(boot: 10_000_000, monotonic: 10_000_000))
         let told = [
             drift.hasSlept(at: ClockReading(boot: 20_000_000, monotonic: 20_000_000)),
@@ -40,7 +40,7 @@ import Testing
         #expect(told == [false, true, false, true])
     }
 
-    @Test func `time between the two readings is no sleep`() {
+    @Test func `time between the two readings does not count as sleep`() {
         var drift = SuspendDrift(since: ClockReading(boot: 0, monotonic: 0))
         let told = [
             drift.hasSlept(at: ClockReading(boot: 10_000_000 + SuspendDrift.threshold - 1, monotonic: 10_000_000)),

@@ -10,13 +10,13 @@ import Testing
 @Suite struct ClockWatchTests {
     private let queue = DispatchQueue(label: "clock-watch")
 
-    @Test func `the timer is armed beyond every deadline`() throws {
+    @Test func `the timer is set later than every deadline`() throws {
         let watch = try ClockWatch(queue: queue) {}
         #expect(remainingSeconds(watch.descriptor) > 50 * 365 * 86_400)
         watch.cancel()
     }
 
-    @Test func `a ready timer calls the closure on the queue and is armed anew`() throws {
+    @Test func `a ready timer calls the closure on the queue and is armed again`() throws {
         let events = try EventPipe()
         let watch = try ClockWatch(queue: queue) { [queue] in
             dispatchPrecondition(condition: .onQueue(queue))
@@ -33,7 +33,7 @@ import Testing
         watch.cancel()
     }
 
-    @Test func `a cancelled read is a step and the timer is armed anew`() async {
+    @Test func `a cancelled read means a step, and the timer is armed again`() async {
         await #expect(processExitsWith: .success) {
             let timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
             #expect(remainingSeconds(timer) == 0)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a timer with nothing to tell is no step`() throws {
+    @Test func `a timer without a report means no step`() throws {
         let timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
         defer { close(timer) }
         #expect(!ClockWatch.consumeStep(timer))

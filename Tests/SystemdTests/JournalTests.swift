@@ -5,18 +5,18 @@ import Testing
 
 @Suite struct JournalTests {
     @Test(arguments: ["A", "MESSAGE", "AUTHREFRESH_ACCOUNT", "A1_", String(repeating: "A", count: 64)])
-    func `a name that journald takes is a name`(text: String) {
+    func `a name that journald accepts is valid`(text: String) {
         #expect(JournalFieldName(text)?.text == text)
     }
 
     @Test(arguments: [
         "", "_PID", "1A", "message", "A-B", "A B", "A=B", "Ä", "A\n", "A\0", String(repeating: "A", count: 65),
     ])
-    func `a name that journald would drop is none`(text: String) {
+    func `a name that journald would drop is invalid`(text: String) {
         #expect(JournalFieldName(text) == nil)
     }
 
-    @Test func `a field is its name, an equals sign and the bytes as they are`() {
+    @Test func `a field is its name, an equals sign and the unchanged bytes`() {
         #expect(JournalField("MESSAGE", "token refreshed").assignment == Array("MESSAGE=token refreshed".utf8))
         #expect(JournalField("A", bytes: [0, 10, 255, 61]).assignment == [65, 61, 0, 10, 255, 61])
         #expect(JournalField("A", "").assignment == [65, 61])

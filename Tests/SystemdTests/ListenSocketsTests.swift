@@ -6,7 +6,7 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test func `passed sockets come with their names and close on exec`() throws {
+    @Test func `passed sockets have their names and close on exec`() throws {
         let first = try UnixSocket(SOCK_STREAM, at: path("a"))
         let second = try UnixSocket(SOCK_STREAM, at: path("b"))
         listen(first.descriptor, 1)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["LISTEN_FDS=many", "LISTEN_FDS=-1", "LISTEN_FDS=1 LISTEN_FDNAMES=a:b"])
-    func `variables that contradict themselves are an error`(variables: String) throws {
+    func `contradictory variables are an error`(variables: String) throws {
         let socket = try UnixSocket(SOCK_STREAM, at: path("a"))
         listen(socket.descriptor, 1)
         let output = try activate(passing: [socket], "LISTEN_PID=$$ \(variables)")

@@ -2,7 +2,7 @@ import Systemd
 import Testing
 
 @Suite struct MessageIDTests {
-    @Test func `an id is written with 32 lower-case digits, leading zeros kept`() {
+    @Test func `an ID is written with 32 lower-case digits, including leading zeros`() {
         #expect(
             MessageID(0x00ab_cdef_0123_4567, 0x0000_0000_0000_00ff).description == "00abcdef0123456700000000000000ff"
         )
@@ -21,7 +21,7 @@ import Testing
         "+8befa1e1e1e4c3ab05f2d7c06d8f01a", "98befa1e1e1e4c3a-05f2d7c06d8f01a",
         "９8befa1e1e1e4c3ab05f2d7c06d8f01a", "98befa1e-1e1e-4c3a-b05f-2d7c06d8f01a",
     ])
-    func `text that is not 32 hexadecimal digits is no id`(text: String) {
+    func `text that is not 32 hexadecimal digits is not an ID`(text: String) {
         #expect(MessageID(text: text) == nil)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         #expect(usable(message(family: AF_INET6, to: [0xfd, 0x12] + zeros(14), prefix: 64)))
     }
 
-    @Test func `routes within the machine or the link are not`() {
+    @Test func `routes within the machine or the link are not usable`() {
         #expect(!usable(message(family: AF_INET, to: [169, 254, 0, 0], prefix: 16)))
         #expect(!usable(message(family: AF_INET, to: [127, 0, 0, 0], prefix: 8)))
         #expect(!usable(message(family: AF_INET, to: [224, 0, 0, 0], prefix: 4)))
@@ -25,7 +25,7 @@ import Testing
         #expect(!usable(message(family: AF_INET, to: [10, 0, 0, 0], prefix: 8, interface: 1)))
     }
 
-    @Test func `half of the address space is no loopback network`() {
+    @Test func `half of the address space is not a loopback network`() {
         #expect(usable(message(family: AF_INET, to: [128, 0, 0, 0], prefix: 1)))
         #expect(usable(message(family: AF_INET, to: [0, 0, 0, 0], prefix: 1)))
         #expect(usable(message(family: AF_INET6, to: zeros(16), prefix: 1)))
@@ -39,7 +39,7 @@ import Testing
         #expect(!usable(message(family: 28)), "MPLS")
     }
 
-    @Test func `the wide table number rules over the narrow one`() {
+    @Test func `the wide table number overrides the narrow one`() {
         // VPNs use tables above 255 (WireGuard: 51820); the header then says RT_TABLE_COMPAT (252).
         let wide = attribute(Int(RTA_TABLE.rawValue), bytes(UInt32(255)))
         #expect(!usable(message(family: AF_INET, table: 252) + wide))
@@ -53,7 +53,7 @@ import Testing
         #expect(usable(message(family: AF_INET, flags: UInt32(RTNH_F_ONLINK))))
     }
 
-    @Test func `of several nexthops one live one is enough`() {
+    @Test func `one live nexthop of several is enough`() {
         let dead = nexthop(flags: UInt8(RTNH_F_LINKDOWN), interface: 2)
         let live = nexthop(flags: 0, interface: 3)
         let header = Array(message(family: AF_INET).prefix(12))
@@ -61,7 +61,7 @@ import Testing
         #expect(!usable(header + attribute(Int(RTA_MULTIPATH.rawValue), dead + dead)))
     }
 
-    @Test func `a message cut anywhere traps nowhere`() {
+    @Test func `a message cut at any place does not trap`() {
         let whole =
             message(family: AF_INET6, to: [0xfe, 0x80] + zeros(14), prefix: 64)
             + attribute(Int(RTA_MULTIPATH.rawValue), nexthop(flags: 0, interface: 3))
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `an answer is complete with its end, and leftovers of another are passed over`() throws {
+    @Test func `an answer is complete at its end, and leftovers of another are ignored`() throws {
         var reading = RouteReading(sequence: 7)
         let route = message(family: AF_INET)
         try reading.take(

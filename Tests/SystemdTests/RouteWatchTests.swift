@@ -45,7 +45,7 @@ struct RouteWatchTests {
         }
     }
 
-    @Test func `a pulled cable is noticed, though it leaves the routes in place`() async {
+    @Test func `a pulled cable is noticed even though the routes stay`() async {
         await #expect(processExitsWith: .success) {
             try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
             try addCable()
@@ -67,7 +67,7 @@ struct RouteWatchTests {
         }
     }
 
-    @Test func `link-local routes and blackholes are no network`() async {
+    @Test func `link-local routes and blackholes do not count as a network`() async {
         await #expect(processExitsWith: .success) {
             try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
             try addCable()

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a line break in a status begins no assignment`() async {
+    @Test func `a line break in a status does not begin another assignment`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TemporaryDirectory()
             let manager = try UnixSocket(SOCK_DGRAM, at: "\(directory.path)/notify")
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `the watchdog is ours only when it names this process`() async {
+    @Test func `the watchdog counts only if it names this process`() async {
         await #expect(processExitsWith: .success) {
             unsafe setenv("WATCHDOG_USEC", "30000000", 1)
             #expect(ServiceNotifier.fromEnvironment().watchdogInterval == .seconds(30))

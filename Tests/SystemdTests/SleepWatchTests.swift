@@ -46,7 +46,7 @@ struct SleepWatchTests {
         queue.sync {}
     }
 
-    @Test func `the beginning and the end of each sleep are told`() throws {
+    @Test func `the beginning and the end of each sleep are reported`() throws {
         let bus = try PrivateBus()
         let watch = try watch(bus.address)
         try bus.waitForSubscription()
@@ -62,7 +62,7 @@ struct SleepWatchTests {
         watch.cancel()
     }
 
-    @Test func `a sleep is delayed from the first wish to the last, by one lock`() throws {
+    @Test func `one lock delays a sleep from the first request to the last`() throws {
         let bus = try PrivateBus()
         let watch = try watch(bus.address)
         try bus.waitForSubscription()
@@ -85,7 +85,7 @@ struct SleepWatchTests {
         watch.cancel()
     }
 
-    @Test func `a lock that comes when nobody wants it any more is given back, and one at the end`() throws {
+    @Test func `a lock that is no longer wanted is released, also at the end`() throws {
         let bus = try PrivateBus()
         let watch = try watch(bus.address)
         try bus.waitForSubscription()
@@ -109,7 +109,7 @@ struct SleepWatchTests {
         try last.waitUntilGivenBack()
     }
 
-    @Test func `where no lock is to be had nobody waits for one, and the bus stays`() throws {
+    @Test func `without a lock nobody waits, and the bus stays connected`() throws {
         let bus = try PrivateBus()
         let watch = try watch(bus.address)
         try bus.waitForSubscription()
@@ -127,7 +127,7 @@ struct SleepWatchTests {
         watch.cancel()
     }
 
-    @Test func `a bus that goes away is told once and leaves the queue idle`() throws {
+    @Test func `a lost bus is reported once and leaves the queue idle`() throws {
         let bus = try PrivateBus()
         let watch = try watch(bus.address)
         try bus.waitForSubscription()
@@ -144,7 +144,7 @@ struct SleepWatchTests {
         #expect(throws: SystemdError.busUnavailable(errno: ECONNREFUSED)) { try watch("carrier-pigeon:") }
     }
 
-    @Test func `a bus that hangs up before its greeting is lost, and one that is silent holds nobody up`() throws {
+    @Test func `a bus that hangs up early is lost, and a silent one delays nobody`() throws {
         let directory = try TemporaryDirectory()
         let server = try UnixSocket(SOCK_STREAM, at: "\(directory.path)/bus")
         listen(server.descriptor, 1)
@@ -156,7 +156,7 @@ struct SleepWatchTests {
         watch.cancel()
     }
 
-    @Test func `a watch let go of is silent and gives its connection back`() throws {
+    @Test func `a released watch is silent and closes its connection`() throws {
         let bus = try PrivateBus()
         var watch: SleepWatch? = try watch(bus.address)
         try bus.waitForSubscription()

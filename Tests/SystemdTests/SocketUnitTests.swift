@@ -9,7 +9,7 @@ struct SocketUnitTests {
         #expect(SocketUnit(service: "session.scope") == nil)
     }
 
-    @Test func `a manager that is not there refuses`() throws {
+    @Test func `a missing manager is an error`() throws {
         let unit = try #require(SocketUnit(service: "authrefreshd.service"))
         #expect(throws: SystemdError.managerRefused(unit: "authrefreshd.socket", errno: 2)) {
             try unit.restart(runtimeDirectory: "/nonexistent")

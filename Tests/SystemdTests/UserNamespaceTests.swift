@@ -11,7 +11,7 @@ import Testing
         ("         0     100000      65536\n      1000       1000          1\n", false),
         ("", false),
     ])
-    func `root has a number where a range begins with it outside`(map: String, isMapped: Bool) {
+    func `root is mapped if a range begins with it outside`(map: String, isMapped: Bool) {
         #expect(UserNamespace.mapsRoot(map) == isMapped)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 import TextEncodings
 
 @Suite struct Base64URLTests {
-    @Test func `bytes come back from their text`() {
+    @Test func `bytes survive encoding and decoding`() {
         for count in 0..<70 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ count) }
             #expect(Base64URL.decode(Base64URL.encode(bytes).utf8) == bytes)
@@ -12,7 +12,7 @@ import TextEncodings
     }
 
     @Test(arguments: ["A", "AAAAA", "AA==", "AA=", "A A", "AA\n", "A+AA", "A/AA", "AB", "AAB", "AÄ", "AA.A"])
-    func `a second spelling of the same bytes is refused`(text: String) {
+    func `a second encoding of the same bytes is refused`(text: String) {
         #expect(Base64URL.decode(text.utf8) == nil)
     }
 }

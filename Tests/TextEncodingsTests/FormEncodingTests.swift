@@ -8,7 +8,7 @@ struct FormEncodingTests {
     }
 
     @Test(arguments: ["", "a", "=1", "a=%2", "a=%zz", "a=1&b", "Error: a=b", "{\"a\":\"=\"}"])
-    func `what is no form is not read as one`(_ text: String) {
+    func `a text that is not a form is refused`(_ text: String) {
         #expect(FormEncoding.parse(text) == nil)
     }
 
@@ -18,14 +18,14 @@ struct FormEncodingTests {
         #expect(FormEncoding.parse(fields(65)) == nil)
     }
 
-    @Test func `any text comes back from its form encoding`() {
+    @Test func `any text survives form encoding and decoding`() {
         for text in ["", "a b+c&d=e%", "grün ✓", "\u{0}\n~*-._"] {
             #expect(FormEncoding.decode(FormEncoding.encode(text).utf8) == text)
         }
         #expect(FormEncoding.encode("a b~ü") == "a+b%7E%C3%BC")
     }
 
-    @Test(arguments: ["%", "%2", "%zz", "%FF"]) func `a broken escape is no text`(encoded: String) {
+    @Test(arguments: ["%", "%2", "%zz", "%FF"]) func `a broken escape is refused`(encoded: String) {
         #expect(FormEncoding.decode(encoded.utf8) == nil)
     }
 }

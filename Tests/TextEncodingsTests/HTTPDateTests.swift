@@ -35,7 +35,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.parseISO8601(text) == nil)
     }
 
-    @Test func `what is written is read again, with the right day of the week`() {
+    @Test func `a written date reads back, with the right day of the week`() {
         #expect(HTTPDate.format(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate.format(-1) == "Wed, 31 Dec 1969 23:59:59 GMT")
         for seconds in stride(from: 0, to: 5_000_000_000, by: 40_000_007) {

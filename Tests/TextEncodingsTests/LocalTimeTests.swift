@@ -11,21 +11,21 @@ import TextEncodings
             (7200, "in 2 h"), (172_799, "in 47 h"), (172_800, "in 2 days"), (-8_640_000, "100 days ago"),
         ] as [(Int64, String)]
     )
-    func `a distance is told in its largest unit and never rounded up`(seconds: Int64, words: String) {
+    func `a relative time uses its largest unit and is never rounded up`(seconds: Int64, words: String) {
         #expect(time.relative(time.nowUSec + seconds * 1_000_000) == words)
     }
 
-    @Test func `a token that ends within the second is not promised a second`() {
+    @Test func `a token that expires within a second is not promised a second`() {
         #expect(time.relative(time.nowUSec + 999_999) == "now")
     }
 
     @Test(arguments: [Int64.min, Int64.max])
-    func `absurd instants are survived`(instant: Int64) {
+    func `absurd instants do not crash`(instant: Int64) {
         #expect(!time.relative(instant).isEmpty)
         #expect(!time.both(instant).isEmpty)
     }
 
-    @Test func `another day carries its date`() {
+    @Test func `an instant on another day includes the date`() {
         let tomorrow = time.nowUSec + 86_400_000_000
         #expect(time.clock(time.nowUSec).wholeMatch(of: /[0-9]{2}:[0-9]{2}/) != nil)
         #expect(time.clock(tomorrow).wholeMatch(of: /2027-01-1[56] [0-9]{2}:[0-9]{2}/) != nil)
@@ -35,7 +35,7 @@ import TextEncodings
 @Suite struct WordsOfTimeTests {
     /// For instants around each change of unit: the words stay until the moment that was told, and differ at it.
     @Test(arguments: [0, 1, 59, 119, 120, 121, 3599, 7199, 7200, 7201, 172_799, 172_800, 864_000])
-    func `the moment is known at which words change`(seconds: Int64) throws {
+    func `the time until the words change is known`(seconds: Int64) throws {
         for offset: Int64 in [-1_000_000, -999_999, -1, 0, 1, 500_000] {
             for instant in [seconds * 1_000_000 + offset, -(seconds * 1_000_000 + offset)] {
                 let wait = LocalTime(nowUSec: 0).untilWordsChange([instant])
@@ -49,7 +49,7 @@ import TextEncodings
         }
     }
 
-    @Test func `the earliest change counts, and none never comes`() {
+    @Test func `the earliest change counts, and without instants there is none`() {
         let time = LocalTime(nowUSec: 0)
         #expect(time.untilWordsChange([]) == .max)
         #expect(time.untilWordsChange([10_500_000, 7_000_000_000_000]) == 500_001)

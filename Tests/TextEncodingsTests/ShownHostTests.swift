@@ -7,7 +7,7 @@ import TextEncodings
         ("https://example.org#part", "example.org"), ("https://[::1]:8080/", "[::1]:8080"), ("issuer", "issuer"),
         ("https:///path", "https:///path"),
     ])
-    func `a URL is known by its host`(url: String, host: String) {
+    func `a URL is shown by its host`(url: String, host: String) {
         #expect(ShownHost.of(url) == host)
     }
 }

@@ -2,7 +2,7 @@ import Testing
 import TextEncodings
 
 @Suite struct SpellingTests {
-    @Test func `one slip of each kind is a distance of one`() {
+    @Test func `one typo of each kind is a distance of one`() {
         for word in ["tatus", "sstatus", "stitus", "sattus"] {
             #expect(Spelling.distance(from: word, to: "status") == 1)
         }
@@ -22,7 +22,7 @@ import TextEncodings
         #expect(Spelling.nearest(to: word, in: ["home", "work", "status", "header"]) == name)
     }
 
-    @Test func `a short form that fits two names is none`() {
+    @Test func `a short form that matches two names suggests nothing`() {
         #expect(Spelling.nearest(to: "hm", in: ["home", "helm"]) == nil)
         #expect(Spelling.nearest(to: "hm", in: ["home", "work"]) == "home")
     }

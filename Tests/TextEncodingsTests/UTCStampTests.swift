@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct UTCStampTests {
     /// Around each end of a month of leap years and others, of centuries and of the four hundred years that the calendar repeats.
-    @Test func `a stamp is what Foundation says, for all days`() {
+    @Test func `a stamp equals Foundation's, for all days`() {
         let formatter = ISO8601DateFormatter()
         for day in stride(from: Int64(0), to: 2_932_896, by: 97) {
             let seconds = day * 86_400 + day % 86_400
@@ -22,18 +22,18 @@ import Testing
         }
     }
 
-    @Test func `a fraction has six digits, and stands there only if it is one`() {
+    @Test func `a fraction has six digits, and is left out if it is zero`() {
         #expect(UTCStamp.text(0) == "1970-01-01T00:00:00Z")
         #expect(UTCStamp.text(1_040_000) == "1970-01-01T00:00:01.040000Z")
     }
 
     @Test(arguments: [-1, 253_402_300_800_000_000, .max] as [Int64])
-    func `what has no year of four digits has no stamp`(instant: Int64) {
+    func `an instant without a four-digit year has no stamp`(instant: Int64) {
         #expect(UTCStamp.text(instant) == nil)
         #expect(StampedJSON.text(#"{"aUSec":\#(instant)}"#) == #"{"aUSec":\#(instant)}"#)
     }
 
-    @Test func `instants are told twice, wherever they stand`() {
+    @Test func `instants get a second form, wherever they are`() {
         #expect(
             StampedJSON.text(#"{"a":[{"endUSec":0},{"x":"y\\"}],"atUSec":1000000}"#)
                 == #"{"a":[{"end":"1970-01-01T00:00:00Z","endUSec":0},{"x":"y\\"}],"at":"1970-01-01T00:00:01Z","atUSec":1000000}"#
@@ -48,7 +48,7 @@ import Testing
         #""atUSec"#,
         #"{"atUSec":null}"#, "",
     ])
-    func `what is no instant stays as it is`(json: String) {
+    func `values that are not instants stay unchanged`(json: String) {
         #expect(StampedJSON.text(json) == json)
     }
 }

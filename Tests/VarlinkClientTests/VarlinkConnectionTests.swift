@@ -50,7 +50,7 @@ import VarlinkClient
         #expect(try reply(ScriptedService(answer.map { [$0] })).parameters["a"]?.string == "ä")
     }
 
-    @Test func `several replies in one piece are given one by one`() throws {
+    @Test func `several replies in one piece are returned one by one`() throws {
         let service = ScriptedService(
             #"{"parameters":{"n":1},"continues":true}"# + "\0" + #"{"parameters":{"n":2},"continues":true}"# + "\0"
                 + #"{"error":"a.End"}"# + "\0" + #"{"parameters":{"n":3}}"# + "\0"
@@ -76,7 +76,7 @@ import VarlinkClient
     }
 
     @Test(arguments: ["x", "[]", "1", #"{"parameters":[]}"#, #"{"error":1}"#, #"{"parameters":{}"#])
-    func `what is no reply is refused`(answer: String) {
+    func `an invalid reply is refused`(answer: String) {
         expect(.malformedReply, from: ScriptedService(answer + "\0"))
     }
 
@@ -90,11 +90,11 @@ import VarlinkClient
         expect(.replyTooLarge(limit: 1000), from: ScriptedService(pieces.map { Array($0.utf8) }))
     }
 
-    @Test func `a silent service is given up after the time given`() {
+    @Test func `a silent service is given up after the time limit`() {
         expect(.timedOut, from: ScriptedService("{", hangsUp: false), timeoutMilliseconds: 50)
     }
 
-    @Test func `nobody there is told from a socket nobody listens on`() throws {
+    @Test func `a missing socket and a socket without a listener are distinguished`() throws {
         let path = NSTemporaryDirectory() + "varlink-" + UUID().uuidString.prefix(8)
         #expect(throws: VarlinkClientError.notRunning(path: path, errno: ENOENT)) {
             _ = try VarlinkConnection(path: path)
@@ -114,7 +114,7 @@ import VarlinkClient
     }
 
     /// An address of NULs is a name in the abstract namespace, where any user may listen.
-    @Test(arguments: ["", "\0", "a\0b"]) func `a path that is none is refused`(path: String) {
+    @Test(arguments: ["", "\0", "a\0b"]) func `an unusable path is refused`(path: String) {
         #expect(throws: VarlinkClientError.unusablePath(path: path)) {
             _ = try VarlinkConnection(path: path)
         }

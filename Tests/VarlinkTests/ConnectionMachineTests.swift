@@ -61,7 +61,7 @@ import Varlink
         #expect(receive("}\0") == ["await nothing", "dispatch a.B 1"])
     }
 
-    @Test mutating func `the rest of a call that does not come is refused, then the connection closed`() {
+    @Test mutating func `a call whose rest does not arrive is refused, then the connection closed`() {
         _ = machine.accepted()
         _ = receive("{")
         #expect(told(machine.deadlineReached()) == ["refuse messageIncomplete", "closeWhenSent", "await drain"])
@@ -73,7 +73,7 @@ import Varlink
         #expect(told(machine.deadlineReached()) == ["close"])
     }
 
-    @Test mutating func `a call that is given up ends without a reply, and those behind it are not taken up`() {
+    @Test mutating func `a call that is given up ends without a reply, and later calls are not started`() {
         _ = machine.accepted()
         #expect(receive(plain + plain) == ["await nothing", "dispatch a.B 1"])
         #expect(told(machine.hungUp(2)) == [])
@@ -88,7 +88,7 @@ import Varlink
         #expect(told(machine.deadlineReached()) == [])
     }
 
-    @Test mutating func `pipelined calls wait for the one before`() {
+    @Test mutating func `pipelined calls wait for the previous one`() {
         _ = machine.accepted()
         #expect(receive(plain + plain + plain) == ["await nothing", "dispatch a.B 1"])
         #expect(answer(reply, 1) == ["send 18", "dispatch a.B 2"])
@@ -107,7 +107,7 @@ import Varlink
         #expect(machine.wantsInput)
     }
 
-    @Test mutating func `nothing is read and no call taken up while replies are not drained`() {
+    @Test mutating func `while replies are unread, nothing is read and no call is started`() {
         _ = machine.accepted()
         _ = receive(plain + plain)
         machine.outputBlocked()
@@ -123,7 +123,7 @@ import Varlink
         #expect(answer(VarlinkReply(.permissionDenied), 1) == ["dispatch a.B 2"])
     }
 
-    @Test mutating func `a stream goes on until its last reply`() {
+    @Test mutating func `a stream continues until its last reply`() {
         _ = machine.accepted()
         _ = receive(more)
         #expect(answer(partReply, 1) == ["send 35"])
@@ -138,7 +138,7 @@ import Varlink
         #expect(answer(partReply, 1) == [])
     }
 
-    @Test mutating func `a stream that is not read is ended with an error, never with a gap`() {
+    @Test mutating func `an unread stream ends with an error and never has a gap`() {
         _ = machine.accepted()
         _ = receive(more)
         #expect(answer(partReply, 1, undrained: 65) == ["send 35"])
@@ -178,7 +178,7 @@ import Varlink
         #expect(answer(reply, 2) == ["send 18", "closeWhenSent", "await drain"])
     }
 
-    @Test mutating func `a call cut off by the end of input is told so`() {
+    @Test mutating func `a call cut off by the end of input gets an error`() {
         _ = machine.accepted()
         _ = receive("{\"meth")
         #expect(told(machine.inputClosed()) == ["refuse messageIncomplete", "closeWhenSent", "await drain"])
@@ -189,7 +189,7 @@ import Varlink
         #expect(told(machine.inputClosed()) == ["closeWhenSent", "await drain"])
     }
 
-    @Test mutating func `an over-long call is refused and nothing read after it`() {
+    @Test mutating func `after an overlong call nothing more is read`() {
         _ = machine.accepted()
         #expect(
             receive(String(repeating: "x", count: 201))
@@ -204,7 +204,7 @@ import Varlink
         #"{"method":"a.B","more":1}"#,
         #"{"method":"a.B","more":true,"oneway":true}"#, #"{"method":"a.B"}x"#, #"{"method":"a.B",}"#,
         #"{"method":"a.B","method":"a.C"}"#, String(repeating: "[", count: 100),
-    ]) mutating func `what is no call is refused`(message: String) {
+    ]) mutating func `an invalid call is refused`(message: String) {
         _ = machine.accepted()
         #expect(receive(message + "\0").first == "refuse messageMalformed")
     }
@@ -228,14 +228,14 @@ import Varlink
         #expect(told(machine.disconnected()) == [])
     }
 
-    @Test mutating func `shutdown lets a call finish and takes up no other`() {
+    @Test mutating func `shutdown lets the current call finish and starts no other`() {
         _ = machine.accepted()
         _ = receive(plain + plain)
         #expect(told(machine.shutdownRequested()) == [])
         #expect(answer(reply, 1) == ["send 18", "closeWhenSent", "await drain"])
     }
 
-    @Test mutating func `once calls have ended none is taken up, and what is being served goes on`() {
+    @Test mutating func `after endCalls no call is started, and the current one continues`() {
         _ = machine.accepted()
         _ = receive(more + plain)
         #expect(told(machine.callsEnded()) == [])

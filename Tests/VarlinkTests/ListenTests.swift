@@ -21,7 +21,7 @@ extension SocketTests {
             return status.st_mode & 0o7777
         }
 
-        @Test func `folder and socket are the user's alone`() async throws {
+        @Test func `only the user may access folder and socket`() async throws {
             try await ServedFolder.serving { served in
                 #expect(mode(served.folder) == 0o700)
                 #expect(mode(served.path) == 0o600)
@@ -73,7 +73,7 @@ extension SocketTests {
             await served.end()
         }
 
-        @Test func `a socket that somebody answers on is left alone, and that is said`() async throws {
+        @Test func `a socket on which somebody answers is left alone, and reported`() async throws {
             try await ServedFolder.serving { served in
                 let second = ServedFolder(path: served.path)
                 await #expect(throws: VarlinkServerError.alreadyListening(path: served.path)) {
@@ -85,7 +85,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `of several servers that start at once over a stale socket, one listens`() async throws {
+        @Test func `if several servers start at once over a stale socket, one listens`() async throws {
             let folder = ServedFolder.freshFolder()
             let path = folder + "/socket"
             close(try ListenSocket.bound(to: path, backlog: 1).descriptor)
@@ -129,7 +129,7 @@ extension SocketTests {
         }
 
         @Test(.enabled(if: geteuid() == 0, "needs root, to give folders away"))
-        func `a folder that others may change is no place for a socket, nor is one within it`() throws {
+        func `a folder that others may change, and folders inside it, are refused for a socket`() throws {
             let folder = ServedFolder.freshFolder()
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -173,7 +173,8 @@ extension SocketTests {
         }
 
         @Test(arguments: Loss.allCases, [true, false])
-        private func `the path comes back, and peers that stand stay connected`(loss: Loss, isPassed: Bool) async throws
+        private func `a removed path is restored, and connected peers stay connected`(loss: Loss, isPassed: Bool)
+            async throws
         {
             let path = ServedFolder.freshFolder() + "/socket"
             let passed = isPassed ? try ListenSocket.bound(to: path, backlog: 8).descriptor : nil
@@ -205,7 +206,7 @@ extension SocketTests {
             try? files.removeItem(atPath: served.folder + "-moved")
         }
 
-        @Test func `a path taken over by a live socket comes back when that one ends`() async throws {
+        @Test func `a path taken over by a live socket is restored when that one ends`() async throws {
             let served = ServedFolder()
             try await served.server.start()
             let other = try ListenSocket.bound(to: served.path + "2", backlog: 8)

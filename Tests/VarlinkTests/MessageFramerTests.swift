@@ -36,14 +36,14 @@ import Varlink
         #expect(throws: MessageFramer.MessageTooLong.self) { try frames([Array("123456".utf8)], limit: 5) }
     }
 
-    @Test func `messages before an over-long one are given out`() throws {
+    @Test func `messages before an overlong one are returned`() throws {
         var framer = MessageFramer(messageBytesMax: 5)
         framer.append(Array("ok\0toolong".utf8))
         #expect(try framer.next() == Array("ok".utf8))
         #expect(throws: MessageFramer.MessageTooLong.self) { try framer.next() }
     }
 
-    @Test(arguments: 0..<50) func `random splits of random streams lose and invent nothing`(seed: UInt64) throws {
+    @Test(arguments: 0..<50) func `random splits of random streams neither lose nor add anything`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let messages: [[UInt8]] = (0..<40).map { _ in
             (0..<Int.random(in: 0...90, using: &random)).map { _ in UInt8.random(in: 1...255, using: &random) }
@@ -58,7 +58,7 @@ import Varlink
         #expect(try frames(chunks) == messages)
     }
 
-    @Test func `what has been given out is not kept while a later message is incomplete`() throws {
+    @Test func `returned messages are not kept while a later message is incomplete`() throws {
         var framer = MessageFramer(messageBytesMax: 1000)
         for _ in 0..<10_000 {
             framer.append(Array("0123456789\0x".utf8))

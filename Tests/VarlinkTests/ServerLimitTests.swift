@@ -22,7 +22,7 @@ extension SocketTests {
             return try client.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 10_000)
         }
 
-        @Test(arguments: [true, false]) func `connections are limited, and free again after use`(perUID: Bool)
+        @Test(arguments: [true, false]) func `connections are limited, and available again after use`(perUID: Bool)
             async throws
         {
             let configure = { (configuration: inout VarlinkServerConfiguration) in
@@ -54,7 +54,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a peer that does not read has no more answers made for it than may wait`() async throws {
+        @Test func `for a peer that does not read, no more replies are created than may wait`() async throws {
             try await ServedFolder.serving { served in
                 let peer = try RawPeer(served.path)
                 var calls = served.held.makeAsyncIterator()
@@ -110,7 +110,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a peer that the owner of the server does not allow is refused by its user id`() async throws {
+        @Test func `a peer that the server's owner does not allow is refused by its user ID`() async throws {
             try await ServedFolder.serving({ $0.allowsPeer = { _ in false } }) { served in
                 let reply = try echo(served)
                 #expect(reply.error == "org.varlink.service.PermissionDenied")
@@ -118,7 +118,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `an over-long call is refused before it has ended`() async throws {
+        @Test func `an overlong call is refused before its end`() async throws {
             try await ServedFolder.serving({ $0.limits.messageBytesMax = 1000 }) { served in
                 let peer = try RawPeer(served.path)
                 try peer.write(String(repeating: "x", count: 1001))
@@ -142,7 +142,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `the rest of a call must come in time, however slowly its bytes drip`() async throws {
+        @Test func `the rest of a call must arrive in time, even if bytes drip`() async throws {
             try await ServedFolder.serving({ $0.limits.messageTimeout = .milliseconds(100) }) { served in
                 let peer = try RawPeer(served.path)
                 try peer.write(#"{"method""#)
@@ -170,7 +170,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a call that waits for its answer is not cut by any limit of time`() async throws {
+        @Test func `no time limit cuts a call that waits for its reply`() async throws {
             let configure = { (configuration: inout VarlinkServerConfiguration) in
                 configuration.limits.idleTimeout = .milliseconds(50)
                 configuration.limits.messageTimeout = .milliseconds(50)
@@ -187,7 +187,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a subscriber that does not read is told so after the last change it gets, without a gap`()
+        @Test func `a subscriber that does not read gets an error after its last change, without a gap`()
             async throws
         {
             try await ServedFolder.serving { served in
@@ -220,7 +220,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a peer that calls and does not read is not read from, and gets all its replies in the end`()
+        @Test func `a peer that calls without reading is paused, and gets all its replies in the end`()
             async throws
         {
             try await ServedFolder.serving { served in
@@ -310,7 +310,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `what many processes leave unfinished keeps nobody's call out`() async throws {
+        @Test func `unfinished calls of many processes block nobody's call`() async throws {
             let configure = { (configuration: inout VarlinkServerConfiguration) in
                 configuration.limits.unfinishedBytesOfAllMax = 1 << 20
             }
@@ -338,7 +338,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `who holds the most makes room, and who holds too much has none`() {
+        @Test func `the process with the most makes room, and one with too much gets none`() {
             var held = HeldBytes(ofProcessMax: 100, ofAllMax: 150)
             held.count(90, for: 1)
             held.count(50, for: 2)
@@ -356,7 +356,7 @@ extension SocketTests {
             #expect(held.verdict(on: 101, for: nil) == .fits)
         }
 
-        @Test func `silent and half-finished peers delay nobody`() async throws {
+        @Test func `silent peers and unfinished calls delay nobody`() async throws {
             try await ServedFolder.serving { served in
                 let silent = try (0..<100).map { number in
                     let peer = try RawPeer(served.path)
@@ -376,7 +376,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `garbage gets an error and the end`() async throws {
+        @Test func `garbage gets an error, and the connection ends`() async throws {
             try await ServedFolder.serving { served in
                 let peer = try RawPeer(served.path)
                 try peer.write("GET / HTTP/1.1\r\n\r\n\0")

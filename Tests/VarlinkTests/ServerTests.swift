@@ -100,7 +100,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a stream comes in order and ends`() async throws {
+        @Test func `a stream arrives in order and ends`() async throws {
             try await ServedFolder.serving { served in
                 var client = try VarlinkConnection(path: served.path)
                 var numbers: [Int64?] = []
@@ -118,7 +118,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a oneway call is done without a reply`() async throws {
+        @Test func `a oneway call is carried out without a reply`() async throws {
             try await ServedFolder.serving { served in
                 var client = try VarlinkConnection(path: served.path)
                 try client.send("test.echo.Echo", parameters: #"{"text":"unheard"}"#, mode: .oneway)
@@ -152,7 +152,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `the end of a peer is told to those who answer it`() async throws {
+        @Test func `the service is told when a peer has gone`() async throws {
             try await ServedFolder.serving { served in
                 let (gone, telling) = AsyncStream<Void>.makeStream()
                 var calls = served.held.makeAsyncIterator()
@@ -174,7 +174,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a caller that is hung up on gets no reply, and those who answer it are told`() async throws {
+        @Test func `a hung-up call gets no reply, and the service is told`() async throws {
             try await ServedFolder.serving { served in
                 let (gone, telling) = AsyncStream<Void>.makeStream()
                 var calls = served.held.makeAsyncIterator()
@@ -192,7 +192,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `after its last reply a call is not abandoned`() async throws {
+        @Test func `a call is not abandoned after its last reply`() async throws {
             try await ServedFolder.serving { served in
                 let (gone, telling) = AsyncStream<Int>.makeStream()
                 var calls = served.held.makeAsyncIterator()
@@ -249,7 +249,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `shutdown does not wait for ever`() async throws {
+        @Test func `shutdown does not wait forever`() async throws {
             let served = ServedFolder { $0.limits.shutdownTimeout = .milliseconds(50) }
             try await served.server.start()
             var calls = served.held.makeAsyncIterator()

@@ -59,7 +59,7 @@ extension SocketTests {
             return index
         }
 
-        @Test func `a silent peer is watched in the turn after it was let in, and what it says then is answered`()
+        @Test func `a silent peer is watched from the turn after its admission, and answered when it calls`()
             async throws
         {
             try await Self.withServer { path, open, turns in
@@ -78,7 +78,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `a peer that has called and hung up is answered and gone in two turns, and never watched`()
+        @Test func `a peer that calls and hangs up is done in two turns, and never watched`()
             async throws
         {
             try await Self.withServer { path, open, turns in

@@ -20,7 +20,7 @@ struct UnwatchedPeerTests {
         return (ends[0], ends[1])
     }
 
-    @Test func `it is turned away, which is told once, and the server goes on`() throws {
+    @Test func `an unwatchable peer is turned away, which is reported once, and the server continues`() throws {
         let told = Mutex<[Int32]>([])
         var configuration = Self.configuration
         configuration.observe = { event in
@@ -48,7 +48,7 @@ struct UnwatchedPeerTests {
         #expect(told.withLock(\.self) == [EEXIST])
     }
 
-    @Test func `a listening socket that cannot be watched is an error of the start`() throws {
+    @Test func `a listening socket that cannot be watched fails the start`() throws {
         let loop = try SocketLoop()
         let listener = Listener(configuration: Self.configuration, loop: loop)
         let (ours, peers) = try Self.socketPair()

@@ -63,7 +63,7 @@ import Testing
         (#"{"account":"a","small":-1}"#, "small"),
         (#"{"account":"\ud83d"}"#, "account"),
         (#"{"account":"\q"}"#, "account"),
-    ]) func `the parameter at fault is named`(parameters: String, name: String) {
+    ]) func `the invalid parameter is named`(parameters: String, name: String) {
         #expect(throws: VarlinkError.invalidParameter(name)) { _ = try decode(parameters) }
     }
 
@@ -99,7 +99,7 @@ import Testing
         #expect(VarlinkCall(message: Array(five.utf8), limits: limits) == nil)
     }
 
-    @Test func `what is nested too deeply is no call`() {
+    @Test func `a too deeply nested message is not a call`() {
         let limits = ServerLimits()
         func call(nested depth: Int) -> VarlinkCall? {
             let value = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -109,7 +109,7 @@ import Testing
         #expect(call(nested: limits.nestingMax) == nil)
     }
 
-    @Test func `the interface is what comes before the last dot`() {
+    @Test func `the interface is the part before the last dot`() {
         let call = VarlinkCall(message: Array(#"{"method":"io.example.One.Do"}"#.utf8), limits: ServerLimits())
         #expect(call?.interface == "io.example.One")
     }
@@ -132,7 +132,7 @@ import Testing
         #"{"method":"a.B","parameters":{},"parameters":null}"#, #"{"method":"a.B","more":false,"more":true}"#,
         #"{"method":"a.B","oneway":true,"\u006fneway":false}"#,
     ])
-    func `a member that is there twice makes no call, whatever its values`(_ message: String) {
+    func `a repeated member makes the call invalid, whatever its values`(_ message: String) {
         #expect(VarlinkCall(message: Array(message.utf8), limits: ServerLimits()) == nil)
     }
 }

@@ -41,7 +41,7 @@ import Testing
 
     private static func id(_ account: String) -> UInt32 { UInt32(account.unicodeScalars.first?.value ?? 0) }
 
-    @Test mutating func `an account that needs its user is shown once, and withdrawn when it is well`() {
+    @Test mutating func `an account that needs its user is shown once, and withdrawn when it is fresh`() {
         let effects = tell("interaction-required", Self.needy("a"))
         #expect(effects.count == 1)
         #expect(show(effects) == ["a"])
@@ -50,7 +50,7 @@ import Testing
         #expect(tell("token-refreshed", Self.well("a")) == [])
     }
 
-    @Test mutating func `no more than a few are shown, and the next when there is room`() {
+    @Test mutating func `only a few notifications are shown, and the next when there is room`() {
         let all = ["a", "b", "c", "d", "e"].map { Self.needy($0) }
         desk.apply(Subscribe.Reply(event: "present", atUSec: 0, accounts: all))
         #expect(show(desk.takeEffects()) == ["a", "b", "c"])
@@ -60,7 +60,7 @@ import Testing
         #expect(show(tell("signed-in", Self.well("a"))) == ["e"])
     }
 
-    @Test mutating func `what was dismissed comes back with a new need only`() {
+    @Test mutating func `a dismissed notification returns only with a new need`() {
         _ = show(tell("interaction-required", Self.needy("a")))
         desk.noteClosed(id: Self.id("a"))
         #expect(desk.takeEffects() == [])
@@ -68,7 +68,7 @@ import Testing
         #expect(show(tell("interaction-required", Self.needy("a", since: 2))) == ["a"])
     }
 
-    @Test mutating func `another reason takes the place of the one that is shown`() {
+    @Test mutating func `a new reason replaces the shown one`() {
         _ = show(tell("interaction-required", Self.needy("a")))
         let effects = tell("interaction-required", Self.needy("a", "consent is missing"))
         guard case .show("a", let text, replaces: Self.id("a")) = effects.first else {
@@ -96,7 +96,7 @@ import Testing
         #expect(text.markup(hasActions: true, command: "").hasPrefix("the sign-in of 'a' timed out\n"))
     }
 
-    @Test mutating func `a sign-in that went well shows nothing more`() {
+    @Test mutating func `a successful sign-in shows nothing more`() {
         _ = show(tell("interaction-required", Self.needy("a")))
         desk.noteInvoked(id: Self.id("a"))
         _ = desk.takeEffects()
@@ -105,7 +105,7 @@ import Testing
         #expect(desk.takeEffects() == [])
     }
 
-    @Test mutating func `a notification server that comes anew is told of all that is needed`() {
+    @Test mutating func `a new notification server gets all needed notifications`() {
         _ = show(tell("interaction-required", Self.needy("a")))
         _ = show(tell("interaction-required", Self.needy("b")))
         desk.noteClosed(id: Self.id("b"))
@@ -113,7 +113,7 @@ import Testing
         #expect(show(desk.takeEffects()) == ["a"])
     }
 
-    @Test mutating func `a server that shows nothing is not asked again and again`() {
+    @Test mutating func `a server that shows nothing is not asked repeatedly`() {
         #expect(tell("interaction-required", Self.needy("a")).count == 1)
         #expect(desk.takeEffects() == [])
         #expect(tell("refresh-failed", Self.needy("a")) == [])
@@ -140,7 +140,7 @@ import Testing
         #expect(desk.takeEffects() == [.withdraw(id: Self.id("c"))])
     }
 
-    @Test func `what others wrote is neither markup nor lines of ours`() throws {
+    @Test func `foreign text is neither markup nor a line of ours`() throws {
         let text = try #require(NotificationText(Self.needy("a", "<b>no</b>\n& more")))
         #expect(
             text.markup(hasActions: false, command: "authctl login a")
@@ -148,7 +148,7 @@ import Testing
         )
     }
 
-    @Test func `no scalar that stands before a sign hides it`() throws {
+    @Test func `no preceding scalar hides a special character`() throws {
         for before in ["\u{D4E}", "\u{600}", "\u{1F1E6}", "\u{200D}", "\u{61C}", "\r", "a\u{301}"] {
             let text = try #require(NotificationText(Self.needy("a", "\(before)<b>\(before)&")))
             let markup = text.markup(hasActions: true, command: "").unicodeScalars

@@ -5,7 +5,7 @@ import Testing
 struct ReconnectionTests {
     private let start = ContinuousClock.now
 
-    @Test func `a daemon that has answered is asked again at once, then ever more seldom`() {
+    @Test func `a daemon that has answered is tried again at once, then less and less often`() {
         var reconnection = Reconnection()
         #expect(reconnection.isDue(at: start))
         reconnection.noteAnswer()

@@ -8,12 +8,12 @@ struct FigureTests {
         (.partOfFloor(atLeast: 0.6), 60, true), (.partOfFloor(atLeast: 0.6), 59, false),
         (.value(atMost: 80), 80, true), (.value(atMost: 80), 81, false), (.none, 1e9, true),
     ])
-    func `a figure is held against its limit`(_ limit: Figure.Limit, _ value: Double, _ isMet: Bool) {
+    func `a figure is compared with its limit`(_ limit: Figure.Limit, _ value: Double, _ isMet: Bool) {
         let figure = Figure(name: "a/b", value: value, unit: .microseconds, floor: 100, limit: limit)
         #expect(figure.isMet == isMet)
     }
 
-    @Test func `without a floor nothing is met that needs one`() {
+    @Test func `a limit that needs a floor is not met without one`() {
         let figure = Figure(name: "a/b", value: 1, unit: .microseconds, limit: .timesFloor(atMost: 2))
         #expect(!figure.isMet)
         #expect(figure.ratio == nil)
@@ -25,7 +25,7 @@ struct FigureTests {
         #expect([Double]().median == 0)
     }
 
-    @Test func `a line of JSON has every member, and null for what there is not`() {
+    @Test func `a line of JSON has every member, with null for missing values`() {
         let figure = Figure(name: "a/b", value: 1234.5678, unit: .microseconds, limit: .none)
         #expect(
             figure.json
@@ -33,7 +33,7 @@ struct FigureTests {
         )
     }
 
-    @Test func `a line of JSON rounds to what can be told apart`() {
+    @Test func `a line of JSON rounds to significant digits`() {
         let figure = Figure(name: "a/b", value: 3, unit: .perSecond, floor: 9, limit: .partOfFloor(atLeast: 0.6))
         #expect(
             figure.json

@@ -37,7 +37,7 @@ struct ShortRunTests {
         }
     }
 
-    @Test func `a bench that there is not is wrong usage`() async throws {
+    @Test func `an unknown bench is wrong usage`() async throws {
         let program = try Program("authbench", ["speed"], environment: [:])
         #expect(try await program.ended(within: .seconds(30)) == .exited(64))
         #expect(program.output.all.isEmpty)

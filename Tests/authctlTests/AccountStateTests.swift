@@ -21,12 +21,12 @@ import Testing
         #expect(status(.refreshing).exitStatus(at: 10) == .success)
     }
 
-    @Test func `a refresh that failed is no success even if the old token is valid`() {
+    @Test func `a failed refresh is not a success even if the old token is valid`() {
         #expect(status(.retrying, expiresAt: 15, failures: 1).exitStatus(at: 10) == .success)
         #expect(status(.retrying, expiresAt: 15, failures: 1).refreshExitStatus == .tryAgainLater)
     }
 
-    @Test func `what a person must do outranks what time heals`() {
+    @Test func `a problem for a person outranks one that passes by itself`() {
         let outcomes: [authctl.ExitStatus] = [
             .tryAgainLater, .interactionRequired, .misconfigured, .signedOut, .success,
         ]

@@ -37,13 +37,13 @@ import VarlinkClient
         #expect(String(decoding: bytes, as: UTF8.self) == "n,a=a=2Cb=3Dc@example.com,\u{1}auth=Bearer at-1\u{1}\u{1}")
     }
 
-    @Test func `an account that is named like a mailbox needs no user`() throws {
+    @Test func `an account named like a mailbox needs no user`() throws {
         #expect(try TokenRequest(account: "you@example.org", format: .xoauth2).saslUser() == "you@example.org")
         #expect(try TokenRequest(account: "you@example.org", format: .xoauth2, user: "x").saslUser() == "x")
     }
 
     @Test(arguments: [nil, "", "a\u{1}auth=Bearer stolen", "a\nb", "a\u{7F}"] as [String?])
-    func `no user, or one that would forge a field, is refused`(user: String?) {
+    func `a missing user, or one that would forge a field, is refused`(user: String?) {
         let error = #expect(throws: AuthctlError.self) {
             try TokenRequest(account: "work", format: .xoauth2, user: user).saslUser()
         }
@@ -58,7 +58,7 @@ import VarlinkClient
             #"x\\'"#, #"{a,b}*?~#!1%&"#,
         ]
     )
-    func `what env prints means the same to a shell whatever is in it`(shell: String, token: String) throws {
+    func `the output of env is correct for a shell with any content`(shell: String, token: String) throws {
         let run = try CommandRun()
         defer { run.remove() }
         let lines = try text(TokenRequest(account: "work", format: .env), token: token)

@@ -14,13 +14,13 @@ import Testing
         }
     }
 
-    @Test func `the options with -file are not mistaken for them`() {
+    @Test func `options that end in -file are not mistaken for secret options`() {
         #expect(throws: Never.self) {
             try ArgumentCheck.check(["account", "add", "--client-secret-file=x", "--refresh-token-file", "y"])
         }
     }
 
-    @Test func `a word that is no command is not repeated`() {
+    @Test func `an unknown command is not repeated`() {
         #expect(throws: AuthctlError.unknownCommand(suggestion: nil, helpCommand: "authctl --help")) {
             try ArgumentCheck.check(["hunter2"])
         }
@@ -41,14 +41,14 @@ import Testing
         (["provider", "ls"], "authctl provider list"), (["discover"], "authctl provider discover"),
         (["verion"], "authctl version"),
     ])
-    func `a command that stands elsewhere, or has another name elsewhere, is found`(words: [String], meant: String) {
+    func `a command in another group, or with another program's name, is suggested`(words: [String], meant: String) {
         let help = words.first == "account" || words.first == "provider" ? "authctl \(words[0])" : "authctl"
         #expect(throws: AuthctlError.unknownCommand(suggestion: meant, helpCommand: "\(help) --help")) {
             try ArgumentCheck.check(words)
         }
     }
 
-    @Test func `help for a command that is none is refused like the command`() throws {
+    @Test func `help for an unknown command is refused like the command`() throws {
         #expect(throws: AuthctlError.unknownCommand(suggestion: "authctl token", helpCommand: "authctl --help")) {
             try ArgumentCheck.check(["help", "tokne"])
         }

@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: rows.indices)
-    func `a failure has its exit status and one line in our form`(index: Int) {
+    func `a failure has its exit status and one line in our format`(index: Int) {
         let (error, status) = Self.rows[index]
         let report = error.report
         #expect(report.status == status, "\(error)")
@@ -66,7 +66,7 @@ import Testing
         #expect(report.text.split(separator: "\n").dropFirst().allSatisfy { $0.hasPrefix("authctl: hint: ") })
     }
 
-    @Test func `a change that was made is told together with what failed after it`() {
+    @Test func `a change is reported together with a later failure`() {
         let refusal = Refusal(name: SignedOutError.name, parameters: #"{"account":"work","hint":"do this"}"#)
         let error = AuthctlError.keptButNotFresh(done: "'work' was added", cause: .refused(refusal))
         #expect(error.report.status == .signedOut)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: rows.indices)
-    func `a failure is one line of JSON that says what its lines say`(index: Int) throws {
+    func `a failure as JSON has the same content as its lines`(index: Int) throws {
         struct Told: Decodable {
             let error: String
             let exitStatus: Int32
@@ -107,11 +107,11 @@ import Testing
             (["authctl", "status", "--bogus", "--json"], true),
         ] as [([String], Bool)]
     )
-    func `errors are JSON whenever the answer was asked for in JSON`(arguments: [String], isJSON: Bool) {
+    func `errors are JSON whenever --json was given`(arguments: [String], isJSON: Bool) {
         #expect(StandardError.asksForJSON(arguments) == isJSON)
     }
 
-    @Test func `what has been told already is not told again`() {
+    @Test func `a reported failure is not reported again`() {
         #expect(AuthctlError.reported(.signedOut).report.text == "")
     }
 }

@@ -37,7 +37,7 @@ import Testing
         browser?.command(for: try #require(WebLink(Self.link)))
     }
 
-    @Test func `the browser that the user names comes before the desktop's, and that before any other`() throws {
+    @Test func `the user's browser comes before the desktop's, and that before any other`() throws {
         let all = ["xdg-open", "firefox", "chromium"]
         let named = Browser.usual(in: machine(all, ["BROWSER": "none:chromium:firefox", "DISPLAY": ":0"]))
         #expect(named?.name == "Chromium")
@@ -47,13 +47,13 @@ import Testing
         #expect(Browser.usual(in: machine([])) == nil)
     }
 
-    @Test func `the address takes the place that BROWSER leaves for it`() throws {
+    @Test func `the address replaces the placeholder in BROWSER`() throws {
         let browser = Browser.usual(in: machine(["surf"], ["BROWSER": "surf -n %s -x"]))
         #expect(browser?.name == "'surf'")
         #expect(try words(browser) == ["surf", "-n", Self.link, "-x"])
     }
 
-    @Test func `a browser that draws on the terminal is passed over`() {
+    @Test func `a browser that draws on the terminal is skipped`() {
         #expect(Browser.usual(in: machine(["w3m", "lynx"], ["BROWSER": "/usr/bin/w3m:lynx"])) == nil)
     }
 
@@ -73,7 +73,7 @@ import Testing
             ("microsoft-edge-stable", nil, ["microsoft-edge-stable", "--inprivate", link]),
         ] as [(String, String?, [String])]
     )
-    func `a private window is asked for in each browser's own words`(
+    func `each browser gets its own option for a private window`(
         program: String,
         profile: String?,
         expected: [String]
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// Falling back to an ordinary window, or to another browser than the user's, is not what was asked for.
-    @Test func `where no private window can be had it is refused, with the reason`() {
+    @Test func `without a private window the command fails with the reason`() {
         #expect(throws: PrivateWindowRefusal.unknownDefault(name: "org.gnome.Epiphany")) {
             try KnownBrowser.forPrivateWindow(
                 in: machine(["firefox"], defaultBrowser: "org.gnome.Epiphany.desktop")
@@ -116,7 +116,7 @@ import Testing
             (["BROWSER": "w3m"], .noDisplay),
         ] as [([String: String], SignInPlace)]
     )
-    func `where the person is decides which ways there are`(environment: [String: String], place: SignInPlace) {
+    func `the person's place decides which flows are possible`(environment: [String: String], place: SignInPlace) {
         let found = SignInPlace(machine(["firefox", "w3m"], environment))
         #expect(found == place)
         #expect(found.flows == (place == .desktop ? [nil, .device] : [.device, .paste]))
@@ -131,7 +131,7 @@ import Testing
             ("https://example.org?x=https://evil.example/", "example.org"),
         ]
     )
-    func `the host that is told is the one that the browser shows`(text: String, host: String) {
+    func `the reported host is the one that the browser shows`(text: String, host: String) {
         #expect(WebLink(text)?.host == host)
     }
 
@@ -142,14 +142,14 @@ import Testing
             "https://a.example/ x", "https://a.example/\n", "https://a.exämple/", "vbscript://x", "://x",
         ]
     )
-    func `nothing but an address of the web is opened`(text: String) {
+    func `only web addresses are opened`(text: String) {
         #expect(WebLink(text) == nil)
     }
 }
 
 /// Folders for profiles that nothing of the user's is in.
 @Suite struct TemporaryProfileTests {
-    @Test func `a profile of a program that was killed is removed when the next page is opened`() throws {
+    @Test func `a killed program's profile is removed when the next page is opened`() throws {
         let run = try CommandRun()
         defer { run.remove() }
         var surroundings = Surroundings.real
@@ -203,7 +203,7 @@ extension CommandRun {
 
 /// What is started and left to itself.
 @Suite struct DetachedProgramTests {
-    @Test func `a program has a session of its own, no terminal, and no signal held back`() throws {
+    @Test func `a program has its own session, no terminal, and no blocked signal`() throws {
         let run = try CommandRun()
         defer { run.remove() }
         let file = run.folder.appendingPathComponent("seen").path
@@ -226,7 +226,7 @@ extension CommandRun {
         #expect(lines[2] == "/dev/null")
     }
 
-    @Test func `what is not there is not started`() {
+    @Test func `a missing program is not started`() {
         #expect(DetachedProgram(["no-such-program-here"]) == nil)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 /// `authctl callback`, as the desktop calls it.
 @Suite struct CallbackTests {
     /// Before, everybody of this machine could read the code and the state for as long as the daemon took to answer.
-    @Test func `the address is among the arguments no more when the daemon is asked`() async throws {
+    @Test func `the address is no longer among the arguments when the daemon is called`() async throws {
         let run = try CommandRun()
         defer { run.remove() }
         let listener = try UnixSocket.bound(to: run.socket, SOCK_STREAM)

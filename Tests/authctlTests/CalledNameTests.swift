@@ -19,18 +19,18 @@ import Testing
 
     private static let second = ["/usr/bin/authrefreshctl": "/usr/bin/authrefreshctl"]
 
-    @Test func `authctl is the name wherever a shell finds this program by it`() {
+    @Test func `the name is authctl if a shell finds this program by it`() {
         let links = Self.second.merging(["/usr/bin/authctl": "/usr/bin/authrefreshctl"]) { first, _ in first }
         #expect(CalledName.choose(by: surroundings(path: "/bin:/usr/bin", links: links)) == "authctl")
     }
 
-    @Test func `authrefreshctl is the name where authctl is another project's, or is missing`() {
+    @Test func `the name is authrefreshctl if authctl is another project's or missing`() {
         let links = Self.second.merging(["/opt/bin/authctl": "/opt/bin/authctl"]) { first, _ in first }
         #expect(CalledName.choose(by: surroundings(path: "/opt/bin:/usr/bin", links: links)) == "authrefreshctl")
         #expect(CalledName.choose(by: surroundings(path: "/usr/bin", links: Self.second)) == "authrefreshctl")
     }
 
-    @Test func `a program that a shell finds by no name keeps the usual one`() {
+    @Test func `a program that a shell finds by no name keeps the default name`() {
         #expect(CalledName.choose(by: surroundings(path: "/bin", links: Self.second)) == "authctl")
     }
 

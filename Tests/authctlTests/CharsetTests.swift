@@ -15,7 +15,7 @@ import Testing
         #expect(Charset { environment[$0] } == charset)
     }
 
-    @Test func `in ASCII each character that is not has one in its place`() {
+    @Test func `in ASCII other characters are replaced one by one`() {
         #expect(Charset.ascii.rendered("a…b ü 😀 e\u{301}") == "a...b ? ? ?")
         #expect(Charset.utf8.rendered("a…b ü") == "a…b ü")
         #expect(Charset.ascii.rendered("plain\n") == "plain\n")

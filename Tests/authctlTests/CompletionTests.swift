@@ -69,7 +69,7 @@ import Testing
         #expect(try complete("fish", start).contains("at-1"))
     }
 
-    @Test func `what does not begin with the word is not offered, and a name that is whole is`() throws {
+    @Test func `only names that begin with the word are offered, also complete ones`() throws {
         let run = try CommandRun()
         defer { run.remove() }
         var exchanges = Self.listing
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: ["token -- positional@0 2 2 authctl token wo", "token -- positional@0 x", "nonsense", ""])
-    func `without a daemon, or without sense, nothing is offered and nothing is said`(words: String) throws {
+    func `without a daemon, or for a nonsensical line, nothing is offered or printed`(words: String) throws {
         let run = try CommandRun()
         defer { run.remove() }
         let outcome = try run.run("SAP_SHELL=bash authctl ---completion \(words)")
@@ -90,7 +90,7 @@ import Testing
         #expect(outcome.status == 0)
     }
 
-    @Test func `the socket is the one of the line that is typed`() {
+    @Test func `the socket is the one in the typed line`() {
         #expect(DaemonCompletion.socket(in: ["authctl", "token", "--socket", "/s", "w"]) == "/s")
         #expect(DaemonCompletion.socket(in: ["authctl", "token", "--socket=/s", "w"]) == "/s")
         #expect(DaemonCompletion.socket(in: ["authctl", "token", "w"]) == nil)

@@ -45,7 +45,7 @@ import Testing
     private func hasCode(_ text: String) -> Bool { text.contains { "\u{2580}\u{2584}\u{2588}".contains($0) } }
 
     @Test(arguments: [(80, 24), (40, 24), (80, 50), (40, 60)] as [(UInt16, UInt16)])
-    func `the address and the code stay in sight`(columns: UInt16, rows: UInt16) throws {
+    func `the address and the code stay visible`(columns: UInt16, rows: UInt16) throws {
         let text = try shown(columns: columns, rows: rows)
         let style = TerminalStyle(width: Int(columns))
         // Whatever scrolls has more lines than there are, that of the cursor among them.

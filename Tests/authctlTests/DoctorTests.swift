@@ -29,12 +29,12 @@ import Testing
         SessionCheck(surroundings: surroundings, isSocketNamed: false).findings
     }
 
-    @Test func `a login shell is well`() {
+    @Test func `a login shell is fine`() {
         let findings = session(surroundings(["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/bin:/usr/bin"]))
         #expect(findings.map(\.level) == ["ok", "ok"])
     }
 
-    @Test func `cron, which sets no runtime folder, is a note as long as the folder is there`() {
+    @Test func `the missing runtime folder variable of cron is a note if the folder exists`() {
         let found = session(surroundings(["PATH": "/usr/bin"]))
         #expect(found.first?.level == "note")
         let none = session(surroundings(["PATH": "/usr/bin"], files: ["/usr/bin/authctl": Self.program]))
@@ -49,19 +49,19 @@ import Testing
         #expect(finding?.text.contains("uid 1000") == true)
     }
 
-    @Test func `sudo is told`() {
+    @Test func `sudo is reported`() {
         let finding = session(surroundings(["SUDO_USER": "ada"], user: 0)).first
         #expect(finding?.level == "warning")
         #expect(finding?.advice == "run it without sudo")
     }
 
-    @Test func `a folder that PATH does not name is a note`() {
+    @Test func `a folder that is not in PATH is a note`() {
         let findings = session(surroundings(["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/bin"]))
         #expect(findings.last?.check == "path")
         #expect(findings.last?.level == "note")
     }
 
-    @Test func `another program of the name that a shell finds is warned of`() {
+    @Test func `another program of the same name in the shell's PATH is a warning`() {
         var surroundings = surroundings(
             ["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/snap/bin:/usr/bin"],
             files: ["/run/user/1000": Self.folder, "/snap/bin/authctl": Self.program, "/usr/bin/authctl": Self.program]
@@ -80,7 +80,7 @@ import Testing
         ("PATH=/bin", "note", "units of yours do not find authctl: the service manager's PATH is '/bin'"),
         ("PATH=/opt/bin:/usr/bin", "warning", "units of yours find another authctl, '/opt/bin/authctl'"),
     ])
-    func `what units find is judged by the manager's own PATH`(line: String, level: String, text: String) {
+    func `what units find is checked with the manager's own PATH`(line: String, level: String, text: String) {
         let files = [
             "/run/user/1000": Self.folder, "/usr/bin/authctl": Self.program, "/opt/bin/authctl": Self.program,
         ]
@@ -96,7 +96,7 @@ import Testing
         #expect(finding?.text == text)
     }
 
-    @Test func `another project's program of the name is told from another installation`() {
+    @Test func `another project's program and another installation are distinguished`() {
         var surroundings = surroundings(
             ["XDG_RUNTIME_DIR": "/run/user/1000", "PATH": "/opt"],
             files: ["/run/user/1000": Self.folder, "/usr/bin/authctl": Self.program, "/opt/authctl": Self.program]
@@ -122,13 +122,13 @@ import Testing
         return InstallationCheck(surroundings: surroundings).finding
     }
 
-    @Test func `one installation is well, by whatever links it is reached`() {
+    @Test func `one installation is fine, with any links to it`() {
         let finding = installation(["/usr/bin/authrefreshd": "1:1", "/bin/authrefreshd": "1:1"])
         #expect(finding == .ok(.installation, "'/usr/bin/authrefreshd' (0.21) is installed"))
         #expect(installation([:]).level == "note")
     }
 
-    @Test func `two installations are both named, with what the service starts`() {
+    @Test func `two installations are both reported, with the one that the service starts`() {
         let home = "/home/ada/.local/bin/authrefreshd"
         let finding = installation(["/usr/bin/authrefreshd": "1:1", home: "1:2"], starts: home)
         #expect(finding.level == "note")
@@ -148,14 +148,14 @@ import Testing
     ]
 
     @Test(arguments: sockets)
-    func `the socket is judged by what it is and whose`(file: Surroundings.File?, level: String, need: String?) {
+    func `the socket's kind and owner are checked`(file: Surroundings.File?, level: String, need: String?) {
         let files = file.map { ["/run/s": $0] } ?? [:]
         let findings = SocketCheck(surroundings: surroundings([:], files: files), path: "/run/s").findings
         #expect(findings.map(\.level) == [level])
         #expect(findings.first?.needs == need)
     }
 
-    @Test func `a socket folder that others may enter, or own, is told`() {
+    @Test func `a socket folder that others may enter or own is reported`() {
         var files = [
             "/r/authrefreshd": Self.folder,
             "/r/authrefreshd/s": Surroundings.File(owner: 1000, mode: 0o600, kind: .socket),
@@ -169,7 +169,7 @@ import Testing
         #expect(SocketCheck(surroundings: surroundings([:], files: files), path: path).findings.first?.level == "error")
     }
 
-    @Test func `without lingering a server is warned, a desktop told, and with it all is well`() {
+    @Test func `without lingering a server gets a warning and a desktop a note`() {
         let well = CommandOutput(
             text: "Id=authrefreshd.socket\nLoadState=loaded\nActiveState=active\n",
             end: .exited(0)
@@ -184,7 +184,7 @@ import Testing
         #expect(level([:], ["/var/lib/systemd/linger/ada": Self.program]) == "ok")
     }
 
-    @Test func `a manager that cannot be asked matters only while the daemon does not answer`() {
+    @Test func `an unreachable manager matters only while the daemon does not answer`() {
         let failing = CommandOutput(text: "Failed to connect to bus\n", end: .exited(1))
         let surroundings = surroundings([:], systemctl: failing)
         #expect(ServiceCheck(surroundings: surroundings, isAnswering: true).findings.first?.level == "note")
@@ -194,13 +194,13 @@ import Testing
         #expect(down?.text.contains("failed to connect to bus") == true)
     }
 
-    @Test func `a program is run without a shell, and what it prints is kept`() {
+    @Test func `a program is run without a shell, and its output is kept`() {
         #expect(CommandOutput(of: ["printf", "a b; $HOME"]) == CommandOutput(text: "a b; $HOME", end: .exited(0)))
         #expect(CommandOutput(of: ["false"]).end == .exited(1))
         #expect(CommandOutput(of: ["no-such-program-here"]).end == .notStarted(2))
     }
 
-    @Test func `the exit status is that of the most urgent need, of warnings too, and never of a note`() {
+    @Test func `the most urgent error or warning decides the exit status, and notes never do`() {
         var report = DoctorReport(style: TerminalStyle())
         _ = report.add(.ok(.store, "well"))
         _ = report.add(.note(.linger, "good to know"))
@@ -218,14 +218,14 @@ import Testing
         #expect(report.status == .daemonUnreachable)
     }
 
-    @Test func `what a newer daemon calls otherwise is taken for a warning that needs a repair`() {
+    @Test func `an unknown level of a newer daemon counts as a warning that needs a repair`() {
         var report = DoctorReport(style: TerminalStyle())
         let text = report.add(Finding(check: "moon", level: "eclipse", text: "it is dark", needs: "lamp"))
         #expect(text == "Daemon\n  ! moon          it is dark\n")
         #expect(report.status == .misconfigured)
     }
 
-    @Test func `forty columns hold every line, and a command stays in one piece`() {
+    @Test func `every line fits 40 columns, and commands stay in one piece`() {
         var report = DoctorReport(style: TerminalStyle(width: 40, charset: .ascii))
         let text = report.add(
             .error(
@@ -249,7 +249,7 @@ import Testing
         )
     }
 
-    @Test func `what a server says cannot steer the terminal`() {
+    @Test func `a server's text cannot control the terminal`() {
         var report = DoctorReport(style: TerminalStyle())
         let text = report.add(.error(.discovery, "for '\u{1B}[2J'", needs: .repair, advice: "a\nb"))
         #expect(!text.contains("\u{1B}"))

@@ -5,7 +5,7 @@ import Testing
 @testable import authctl
 
 @Suite struct FileDescriptorTests {
-    @Test func `an output that does not block gets all that is written`() async throws {
+    @Test func `a non-blocking output gets everything that is written`() async throws {
         var ends: [Int32] = [0, 0]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         #expect(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)

@@ -28,7 +28,7 @@ import Testing
 
     private static let invalid = "org.varlink.service.InvalidParameter"
 
-    @Test func `calls for the accounts that are forwarded pass, with their parameters as they came`() {
+    @Test func `calls for forwarded accounts pass with unchanged parameters`() {
         let parameters = #"{ "force" : true, "account":"work","scopes":["a"] }"#
         #expect(
             judge(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"#)
@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    @Test func `escapes in names and in the account mean what they mean to the daemon`() {
+    @Test func `escapes in names and in the account are read as the daemon reads them`() {
         let parameters = #"{"\u0061ccount":"w\u006frk"}"#
         #expect(
             judge(#"{"m\u0065thod":"io.authrefresh.\u0041cquireToken","parameters":\#(parameters)}"#)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a name that only looks like an account's is another`() {
+    @Test func `a name that only looks like an account's is a different one`() {
         // The Kelvin sign, which to Swift is the same character as K.
         #expect("\u{212A}" == "K")
         for sign in ["\u{212A}", #"\u212a"#] {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `two methods pass, and no more than two`() {
+    @Test func `exactly two methods pass`() {
         #expect(ForwardedCallFilter.methods == [.acquireToken, .reportRejected])
         for name in [
             "org.varlink.service.GetInfo", "io.authrefresh.acquiretoken", "io.authrefresh.AcquireToken ",
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `of two members of one name neither counts`() {
+    @Test func `a call with a repeated member is refused`() {
         for parameters in [
             #"{"account":"work","account":"home"}"#, #"{"account":"home","account":"work"}"#,
             #"{"account":"work","\u0061ccount":"home"}"#, #"{"account":"work","account":null}"#,
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `an account that stands deeper, or is no text, is none`() {
+    @Test func `an account that is nested or not a text does not count`() {
         for parameters in [
             #"{"x":{"account":"work"}}"#, #"[{"account":"work"}]"#, #"{"account":["work"]}"#, #"{"account":null}"#,
             #"{"account":7}"#, "{}", "null", "\"work\"", #"{"account":"\ud800"}"#,
@@ -138,7 +138,7 @@ import Testing
         expectRefusal(#"{"method":"io.authrefresh.AcquireToken"}"#, Self.invalid, ends: false)
     }
 
-    @Test func `what is no call ends the connection`() {
+    @Test func `an invalid call ends the connection`() {
         let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"#
         for text in [
             "", " ", "{", call + call, call + "\n" + call, call + "x", "[\(call)]", "null", "\"\"", "\u{FEFF}" + call,
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `bytes that are no text do not pass`() {
+    @Test func `bytes that are not text do not pass`() {
         let before = Array(#"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"#.utf8)
         for bytes: [UInt8] in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x84]] {
             for after in [#""}}"#, #"","audience":"x"}}"#] {
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `refusals tell of no account but the one that was asked for`() {
+    @Test func `refusals name only the requested account`() {
         let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"worg"}}"#
         #expect(
             judge(call)

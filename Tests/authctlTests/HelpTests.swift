@@ -24,11 +24,11 @@ import Testing
     }
 
     @Test(arguments: commands.indices)
-    func `help needs no characters that a locale may lack`(index: Int) {
+    func `help uses only characters that every locale has`(index: Int) {
         #expect(Self.commands[index].helpMessage(columns: 80).utf8.allSatisfy { $0 < 0x80 })
     }
 
-    @Test(arguments: Setting.all.map(\.name)) func `every setting has its option`(name: String) throws {
+    @Test(arguments: Setting.all.map(\.name)) func `every setting has an option`(name: String) throws {
         let setting = try #require(Setting.named(name))
         let adding = AccountAddCommand.helpMessage(columns: 80)
         let editing = AccountEditCommand.helpMessage(columns: 80)
@@ -37,7 +37,7 @@ import Testing
         #expect(AccountEditCommand.clearable.contains(setting.option) == (setting.change == .any))
     }
 
-    @Test func `the help of account edit lists all that can be cleared`() throws {
+    @Test func `the help of account edit lists everything that can be cleared`() throws {
         let discussion = AccountEditCommand.configuration.discussion.replacing("\n", with: " ")
         let list = try #require(discussion.firstMatch(of: /--clear empties a setting: ([^.]+)\./)).1
         let listed = list.split(separator: ",").map { $0.trimmingPrefix(" ") }.map(String.init)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `all commands are looked at`() {
+    @Test func `all commands are checked`() {
         #expect(Self.commands.count >= 20)
     }
 }

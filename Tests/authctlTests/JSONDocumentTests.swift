@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: Transcript.all.indices)
-    func `what a transcript shows in JSON is what the page says`(index: Int) throws {
+    func `JSON in a transcript follows the page`(index: Int) throws {
         let transcript = try Transcript.all[index].get()
         for line in transcript.errors.split(separator: "\n") where line.hasPrefix("{\"error\"") {
             try page.check(JSONSerialization.jsonObject(with: Data(line.utf8)), "error", transcript.name)

@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The recorded daemon takes a third call for a mistake: what ages is drawn from what is known.
-    @Test func `words age without a question to the daemon`() throws {
+    @Test func `relative times are updated without asking the daemon`() throws {
         let exchange = StubDaemon.Exchange(
             call: Self.subscribe,
             replies: Self.present(#""state":"fresh","expiresAtUSec":@now+30,"nextAttemptAtUSec":@now+20"#)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: [("q", "exit 0"), ("\u{4}", "exit 0"), ("\u{3}", "exit 130")])
-    func `who needs somebody comes first, and the arrow keys show what is out of sight`(key: String, ending: String)
+    func `accounts that need somebody come first, and arrow keys scroll`(key: String, ending: String)
         throws
     {
         let steps = [
@@ -130,7 +130,7 @@ import Testing
         #expect(rows.contains { $0.hasPrefix("19 accounts: 14 fresh, 5 signed-out") })
     }
 
-    @Test func `a terminal made narrower is drawn anew with what fits`() throws {
+    @Test func `a narrower terminal is redrawn with what fits`() throws {
         let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
         let steps = [
             TerminalRun.Step.resizing(columns: 50, at: "issuer.example.org"), .typing("q", at: "issuer.exa…"),
@@ -140,7 +140,7 @@ import Testing
         #expect(shown.contains("exit 0"))
     }
 
-    @Test func `a daemon that was restarted is followed further`() throws {
+    @Test func `a restarted daemon is followed`() throws {
         let first = StubDaemon.Exchange(
             call: Self.subscribe,
             replies: Self.present(#""state":"fresh""#),
@@ -175,7 +175,7 @@ import Testing
         #expect(isGivenBack(shown))
     }
 
-    @Test func `after SIGKILL the terminal still gathers lines and shows what is typed`() throws {
+    @Test func `after SIGKILL the terminal still has line mode and echo`() throws {
         let run = try CommandRun()
         defer { run.remove() }
         let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
@@ -192,7 +192,7 @@ import Testing
         #expect(cut == shown.ranges(of: "\u{1B}[?7h").count)
     }
 
-    @Test func `what was typed before it ends is no command of the shell's`() throws {
+    @Test func `keys typed before the end do not become a shell command`() throws {
         let exchange = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
         let run = try CommandRun()
         defer { run.remove() }
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `a daemon that refuses is told of below the restored screen`() throws {
+    @Test func `a daemon's refusal is reported below the restored screen`() throws {
         let refusal = #"{"error":"io.authrefresh.LimitExceeded","parameters":{"limit":"subscribers","maximum":256}}"#
         let exchange = StubDaemon.Exchange(
             call: Self.subscribe,
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    @Test func `an account under a new name is not there twice`() throws {
+    @Test func `a renamed account is not listed twice`() throws {
         let states = try states(
             #"{"event":"present","atUSec":0,"accounts":[{"account":"b",@},{"account":"a",@}]}"#,
             #"{"event":"ready","atUSec":0,"accounts":[]}"#,
@@ -265,7 +265,7 @@ import Testing
         #expect(states.sorted.map(\.account) == ["b", "c"])
     }
 
-    @Test func `an account that was removed is gone, and ready removes none`() throws {
+    @Test func `a removed account disappears, and ready removes none`() throws {
         let states = try states(
             #"{"event":"present","atUSec":0,"accounts":[{"account":"b",@},{"account":"a",@}]}"#,
             #"{"event":"account-removed","atUSec":0,"account":"a","accounts":[]}"#

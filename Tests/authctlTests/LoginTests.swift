@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{3}", "\u{4}"])
-    func `Ctrl-C, and Ctrl-D where an address could be pasted, cancel at the daemon`(key: String) throws {
+    func `Ctrl-C, and Ctrl-D at the paste prompt, cancel at the daemon`(key: String) throws {
         let start = StubDaemon.Exchange(call: Self.start("browser"), replies: [Self.started("browser")])
         let (shown, problems) = try show(
             [start, Self.cancelling],
@@ -65,7 +65,7 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
-    @Test func `a daemon that does not answer the cancellation does not hold the prompt back`() throws {
+    @Test func `a daemon that does not answer a cancellation does not delay the prompt`() throws {
         let start = StubDaemon.Exchange(call: Self.start("device"), replies: [Self.started("device")])
         let (shown, _) = try show([start], [.typing("\u{3}", at: "MJHT")])
         #expect(shown.contains("authctl: error: cancelled"))
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// The attempt is the daemon's: it goes on, and nothing is said here.
-    @Test func `SIGTERM leaves the sign-in under way, and the terminal as it was`() throws {
+    @Test func `SIGTERM does not end the sign-in, and restores the terminal`() throws {
         let run = try CommandRun()
         defer { run.remove() }
         let start = StubDaemon.Exchange(call: Self.start("browser"), replies: [Self.started("browser")])
@@ -94,7 +94,7 @@ import Testing
         #expect(!shown.contains("error"))
     }
 
-    @Test func `a browser that ends with an error is told of, and the sign-in goes on`() throws {
+    @Test func `a browser's error is reported, and the sign-in continues`() throws {
         let start = StubDaemon.Exchange(
             call: #"{"method":"io.authrefresh.StartSignIn","parameters":{"account":"work"},"more":true}"#,
             replies: [Self.started("browser")]
@@ -115,7 +115,7 @@ import Testing
         #expect(shown.contains("exit 130"))
     }
 
-    @Test func `half an address that was pasted is no command of the shell's`() throws {
+    @Test func `half of a pasted address does not become a shell command`() throws {
         let start = StubDaemon.Exchange(call: Self.start("browser"), replies: [Self.started("browser")])
         let opened = StubDaemon.Exchange(
             call:
@@ -134,7 +134,7 @@ import Testing
     }
 
     /// A terminal's own lines end after 4095 bytes.
-    @Test func `a long address is taken whole`() throws {
+    @Test func `a long address is read completely`() throws {
         let address = "http://127.0.0.1:4711/?state=s&code=" + String(repeating: "0123456789", count: 800)
         let start = StubDaemon.Exchange(call: Self.start("browser"), replies: [Self.started("browser")])
         let continuing = StubDaemon.Exchange(

@@ -24,7 +24,7 @@ import Testing
         + Samples.documents.map { Row(place: "\($0)", message: $0.message, hint: $0.hint) }
         + Samples.options.map { Row(place: "\($0)", message: $0.message, hint: nil) }
 
-    @Test func `every message says what failed on one short line`() {
+    @Test func `every message says on one short line what failed`() {
         for row in Self.rows {
             let first = row.message.first
             let isName = ["Google", "KUBERNETES"].contains { row.message.hasPrefix($0) }
@@ -42,7 +42,7 @@ import Testing
         #expect(Samples.documents.allSatisfy { !$0.hint.isEmpty })
     }
 
-    @Test func `every command in a hint is one that the parser takes`() throws {
+    @Test func `the parser accepts every command in a hint`() throws {
         var count = 0
         for row in Self.rows {
             for words in Self.commands(in: row.hint ?? "") {
@@ -60,7 +60,7 @@ import Testing
         #expect(count > 10)
     }
 
-    @Test func `no message is without a sample`() {
+    @Test func `every message has a sample`() {
         #expect(Set(Samples.wrongUses.map(Samples.name)).count == Samples.wrongUsesCount)
         #expect(Set(Samples.documents.map(Samples.name)).count == Samples.documentsCount)
         #expect(Set(Samples.options.map(Samples.name)).count == Samples.optionsCount)

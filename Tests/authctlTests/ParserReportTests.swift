@@ -17,8 +17,7 @@ import Testing
             (["-hunter2"], "Unexpected argument '-hunter2'", "Unexpected argument '…'"),
         ] as [([String], String, String)]
     )
-    func `what the user typed is hidden and names of options stay`(arguments: [String], message: String, hidden: String)
-    {
+    func `typed values are hidden and option names stay`(arguments: [String], message: String, hidden: String) {
         #expect(ParserReport.hideValues(of: arguments, in: message) == hidden)
     }
 

@@ -4,21 +4,21 @@ import Testing
 @testable import authctl
 
 @Suite struct PlainTextTests {
-    @Test func `characters that steer a terminal are replaced`() {
+    @Test func `control characters are replaced`() {
         #expect(
             PlainText.line("a\u{1B}[31m\nb\u{202E}c\u{9B}\u{7F}d") == "a\u{FFFD}[31m\u{FFFD}b\u{FFFD}c\u{FFFD}\u{FFFD}d"
         )
     }
 
     @Test(arguments: [0x61C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202E, 0x2066, 0x2069] as [UInt32])
-    func `what turns or breaks a line is replaced, whatever it stands behind`(number: UInt32) throws {
+    func `characters that reverse or break a line are replaced after any character`(number: UInt32) throws {
         let scalar = String(try #require(Unicode.Scalar(number)))
         for before in ["a", "\u{D4E}", "\u{600}", "\u{1F1E6}"] {
             #expect(PlainText.line(before + scalar + "b") == before + "\u{FFFD}b")
         }
     }
 
-    @Test func `other text stays`() {
+    @Test func `other text stays unchanged`() {
         #expect(PlainText.line("Zugriff verweigert: 許可") == "Zugriff verweigert: 許可")
     }
 }

@@ -93,14 +93,14 @@ import Testing
         #expect(report.message != ConnectionError.unreadableReply.report.message)
     }
 
-    @Test func `every error of the interface has a row`() {
+    @Test func `every error of the interface has a report`() {
         let declared = Interface.text.split(separator: "\n")
             .compactMap { $0.prefixMatch(of: /error ([A-Za-z]+)\(/).map { "io.authrefresh.\($0.1)" } }
         #expect(declared.count >= 10)
         #expect(Set(declared).isSubset(of: Set(Self.rows.map(\.name))))
     }
 
-    @Test func `an error without its parameters is an answer that cannot be understood`() {
+    @Test func `an error without its parameters counts as an unreadable answer`() {
         let report = Refusal(name: NoSuchAccountError.name, parameters: "{}").report
         #expect(report == ConnectionError.unreadableReply.report)
     }

@@ -22,7 +22,7 @@ import Testing
         ).words
     }
 
-    @Test func `our options come before the user's, and the host where it can be no option`() throws {
+    @Test func `our options come before the user's, and the host is never read as an option`() throws {
         let words = words(options: ["Port=2222", "ControlPath=/tmp/x"], hasTerminal: true)
         let options = zip(words, words.dropFirst()).filter { $0.0 == "-o" }.map(\.1)
         #expect(options.suffix(2) == ["Port=2222", "ControlPath=/tmp/x"])
@@ -33,12 +33,12 @@ import Testing
         #expect(words[end + 1] == "me@host")
     }
 
-    @Test func `a terminal is asked for by a login shell only`() {
+    @Test func `only a login shell gets a terminal`() {
         #expect(!words().contains("-t"))
         #expect(!words("true", hasTerminal: true).contains("-t"))
     }
 
-    @Test func `the path of the socket there is new each time, and has 128 bits`() {
+    @Test func `the remote socket's path is new each time and has 128 random bits`() {
         let paths = (0..<100).map { _ in SSHCommand.freshRemoteSocket() }
         #expect(Set(paths).count == 100)
         #expect(paths.allSatisfy { $0.wholeMatch(of: /\/tmp\/authctl-[0-9a-f]{32}/) != nil })
@@ -67,7 +67,7 @@ import Testing
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    @Test(arguments: shells) func `whatever the login shell is, the command gets there as it was written`(
+    @Test(arguments: shells) func `the command arrives unchanged in every login shell`(
         shell: String
     ) throws {
         let (outcome, isGone) = try runThere(
@@ -83,21 +83,21 @@ import Testing
         #expect(isGone)
     }
 
-    @Test func `without a command a login shell runs, and the socket is gone afterwards`() throws {
+    @Test func `without a command a login shell runs, and the socket is removed afterwards`() throws {
         let (outcome, isGone) = try runThere(nil)
         #expect(outcome.output == "from the login shell\n")
         #expect(outcome.status == 7)
         #expect(isGone)
     }
 
-    @Test func `signals to the command there do not leave the socket behind`() throws {
+    @Test func `signals to the remote command do not leave the socket behind`() throws {
         // To the whole group, as a terminal that hangs up does it.
         let (outcome, isGone) = try runThere("trap 'echo hung up; exit 3' HUP; kill -HUP 0; sleep 60")
         #expect(outcome.output.contains("hung up\n"))
         #expect(isGone)
     }
 
-    @Test func `a server that made no socket is told of`() throws {
+    @Test func `a server that made no socket is reported`() throws {
         let (outcome, _) = try runThere("echo no", makesSocket: false)
         #expect(outcome.output == "")
         #expect(outcome.status == 69)
@@ -113,7 +113,7 @@ import Testing
         #expect(throws: (any Error).self) { try command.parse([host]) }
     }
 
-    @Test func `accounts and the command are told apart`() throws {
+    @Test func `accounts and the command are distinguished`() throws {
         let arguments = ["forward", "host", "a", "b", "--ssh-option", "Port=1", "--", "run", "-x", "--", "y z"]
         let command = try AuthctlCommand.parseAsRoot(ForwardCommand.adoptCommand(arguments))
         let parsed = try #require(command as? ForwardCommand)

@@ -14,7 +14,7 @@ import Testing
         """
 
     @Test(.enabled(if: geteuid() == 0 && CommandRun.has("perl"), "only root can be another user"))
-    func `a socket of another user is asked for nothing`() throws {
+    func `another user's socket is not called`() throws {
         let run = try CommandRun()
         defer { run.remove() }
         let outcome = try run.run(Self.other)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: ["authctl token work --socket ''", "authctl status --socket ''"])
-    func `no path is no socket`(command: String) throws {
+    func `an empty path is refused`(command: String) throws {
         let run = try CommandRun()
         defer { run.remove() }
         let outcome = try run.run(command)

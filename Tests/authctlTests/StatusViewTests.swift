@@ -31,7 +31,7 @@ import TextEncodings
     }
 
     /// What a screen of 24 lines has above its footer.
-    @Test func `of nineteen accounts, five signed out, those five come first and no account is out of sight`() throws {
+    @Test func `of nineteen accounts, the five signed-out ones come first, and all are visible`() throws {
         let fresh = (0..<14).map {
             #"{"account":"a\#($0)","state":"fresh","issuer":"https://as.example","generation":1,"failures":0}"#
         }
@@ -51,7 +51,9 @@ import TextEncodings
         #expect(page.hidden == "arrow keys scroll (0 above, 14 below)")
     }
 
-    @Test(arguments: [6, 12, 24, 31]) func `the most urgent come first, and the summary stays`(height: Int) throws {
+    @Test(arguments: [6, 12, 24, 31]) func `the most urgent accounts come first, and the summary stays`(height: Int)
+        throws
+    {
         let page = page(try view(fresh: 40), height: height)
         #expect(page.lines.count == height)
         #expect(page.lines[1].hasPrefix("z0       interaction-required"))
@@ -60,7 +62,7 @@ import TextEncodings
         #expect(page.hidden?.hasPrefix("\(hidden) accounts out of sight; arrow keys scroll (0 above, ") == true)
     }
 
-    @Test func `what is below can be scrolled to, and no further`() throws {
+    @Test func `scrolling stops at the last line`() throws {
         let view = try view(fresh: 40)
         let end = page(view, height: 24, offset: 1 << 30)
         #expect(end.lines.contains { $0.hasPrefix("z0 needs you: ") })
@@ -70,25 +72,25 @@ import TextEncodings
         #expect(page(view, height: 24, offset: 3).hidden?.contains("(3 above, ") == true)
     }
 
-    @Test func `what fits is shown whole`() throws {
+    @Test func `content that fits is shown completely`() throws {
         let view = try view(fresh: 3)
         let page = page(view, height: 40)
         #expect(page.hidden == nil)
         #expect(page.lines.contains { $0.hasPrefix("z0 needs you: ") })
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func `a terminal of a few lines shows an account`(height: Int) throws {
+    @Test(arguments: [1, 2, 3, 4]) func `a terminal with few lines shows an account`(height: Int) throws {
         let page = page(try view(fresh: 3, needy: 40), height: height)
         #expect(page.lines.count <= height)
         #expect(page.lines.contains { $0.hasPrefix("z0 ") })
     }
 
-    @Test(arguments: [20, 40, 80]) func `nothing that a screen shows is beyond the edge`(width: Int) throws {
+    @Test(arguments: [20, 40, 80]) func `nothing on the screen exceeds the width`(width: Int) throws {
         let screen = try view(fresh: 0, needy: 1).screen(TerminalStyle(width: width))
         #expect(screen.body.dropFirst(screen.rowCount).filter { TerminalWidth.of($0) > width } == [])
     }
 
-    @Test func `keys are understood as terminals send them, in pieces, too`() {
+    @Test func `keys are recognized even if they arrive in pieces`() {
         var keys = ScrollKeys()
         #expect(keys.steps(in: Array("\u{1B}[A\u{1B}OBjk".utf8)) == [.lines(-1), .lines(1), .lines(1), .lines(-1)])
         #expect(keys.steps(in: Array("\u{1B}".utf8)) == [])
@@ -97,21 +99,21 @@ import TextEncodings
         #expect(keys.steps(in: Array("\u{1B}[1;5C\u{1B}[H".utf8)) == [.beginning])
     }
 
-    @Test(arguments: [40, 50, 60, 80]) func `no line runs over the edge`(width: Int) throws {
+    @Test(arguments: [40, 50, 60, 80]) func `no line exceeds the width`(width: Int) throws {
         let text = try view(fresh: 3).render(TerminalStyle(width: width))
         #expect(lines(text).filter { TerminalWidth.of(String($0)) > width } == [])
         #expect(lines(text)[0].contains("EXPIRES"))
         #expect(lines(text)[0].contains("ISSUER") == (width > 40))
     }
 
-    @Test func `a command that takes two lines is still one to a shell`() {
+    @Test func `a command on two lines is still one command for a shell`() {
         let lines = WrappedText.lines("authctl account import work FILE", width: 20, indent: 2, ending: " \\")
         #expect(lines == ["authctl account \\", "  import work FILE"])
         #expect(WrappedText.lines("one word", width: 2) == ["one", "word"])
         #expect(WrappedText.lines("one word", width: nil) == ["one word"])
     }
 
-    @Test func `scripts without blanks are broken where the line ends, and addresses are not`() {
+    @Test func `scripts without blanks are broken at the end of a line, and addresses are not`() {
         #expect(WrappedText.lines("漢字かな交じり文", width: 7) == ["漢字か", "な交じ", "り文"])
         #expect(WrappedText.lines("see https://as.example/a", width: 8) == ["see", "https://as.example/a"])
         #expect(
@@ -129,7 +131,7 @@ import TextEncodings
         "✅", "☎",
         "𠀀", "👩\u{200D}💻",
     ])
-    func `text takes as many columns as wcwidth says`(text: String) throws {
+    func `the width of text is the one of wcwidth`(text: String) throws {
         let locale = unsafe newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
         let before = unsafe uselocale(locale)
         defer {

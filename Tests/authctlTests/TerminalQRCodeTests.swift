@@ -19,7 +19,7 @@ import Testing
         return range.map { row in range.map { code.isDark(row: row, column: $0) } }
     }
 
-    @Test func `half blocks show every module, black on white whatever the theme`() throws {
+    @Test func `half blocks show every module, black on white in any theme`() throws {
         let style = TerminalStyle(isColoured: true, width: 80)
         let shown = try #require(TerminalQRCode(Self.text)?.text(style, lines: 24))
         let lines = shown.split(separator: "\n")
@@ -37,7 +37,7 @@ import Testing
         #expect(Array(light.prefix(code.size + 8)) == expected(code))
     }
 
-    @Test func `where it could not be read off it is not drawn`() throws {
+    @Test func `an unreadable code is not drawn`() throws {
         let code = try #require(TerminalQRCode(Self.text))
         let (columns, lines) = code.size
         #expect(code.text(TerminalStyle(width: columns), lines: lines + 1) != nil)

@@ -40,7 +40,7 @@ import Testing
         )
     }
 
-    @Test func `what is typed reaches the daemon and not the screen`() throws {
+    @Test func `typed text reaches the daemon and not the screen`() throws {
         let (shown, problems) = try show(Self.importing, typing: "rt-typed\n", exchanges: [Self.taking("rt-typed")])
         #expect(problems == [])
         #expect(shown.contains(Self.prompt))
@@ -51,7 +51,7 @@ import Testing
     }
 
     /// A terminal's own lines end after 4095 bytes.
-    @Test(arguments: [4095, 4096, 20_000]) func `a long token is taken whole`(length: Int) throws {
+    @Test(arguments: [4095, 4096, 20_000]) func `a long token is read completely`(length: Int) throws {
         let token = String(repeating: "0123456789", count: length / 10 + 1).prefix(length) + "end"
         let (shown, problems) = try show(
             Self.importing,
@@ -63,7 +63,7 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
-    @Test func `a token longer than any is refused and not cut`() throws {
+    @Test func `a too long token is refused and not cut`() throws {
         let keys = String(repeating: "x", count: SecretFile.largestSize + 1)
         let (shown, problems) = try show(Self.importing, typing: keys)
         #expect(problems == [])
@@ -74,7 +74,7 @@ import Testing
 
     /// Backspace takes back one character, whatever its bytes, Ctrl-U and Ctrl-W all; Ctrl-D ends what is not empty.
     @Test(arguments: ["rt-typo\u{7F}ed\n", "rt-typü\u{8}ed\r", "wrong\u{15}rt-typed\n", "\u{7F}\u{17}rt-typed\u{4}"])
-    func `a slip of the fingers can be mended`(keys: String) throws {
+    func `a typing error can be corrected`(keys: String) throws {
         let (shown, problems) = try show(Self.importing, typing: keys, exchanges: [Self.taking("rt-typed")])
         #expect(problems == [])
         #expect(shown.contains("exit 0"))
@@ -88,7 +88,7 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
-    @Test func `a document is not asked for on a terminal`() throws {
+    @Test func `a document cannot be typed on a terminal`() throws {
         let (shown, problems) = try show("authctl account import -; echo exit $?")
         #expect(problems == [])
         #expect(shown.contains("authctl: error: a document cannot be typed on a terminal"))
@@ -96,7 +96,7 @@ import Testing
         #expect(shown.contains("exit 64"))
     }
 
-    @Test func `Ctrl-C cancels and leaves the terminal as it was`() throws {
+    @Test func `Ctrl-C cancels and restores the terminal`() throws {
         let (shown, problems) = try show("trap : INT\n" + Self.importing, typing: "rt-ty\u{3}")
         #expect(problems == [])
         #expect(!shown.contains("rt-ty"))
@@ -105,7 +105,7 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
-    @Test func `an export does not go to a terminal`() throws {
+    @Test func `an export is not printed to a terminal`() throws {
         let (shown, problems) = try show("authctl account export work; echo exit $?")
         #expect(problems == [])
         #expect(shown.contains("authctl: error: the export holds secrets"))
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: ["", "NO_COLOR=1 ", "TERM=dumb "])
-    func `states are coloured on a terminal unless it or its user does not want that`(setting: String) throws {
+    func `states are colored on a terminal unless it or its user does not support that`(setting: String) throws {
         let exchange = StubDaemon.Exchange(
             call: #"{"method":"io.authrefresh.GetStatus","parameters":{"accounts":["work"]}}"#,
             replies: [

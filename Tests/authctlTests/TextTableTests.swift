@@ -10,7 +10,7 @@ import Testing
         return table
     }
 
-    @Test func `without a terminal nothing is cut and nothing is coloured`() {
+    @Test func `without a terminal nothing is cut or colored`() {
         #expect(table.render(TerminalStyle()) == "A     B\nname  0123456789abcdef\n")
     }
 
@@ -22,7 +22,7 @@ import Testing
         #expect(table.render(TerminalStyle(width: 1)) == "A     B\nname  012345…\n")
     }
 
-    @Test func `colour does not move columns`() {
+    @Test func `color does not move columns`() {
         let coloured = table.render(TerminalStyle(isColoured: true))
         #expect(coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "") == table.render(TerminalStyle()))
         #expect(coloured.contains("\u{1B}[1;31m0123456789abcdef\u{1B}[0m"))

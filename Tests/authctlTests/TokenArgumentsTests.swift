@@ -45,7 +45,7 @@ import Testing
     ]
 
     @Test(arguments: usual)
-    func `usual arguments take the short way and mean what the parser says`(arguments: [String]) throws {
+    func `usual arguments are read by hand with the parser's meaning`(arguments: [String]) throws {
         let short = try #require(TokenArguments.parse(arguments))
         let parsed = try #require(try AuthctlCommand.parseAsRoot(arguments) as? TokenCommand)
         #expect(short == parsed.request(for: parsed.account ?? ""))
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// All sequences of up to four of these words after "token": 11 + 11² + 11³ + 11⁴.
-    @Test func `whatever the short way accepts the parser accepts with the same meaning`() throws {
+    @Test func `whatever is read by hand, the parser reads with the same meaning`() throws {
         let words = [
             "work", "b", "--force", "--min-validity", "--min-validity=5m", "60s", "--format", "header", "--socket=/s",
             "--json", "--",

@@ -3,7 +3,7 @@ import Testing
 @testable import authctl
 
 struct TokenFileNameTests {
-    @Test func `a token file without a name has the account's`() {
+    @Test func `a token file without a name gets the account's`() {
         for (typed, meant) in [
             ("account edit work --token-file", "account edit work --token-file work"),
             ("account edit work --token-file --json", "account edit work --token-file work --json"),

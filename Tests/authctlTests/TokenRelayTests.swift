@@ -55,7 +55,7 @@ import VarlinkClient
         return unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
     }
 
-    @Test func `the daemon gets a call that is written anew`() throws {
+    @Test func `the daemon gets a newly written call`() throws {
         let stage = try Stage()
         let caller = try RawConnection(stage.callers.path)
         try caller.send(#"{"x":{"y":1},"parameters":{"account":"work"},"method":"io.authrefresh.AcquireToken"}"# + "\0")
@@ -104,7 +104,7 @@ import VarlinkClient
         #expect(stage.relay.interests.count == 1)
     }
 
-    @Test func `a caller that leaves takes its call with it`() throws {
+    @Test func `a call ends when its caller leaves`() throws {
         let stage = try Stage()
         do {
             let caller = try RawConnection(stage.callers.path)
@@ -120,7 +120,7 @@ import VarlinkClient
     }
 
     /// `forwardedClientsMax`, all of them with a call that the daemon has not answered yet.
-    @Test func `one too many waits until one is answered`() throws {
+    @Test func `one client too many waits until another is answered`() throws {
         let stage = try Stage()
         let most = ForwardingLimits().forwardedClientsMax
         let callers = try RawConnection.open(most, to: stage.callers.path)

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a picture tells countdowns, generation and the newest events`() {
+    @Test func `a picture shows countdowns, generation and the newest events`() {
         let text = Self.picture(columns: 110, rows: 30).lines.joined(separator: "\n")
         #expect(text.contains("demo     fresh                 in 14 s     in 4 s        4"))
         #expect(text.contains("█"))
@@ -75,12 +75,12 @@ import Testing
     }
 
     @Test(arguments: [("20s", 20), ("5m", 300), ("1h", 3600), ("7", 7)])
-    func `lengths of time are read with their unit`(text: String, seconds: Int) {
+    func `durations are read with their unit`(text: String, seconds: Int) {
         #expect(WholeSeconds(argument: text)?.count == seconds)
     }
 
     @Test(arguments: ["", "s", "-5s", "+5", "1.5s", "5 s", "99999999999999999999s", "9223372036854775807h", "10d"])
-    func `anything else is no length of time`(text: String) {
+    func `anything else is not a duration`(text: String) {
         #expect(WholeSeconds(argument: text) == nil)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 struct QuickstartTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../systemd")
 
-    @Test func `a show follows the build, and then what comes next`() throws {
+    @Test func `a show follows the build, and then the next steps`() throws {
         let checkout = try Checkout(
             swift: """
                 case $1 in
@@ -63,7 +63,7 @@ struct QuickstartTests {
             "building: step 7 of 10 (A), 1 min 5 s so far, about 27 s left"
         ),
     ])
-    func `a line says how far the build is`(log: String, line: String) throws {
+    func `a line shows the progress of the build`(log: String, line: String) throws {
         let checkout = try Checkout(swift: "")
         try checkout.write(log + "\n", to: "log")
         let outcome = try checkout.run("bash", "-c", "source systemd/prerequisites.bash; progress_line log 65")

@@ -40,7 +40,7 @@ import Testing
         #expect(outcome.output.isEmpty)
     }
 
-    @Test func `a daemon that ends ends the show, with the daemon's last words`() async throws {
+    @Test func `a daemon that ends also ends the show, with the daemon's last lines`() async throws {
         let run = try ShowRun()
         defer { run.remove() }
         let programs = try run.programs(replacing: "authrefreshd", by: "echo the store is on fire >&2; exit 78")
@@ -79,7 +79,7 @@ import Testing
         #expect(try run.leftovers.isEmpty)
     }
 
-    @Test func `Ctrl-C in the middle ends the daemon, cleans up and is told apart from a failure`() async throws {
+    @Test func `Ctrl-C ends the daemon, cleans up and differs from a failure`() async throws {
         let run = try ShowRun()
         defer { run.remove() }
         let outcome = try await run.run(["run", "--once"], cue: "3 silent refreshes", signal: SIGINT)
@@ -88,7 +88,7 @@ import Testing
         #expect(try run.leftovers.isEmpty)
     }
 
-    @Test func `a show without --once goes on until a signal, and that is its good end`() async throws {
+    @Test func `a show without --once continues until a signal, and then ends with success`() async throws {
         let run = try ShowRun()
         defer { run.remove() }
         // Its pause is for people: the longest test of this suite.

@@ -8,7 +8,7 @@ import Testing
 /// Callers who ask again and again, and requests that hang.
 struct AskingPaceTests {
     @Test(arguments: [(Event.tokenNeeded, true), (.refreshRequested, false)])
-    func `who asks again within a second waits for its rest, and one request answers all`(
+    func `callers within the same second share one request at its end`(
         event: Event,
         isForToken: Bool
     ) async throws {
@@ -33,7 +33,7 @@ struct AskingPaceTests {
         }
     }
 
-    @Test func `requests that hang leave their places to other accounts`() async throws {
+    @Test func `requests that hang do not block other accounts`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
@@ -57,7 +57,7 @@ struct AskingPaceTests {
         }
     }
 
-    @Test func `two accounts that are throttled keep the others back for as long as the server says`() async throws {
+    @Test func `two throttled accounts hold the others back for as long as the server says`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try rig.clock.stop()

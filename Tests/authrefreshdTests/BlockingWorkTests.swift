@@ -6,7 +6,7 @@ import Testing
 @testable import authrefreshd
 
 struct BlockingWorkTests {
-    @Test func `work that hangs costs those who need it, and nobody else`() async {
+    @Test func `work that hangs affects only those who need it`() async {
         let work = BlockingWork<String, Int>(
             "test",
             timeLimit: CallerLimits.lookUpTime / 50,

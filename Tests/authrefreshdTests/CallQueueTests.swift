@@ -3,7 +3,7 @@ import Testing
 @testable import authrefreshd
 
 struct CallQueueTests {
-    @Test func `a process with many calls waiting holds up another by one of them`() {
+    @Test func `a process with many waiting calls delays another by only one of them`() {
         let queue = CallQueue<String>()
         #expect(queue.add("a1", of: 1))
         for number in 2...100 { #expect(!queue.add("a\(number)", of: 1)) }

@@ -27,7 +27,7 @@ struct ChangeCommandTests {
         return try #require(AccountNews(announcement, of: snapshot))
     }
 
-    @Test func `the command is told of the change by its environment alone, and no token is in it`() throws {
+    @Test func `the command gets the change only by its environment, without a token`() throws {
         let before = try #require(AccountName("old"))
         let unit = command.unit(for: try news(.renamed(from: before)), of: AccountID(7))
         #expect(unit.name == "authrefresh-on-change-7.service")
@@ -44,14 +44,14 @@ struct ChangeCommandTests {
         #expect(ChangeCommand.account(of: "authrefreshd.service") == nil)
     }
 
-    @Test func `a refresh that begins is told only if it is asked for`() {
+    @Test func `the start of a refresh is reported only if configured`() {
         #expect(!command.isWanted("refresh-started") && command.isWanted("token-refreshed"))
         var chosen = command
         chosen.events = ["refresh-started"]
         #expect(chosen.isWanted("refresh-started") && !chosen.isWanted("token-refreshed"))
     }
 
-    @Test func `of an account's changes one is told at a time, and of those that come meanwhile the newest`() throws {
+    @Test func `one command per account runs at a time, and then one for the newest change`() throws {
         var commands = ChangeCommands()
         let account = AccountID(7)
         let isTaken = commands.add(try news(.added), of: account)
@@ -84,7 +84,7 @@ struct ChangeCommandTests {
         #expect(again.count == 1)
     }
 
-    @Test func `an end that nobody tells of is waited for no longer than the time limit allows`() throws {
+    @Test func `an unreported end is awaited no longer than the time limit`() throws {
         var commands = ChangeCommands()
         _ = commands.add(try news(), of: AccountID(7))
         _ = commands.next(command, at: at(0))
@@ -97,7 +97,7 @@ struct ChangeCommandTests {
         #expect(late.count == 1)
     }
 
-    @Test func `changes wait for changeCommandsMax, of each account the newest`() throws {
+    @Test func `the newest change of each account waits for changeCommandsMax`() throws {
         var commands = ChangeCommands()
         for number in 1...Int64(CallerLimits.changesWaitingMax) {
             let isTaken = commands.add(try news(), of: AccountID(number))
@@ -115,7 +115,7 @@ struct ChangeCommandTests {
         #expect(fifth.map(\.name) == ["authrefresh-on-change-5.service"])
     }
 
-    @Test func `what keeps commands from running is told once, until one has run`() {
+    @Test func `a failure to run commands is reported once, until one has run`() {
         var commands = ChangeCommands()
         let told = [commands.fails(), commands.fails()]
         commands.works()
@@ -128,7 +128,7 @@ struct ChangeCommandTests {
         try ConfigurationFile.decode(DaemonConfiguration.self, from: text, path: "/c.yaml")
     }
 
-    @Test func `the command is a list that begins with an absolute path, and what belongs to it needs it`() throws {
+    @Test func `the command is a list that begins with an absolute path, and its options need it`() throws {
         let read = try configuration(
             "on_change: [/bin/tell, a b]\non_change_events: [signed-out]\non_change_time_limit: 5m\n"
         )

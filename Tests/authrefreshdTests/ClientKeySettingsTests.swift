@@ -38,7 +38,7 @@ struct ClientKeySettingsTests {
             ("client_secret_jwt", nil, "clientAuthentication"), ("tls_client_auth", key, "clientKey"),
             ("private_key_jwt", "no key", "clientKey"), (nil, "-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "clientKey"),
         ] as [(String?, String?, String)]
-    ) func `what a method needs has to be there`(method: String?, key: String?, field: String) throws {
+    ) func `the requirements of a method are checked`(method: String?, key: String?, field: String) throws {
         let error = #expect(throws: VarlinkError.self) {
             try reader.draft(settings(method), clientSecret: nil, clientKey: key)
         }
@@ -47,7 +47,7 @@ struct ClientKeySettingsTests {
         #expect(!parameters.contains("jpsQnnGQ"))
     }
 
-    @Test func `Apple's team needs the key, and no secret`() throws {
+    @Test func `Apple's team needs the key and allows no secret`() throws {
         #expect(throws: VarlinkError.self) { try reader.draft(settings(teamID: "T"), clientSecret: nil) }
         let apple = settings("client_secret_post", teamID: "T")
         #expect(try reader.draft(apple, clientSecret: nil, clientKey: Self.key).registration.teamID == "T")
@@ -69,7 +69,7 @@ struct ClientKeySettingsTests {
         #expect(AccountSettings(account).dpop == true)
     }
 
-    @Test func `Bearer tokens can be accepted by an account with a key, and by no other`() throws {
+    @Test func `only an account with a key can accept Bearer tokens`() throws {
         var asked = settings(dpop: true)
         asked.acceptBearer = true
         let draft = try reader.draft(asked, clientSecret: nil)
@@ -89,7 +89,7 @@ struct ClientKeySettingsTests {
         #expect(parameters.contains(#""field":"acceptBearer""#))
     }
 
-    @Test func `another issuer gets another DPoP key, the same each time that the change is worked out`() throws {
+    @Test func `another issuer gets another DPoP key, the same one each time the change is computed`() throws {
         let draft = try reader.draft(settings(dpop: true), clientSecret: nil)
         let account = Account(
             id: AccountID(1),
@@ -107,7 +107,7 @@ struct ClientKeySettingsTests {
     }
 
     @Test(arguments: [("HS256", true, true), ("HS256", false, false), ("ES256", false, true), ("none", true, false)])
-    func `what ID tokens are signed by has to be something that they can be checked by`(
+    func `an ID token algorithm must be one that can be verified`(
         algorithm: String,
         hasSecret: Bool,
         isTaken: Bool
@@ -126,7 +126,7 @@ struct ClientKeySettingsTests {
         #expect(AccountSettings(account).idTokenAlgorithm == algorithm)
     }
 
-    @Test func `a key is kept where the account stays, and goes where it moves`() throws {
+    @Test func `a key stays with the server, and is dropped if the account moves`() throws {
         let draft = try reader.draft(settings(), clientSecret: nil, clientKey: Self.key)
         let account = Account(
             id: AccountID(1),

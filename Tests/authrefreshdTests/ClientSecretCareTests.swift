@@ -98,7 +98,7 @@ struct ClientSecretCareTests {
         await rig.stop()
     }
 
-    @Test func `a renewed secret is not taken back by an edit that names the one before`() async throws {
+    @Test func `an edit with the previous secret does not undo a renewal`() async throws {
         let rig = try CoordinatorRig()
         try await rig.start()
         let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
@@ -126,8 +126,7 @@ struct ClientSecretCareTests {
         #expect(await rig.inside { $0.lifecycle.isOver && $0.registrations.areStored })
     }
 
-    @Test func `a secret that a person has brought meanwhile stays, beside the registration's new token`() async throws
-    {
+    @Test func `a person's new secret is kept together with the registration's new token`() async throws {
         let rig = try CoordinatorRig()
         try await rig.start()
         var account = try await Self.add(Self.registration(secret: "s1"), to: rig)
@@ -147,7 +146,7 @@ struct ClientSecretCareTests {
         await rig.stop()
     }
 
-    @Test func `a renewal that finds no room is tried again soon, and takes none from people`() async throws {
+    @Test func `a renewal without a place is tried again soon, and takes no place from people`() async throws {
         let rig = try CoordinatorRig()
         try await rig.start()
         let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
@@ -183,7 +182,7 @@ struct ClientSecretCareTests {
         await rig.stop()
     }
 
-    @Test func `a refusal of the secret before the present one is no misconfiguration`() async throws {
+    @Test func `a refusal of the previous secret is not a misconfiguration`() async throws {
         let client = DemoClient(id: "app", authentication: .post(secret: "s2"))
         try await withIssuer(clients: [client]) { issuer, url in
             let rig = try CoordinatorRig()

@@ -20,7 +20,7 @@ struct ClockTests {
         }
     }
 
-    @Test func `a boot that lost the time has all accounts asked for again, and not when the clock is there again`()
+    @Test func `after a boot that lost the time all accounts are checked, and not when the time is back`()
         async throws
     {
         try await withFreshAccount { rig, issuer, _ in
@@ -34,7 +34,7 @@ struct ClockTests {
         }
     }
 
-    @Test func `what a wrong clock made a misconfiguration is tried again when the clock is set`() async throws {
+    @Test func `a misconfiguration caused by a wrong clock is retried when the clock is set`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             // A server's certificate that is not trusted has the same effect.
             try await issuer.script(.answer(CannedAnswer(status: 404, headers: [:], body: "")))
@@ -50,7 +50,7 @@ struct ClockTests {
         }
     }
 
-    @Test func `a step that cannot be noted is told once it can, and then once`() async throws {
+    @Test func `a step is reported once, after it can be stored`() async throws {
         try await withFreshAccount { rig, _, _ in
             let isStep = { @Sendable (line: String) in line.contains("the wall clock was stepped") }
             try rig.setStoreIsThere(false)
@@ -67,7 +67,7 @@ struct ClockTests {
         }
     }
 
-    @Test func `an answer that comes with a step that cannot be noted is kept, and told to those who wait`()
+    @Test func `an answer during an unstored clock step is kept and passed to its callers`()
         async throws
     {
         try await withFreshAccount { rig, issuer, id in
@@ -93,7 +93,7 @@ struct ClockTests {
     }
 
     @Test(arguments: [true, false])
-    func `nothing is sent while the machine is about to sleep, and all goes on when it woke, or did not sleep`(
+    func `nothing is sent before a sleep, and everything continues after it or without it`(
         isWakingTold: Bool
     ) async throws {
         try await withFreshAccount(isClockStopped: true) { rig, issuer, account in

@@ -12,7 +12,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(arguments: ["", "# nothing but a comment\n", "{}\n"])
-    func `a file that says nothing leaves the defaults`(text: String) throws {
+    func `an empty file leaves the defaults`(text: String) throws {
         #expect(try configuration(text) == DaemonConfiguration())
     }
 
@@ -40,7 +40,7 @@ struct ConfigurationFileTests {
         #expect(read.loginBrowser == "firefox")
     }
 
-    @Test func `what is no file is refused, and a FIFO waits for nobody who writes`() throws {
+    @Test func `a path that is not a file is refused, and a FIFO does not block`() throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path + "/pipe.yaml"
         #expect(unsafe mkfifo(pipe, 0o600) == 0)
@@ -54,7 +54,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test func `the number of subscribers goes by the callers that the socket was set up for`() throws {
+    @Test func `the number of subscribers depends on the socket's number of callers at the start`() throws {
         let folder = try TemporaryFolder()
         try folder.write("max_connections: 2000\n", to: "c.yaml")
         let options = try DaemonOptions.parse(["--config", folder.path + "/c.yaml"])
@@ -77,7 +77,7 @@ struct ConfigurationFileTests {
         ("max_refreshes_per_second: 0\n", 1, "max_refreshes_per_second"),
         ("max_accounts: 1\nmax_acounts: 2\n", 2, "max_acounts"),
     ])
-    func `what cannot be used is named by line and key`(text: String, line: Int, key: String) {
+    func `invalid content is reported with line and key`(text: String, line: Int, key: String) {
         let error = #expect(throws: ConfigurationError.self) { try configuration(text) }
         guard case .invalid("/c.yaml", line, key, _)? = error else {
             Issue.record("\(String(describing: error))")
@@ -87,7 +87,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(arguments: ["log_level: [\n", "a: b: c\n", "\tx: 1\n"])
-    func `what is not YAML is said to be none, with its line`(text: String) {
+    func `invalid YAML is reported with its line`(text: String) {
         let error = #expect(throws: ConfigurationError.self) { try configuration(text) }
         guard case .invalid("/c.yaml", 1..., "", let reason)? = error else {
             Issue.record("\(String(describing: error))")

@@ -32,12 +32,12 @@ struct ConfirmationsTests {
         )
     }
 
-    @Test func `without an agent the answer is known: nobody can be asked`() throws {
+    @Test func `without an agent the answer is at once that nobody can be asked`() throws {
         let room = Confirmations()
         #expect(room.known(try question(), at: start) == .noAgent)
     }
 
-    @Test func `programs that ask the same share a question, and are all told`() throws {
+    @Test func `programs that ask the same thing share a question and its answer`() throws {
         var room = Confirmations()
         let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
         _ = room.addAgent(agent.note)
@@ -60,7 +60,7 @@ struct ConfirmationsTests {
     @Test(arguments: [
         (ConfirmationAnswer.allowForAnHour, Int64(3600), ConfirmationOutcome.allowed), (.deny, 60, .denied),
     ])
-    func `an answer holds for its time, for this program and this account`(
+    func `an answer applies for its time to this program and this account`(
         answer: ConfirmationAnswer,
         seconds: Int64,
         outcome: ConfirmationOutcome
@@ -78,7 +78,7 @@ struct ConfirmationsTests {
         #expect(room.known(asked, at: start) == nil)
     }
 
-    @Test func `of a program that cannot be seen no answer is kept`() throws {
+    @Test func `no answer is kept for a program that cannot be identified`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         let asked = try question(unit: nil)
@@ -87,7 +87,7 @@ struct ConfirmationsTests {
         #expect(room.known(asked, at: start) == nil)
     }
 
-    @Test func `a question that nobody answers ends`() throws {
+    @Test func `an unanswered question ends`() throws {
         var room = Confirmations()
         let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
         let number = room.addAgent(agent.note)
@@ -104,7 +104,7 @@ struct ConfirmationsTests {
         #expect(asker.words.last == .noAgent)
     }
 
-    @Test func `an agent that comes later is told what is open`() throws {
+    @Test func `a later agent gets the open questions`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         let asked = room.ask(try question(), at: start) { _ in }
@@ -114,7 +114,7 @@ struct ConfirmationsTests {
         #expect(second.words == [.asked(asked.question, try question(), until: until)])
     }
 
-    @Test func `one question too many is told at once`() throws {
+    @Test func `one question too many is refused at once`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         for number in 0..<CallerLimits.confirmationsMax {
@@ -124,7 +124,7 @@ struct ConfirmationsTests {
         #expect(room.known(try question(unit: "0.service"), at: start) == nil)
     }
 
-    @Test func `answers that hold for the time to come have a limit`() throws {
+    @Test func `the number of standing answers is limited`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         for number in 0...CallerLimits.standingAnswersMax {

@@ -42,7 +42,7 @@ struct DaemonPathsTests {
         #expect(try paths(["--socket", "/s"], ["HOME": "/home/u"]).sessionBus == nil)
     }
 
-    @Test func `a state folder has one name, whichever way it is given`() throws {
+    @Test func `a state folder has one name, in whatever form it is given`() throws {
         let environment = ["HOME": "/home/u", "XDG_RUNTIME_DIR": "/r"]
         for name in ["/proc/self/root/none/state/", "/none//state", "/proc/self/cwd/../../../../../none/state"] {
             #expect(try paths(["--state-dir", name], environment).stateDirectory == "/none/state")
@@ -72,7 +72,7 @@ struct DaemonPathsTests {
         (["HOME": "/home/u"], "XDG_RUNTIME_DIR"),
         (["HOME": "/home/u", "XDG_RUNTIME_DIR": "run"], "XDG_RUNTIME_DIR"),
     ])
-    func `a folder that nothing names is an error that names the variable`(
+    func `a missing folder setting is an error that names the variable`(
         environment: [String: String],
         variable: String
     ) throws {

@@ -35,11 +35,11 @@ struct DegradationTests {
         return isMissing
     }
 
-    @Test func `a key that is where nobody finds it is lacking`() async throws {
+    @Test func `a key that cannot be found is reported as missing`() async throws {
         #expect(try await missingKey { _ in })
     }
 
-    @Test func `a key that is changed while it is looked for is not said to be gone`() async throws {
+    @Test func `a key that changes during the check is not reported as missing`() async throws {
         #expect(try await !missingKey { _ = $0.storeKeeping.rekey { _ in } })
     }
 }

@@ -51,7 +51,7 @@ struct GrantSwapTests {
         #expect(await rig.inside { $0.storeKeeping.noteSuccess() })
     }
 
-    @Test func `what is changed while a grant is proved stays, and the grant comes beside it`() async throws {
+    @Test func `changes during the proof of a grant are kept together with the grant`() async throws {
         try await withSwap { rig, issuer, held, grant in
             let change = SettingsChange(setting: { $0.registration.clientID = "desk" })
             let swap = Task { try await rig.prove(grant, for: change.applied(to: held), by: change) }
@@ -65,7 +65,7 @@ struct GrantSwapTests {
         }
     }
 
-    @Test func `a proof for a client that the account no longer has is none`() async throws {
+    @Test func `a proof for a client that the account no longer has does not count`() async throws {
         try await withSwap { rig, _, held, grant in
             let asked = SettingsChange(setting: { $0.registration.clientID = "desk" }).applied(to: held)
             let proof = Task { try await rig.prove(grant, for: asked, by: nil) }
@@ -77,7 +77,7 @@ struct GrantSwapTests {
         }
     }
 
-    @Test func `a proved grant that cannot be stored is stored later, and takes back no later change`() async throws {
+    @Test func `a proved grant that cannot be stored is stored later, without undoing later changes`() async throws {
         try await withSwap { rig, issuer, held, grant in
             let swap = Task {
                 try await rig.prove(grant, for: Self.change.applied(to: held), by: Self.change)

@@ -19,7 +19,7 @@ struct IssuerGatesTests {
         )
     }
 
-    @Test func `a gate lets in as many as its limit, and the next when one has left`() {
+    @Test func `a gate admits as many as its limit, and the next when one has left`() {
         var gates = IssuerGates()
         #expect(gates.openSlots(for: issuer, limits: limits, at: at(0)) == 2)
         let place = gates.enter(issuer, limits: limits, at: at(0))
@@ -29,7 +29,7 @@ struct IssuerGatesTests {
         #expect(gates.openSlots(for: issuer, limits: limits, at: at(0)) == 1)
     }
 
-    @Test func `who waits comes first, in order, and an account only once for each event`() {
+    @Test func `waiting accounts come first, in order, once for each event`() {
         var gates = IssuerGates()
         for _ in 0..<3 {
             gates.queue(AccountID(7), .tokenNeeded, at: issuer, url, at: at(0))
@@ -42,7 +42,7 @@ struct IssuerGatesTests {
         #expect(gates.takeWaiting(at: issuer, upTo: 9).isEmpty)
     }
 
-    @Test func `the next opening is when the rate allows one more, or a request is taken to hang`() throws {
+    @Test func `the next opening is when the rate allows one more, or a request counts as hanging`() throws {
         var gates = IssuerGates()
         let one = IssuerGate.Limits(concurrent: 5, perSecond: 1)
         _ = gates.enter(issuer, limits: one, at: at(0))
@@ -86,7 +86,7 @@ struct IssuerGatesTests {
         #expect(gates.behind.isEmpty && gates.backlogged.isEmpty)
     }
 
-    @Test func `an issuer that was served, or that nobody looked at, begins to wait anew`() {
+    @Test func `an issuer that was served or not checked starts to wait again`() {
         var gates = IssuerGates()
         gates.markBacklogged(issuer, url, at: at(0))
         #expect(gates.look(at: issuer, at: at(100_000)) == nil)

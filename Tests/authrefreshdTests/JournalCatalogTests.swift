@@ -33,7 +33,7 @@ struct JournalCatalogTests {
         }
     }
 
-    @Test func `every entry names fields that the journal has, and commands that there are`() throws {
+    @Test func `every entry names existing fields and commands`() throws {
         let keys = try PageSources.file("Sources/authrefreshd/Logging/JournalEvents.swift")
         let fields = Set(keys.matches(of: /= "(AUTHREFRESH_[A-Z_]+)"/).map(\.1))
         let commands = try PageSources.commands()

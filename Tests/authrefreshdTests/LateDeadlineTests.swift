@@ -8,7 +8,7 @@ import Testing
 
 /// Deadlines that are past when they are written, or when the store can be written again: no timer fires for what is past.
 struct LateDeadlineTests {
-    @Test func `an answer whose token has ended on its way is followed by a refresh at once`() async throws {
+    @Test func `an answer with an expired token is followed by a refresh at once`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             try await issuer.script(.delayAfter(.milliseconds(500)))
             let before = await issuer.lastSequence
@@ -20,7 +20,7 @@ struct LateDeadlineTests {
         }
     }
 
-    @Test func `a caller who waits for an answer whose token has ended on its way gets the next one`() async throws {
+    @Test func `a caller whose answer has an expired token gets the next one`() async throws {
         try await withFreshAccount { rig, issuer, id in
             try await issuer.script(.delayAfter(.milliseconds(500)))
             let before = await issuer.lastSequence
@@ -33,7 +33,7 @@ struct LateDeadlineTests {
         }
     }
 
-    @Test func `a token that is due waits for a server that could not be asked for what was demanded`() async throws {
+    @Test func `a due token waits after a failed request for claims`() async throws {
         try await withFreshAccount { rig, issuer, id in
             await rig.inside { coordinator in
                 var demand = StepUp(since: coordinator.timebase.now().wall, claims: "{}")
@@ -51,7 +51,7 @@ struct LateDeadlineTests {
         }
     }
 
-    @Test func `what fell due while the store could not be written is refreshed as soon as it can be`() async throws {
+    @Test func `accounts that became due during a store failure are refreshed right after it`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             await rig.inside { coordinator in
                 let full = StoreError.diskFull(path: coordinator.store.path)

@@ -34,7 +34,7 @@ struct LimitsPageTests {
         return "\(value)"
     }
 
-    @Test func `systemd's socket lets as many callers wait as ours`() throws {
+    @Test func `systemd's socket has the same backlog as ours`() throws {
         let unit = try PageSources.file("systemd/authrefreshd.socket")
         #expect(unit.split(separator: "\n").contains("Backlog=\(CallerLimits.server.backlog)"))
     }
@@ -105,12 +105,12 @@ struct LimitsPageTests {
         #expect(Dictionary(shown.map { ($0.limit, $0.value) }) { $1 } == expected)
     }
 
-    @Test func `every limit that is told stands on the page by the name it is told by`() throws {
+    @Test func `every reported limit is on the page under its reported name`() throws {
         let told = try PageSources.page("Limits").matches(of: /told: `([A-Za-z]+)`/).map { String($0.1) }
         #expect(Set(told) == Set(Limit.allCases.map(\.rawValue)))
     }
 
-    @Test func `the test that reaches a limit is there, and names it`() throws {
+    @Test func `the test that reaches a limit exists and names it`() throws {
         let tests = try PageSources.testTexts()
         for row in try rows() {
             let text = try #require(tests[row.test], "\(row.limit): \(row.test)")

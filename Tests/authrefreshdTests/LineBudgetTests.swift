@@ -10,7 +10,7 @@ struct LineBudgetTests {
         (0..<count).map { _ in budget.spend(on: subject, at: start + time) }
     }
 
-    @Test func `lines that are too many are counted, and their number is told with the next`() {
+    @Test func `excess lines are counted, and their number is written with the next line`() {
         #expect(spend(5, after: .zero) == [0, 0, 0, nil, nil])
         #expect(spend(1, after: .seconds(59)) == [nil])
         // After `refusalStretch`.
@@ -24,14 +24,14 @@ struct LineBudgetTests {
         #expect(spend(1, after: .seconds(110)) == [1])
     }
 
-    @Test func `a subject that is told of too often hides no other, and the next line has the number`() {
+    @Test func `a subject with too many lines hides no other, and the next line has the count`() {
         #expect(spend(5, on: "a", after: .zero) == [0, 0, 0, nil, nil])
         #expect(spend(4, on: "b", after: .seconds(1)) == [2, 0, 0, nil])
         #expect(spend(1, on: "a", after: .seconds(2)) == [nil])
         #expect(spend(1, on: "b", after: .seconds(60)) == [2])
     }
 
-    @Test func `subjects beyond the limit have one share together`() {
+    @Test func `subjects beyond the limit share one budget`() {
         // `refusalSubjectsMax` is 2 here.
         #expect(spend(1, on: "a", after: .zero) == [0])
         #expect(spend(1, on: "b", after: .zero) == [0])

@@ -6,7 +6,7 @@ import Testing
 @testable import authrefreshd
 
 struct LogOutletTests {
-    @Test func `a journal that takes nothing holds nobody up, and is told later how many lines it lacks`() async {
+    @Test func `a blocked journal delays nobody, and later gets the number of missing lines`() async {
         let written = Mutex<[String]>([])
         let journal = DispatchSemaphore(value: 0)
         let room = JournalLogHandler.waitingBytesMax / 10
@@ -29,7 +29,7 @@ struct LogOutletTests {
         #expect(written.withLock(\.last) == "last")
     }
 
-    @Test func `the end of the daemon does not wait for a journal for ever`() async {
+    @Test func `the daemon's end does not wait forever for a journal`() async {
         let journal = DispatchSemaphore(value: 0)
         let isWritten = Atomic(false)
         let outlet = LogOutlet(bytesMax: 100) { _ in }
@@ -46,7 +46,7 @@ struct LogOutletTests {
         #expect(isWrittenInTheEnd)
     }
 
-    @Test func `of each kind of news only the latest waits for a service manager that does not read`() async {
+    @Test func `only the latest news of each kind waits for a service manager that does not read`() async {
         let told = Mutex<[String]>([])
         let manager = DispatchSemaphore(value: 0)
         let news = ManagerNews { item in

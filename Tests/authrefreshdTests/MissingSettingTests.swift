@@ -31,7 +31,7 @@ struct MissingSettingTests {
         )
     }
 
-    @Test func `a port that the provider compares is missed, with what its profile says about it`() throws {
+    @Test func `a missing port that the provider compares is reported with the profile's note`() throws {
         var settings = try configuration(
             "required_settings: [redirect_port]\nnotes: [{about: redirects, text: \"Register one.\"}]\n"
         )
@@ -56,7 +56,7 @@ struct MissingSettingTests {
     }
 
     @Test(arguments: [SignInFlow.browser, .paste, .device])
-    func `no code is asked for that would bring no access token`(flow: SignInFlow) throws {
+    func `no code is requested that would bring no access token`(flow: SignInFlow) throws {
         var settings = try configuration("required_settings: [scopes]\nscopes: [openid, offline_access]\n")
         var request = SignInRequest(flow: flow)
         #expect(settings.flaw(of: request, to: try account()) != nil)
@@ -73,7 +73,7 @@ struct MissingSettingTests {
             (nil, false, nil),
         ] as [(String?, Bool, String?)]
     )
-    func `a sign-in that fails repeats what the person had to know before`(
+    func `a failed sign-in repeats the profile's note`(
         _ code: String?,
         _ isByDevice: Bool,
         _ note: String?
@@ -96,7 +96,7 @@ struct MissingSettingTests {
     }
 
     @Test(arguments: [(InteractionReason.grantEnded, true), (.userRequired, false)])
-    func `the doctor repeats when grants end, of an account whose grant has ended`(
+    func `the doctor repeats the note about ending grants if a grant has ended`(
         _ reason: InteractionReason,
         _ isRepeated: Bool
     ) throws {
@@ -112,7 +112,7 @@ struct MissingSettingTests {
         #expect(advice.hasSuffix("(Sign-ins end after 7 days.)") == isRepeated, "\(advice)")
     }
 
-    @Test func `a lifetime that counts from the sign-in is the account's policy, whoever names its length`() throws {
+    @Test func `a lifetime from the sign-in applies, whoever states its length`() throws {
         var settings = try configuration("refresh_token_lifetime: 30d\nrefresh_token_lifetime_from: sign-in\n")
         let policy = settings.policy(of: try account())
         #expect(policy.refreshTokenLifetime == .seconds(2_592_000))

@@ -75,7 +75,7 @@ struct PlainAcquireTokenTests {
         #"{"account":"work","minimumValiditySec":-1}"#, #"{"account":"work","minimumValiditySec":31557601}"#,
         #"{"account":"work","minimumValiditySec":1.5}"#, #"{"account":7}"#, "{}",
     ])
-    func `anything but the plain question for a stored token is left to the coordinator`(parameters: String) throws {
+    func `anything except a plain call for a stored token is left to the coordinator`(parameters: String) throws {
         #expect(try answer(store(), to: parameters) == nil)
     }
 
@@ -87,7 +87,7 @@ struct PlainAcquireTokenTests {
         #expect(try answer(store(), to: #"{"account":"work"}"#, method: "ReportRejected") == nil)
     }
 
-    @Test func `a token that is not good enough is left to the coordinator`() throws {
+    @Test func `a token with too little validity is left to the coordinator`() throws {
         let store = try store()
         let asked = #"{"account":"work","minimumValiditySec":600}"#
         #expect(answer(store, to: asked, after: .seconds(3000)) != nil)
@@ -101,12 +101,12 @@ struct PlainAcquireTokenTests {
         #expect(answer(store, to: #"{"account":"work"}"#) == nil)
     }
 
-    @Test func `an account that is for some callers only is left to the coordinator`() throws {
+    @Test func `an account with a callers' list is left to the coordinator`() throws {
         let store = try store(allowed: AllowedCallers(units: ["mail.service"], executables: []))
         #expect(answer(store, to: #"{"account":"work"}"#) == nil)
     }
 
-    @Test func `a token is answered with until the account is signed out, and not once after`() async throws {
+    @Test func `a token is returned until the sign-out, and never after it`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()

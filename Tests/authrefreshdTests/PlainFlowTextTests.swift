@@ -27,11 +27,11 @@ struct PlainFlowTextTests {
         "[it's, &a b, 's]", "[a:'b, &c d, ']", "{a:'b, &c d, ': e}", "['a' 'b']", "[a, \u{85}'b]",
         "[[[[[a]]]]]", "[a", "a]", "[a]]", "[a] b", "[a][b]", "['a", "a", "",
     ])
-    func `what YAML could make more of is not plain`(text: String) {
+    func `text that YAML could expand is not plain`(text: String) {
         #expect(!PlainFlowText.isPlain(text))
     }
 
-    @Test func `an account cannot say a bomb, and is told at once`() {
+    @Test func `an account setting with a YAML bomb is refused at once`() {
         let fault = #expect(throws: ProviderSettingFault.self) {
             try ProviderSettings.profile(["headers": Self.bomb], over: "name: p\n")
         }

@@ -5,12 +5,12 @@ import Testing
 
 /// What `authctl doctor` is told of the file that the daemon was started from.
 @Suite struct ProgramCheckTests {
-    @Test func `a program that is as it was started is named`() {
+    @Test func `an unchanged program is reported with its path`() {
         let finding = ProgramCheck(program: "/usr/bin/authrefreshd") { _ in true }.finding
         #expect(finding == .ok(.program, "it runs '/usr/bin/authrefreshd', version \(Version.text)"))
     }
 
-    @Test func `one that was replaced, or removed, is a warning with what to do`() {
+    @Test func `a replaced or removed program is a warning with a hint`() {
         let replaced = ProgramCheck(program: "/usr/bin/authrefreshd (deleted)") { $0 == "/usr/bin/authrefreshd" }
             .finding
         #expect(replaced.level == "warning")
@@ -21,7 +21,7 @@ import Testing
         #expect(removed.advice?.hasPrefix("install it again") == true)
     }
 
-    @Test func `this process has a program`() throws {
+    @Test func `this process's program is found`() throws {
         let finding = try #require(ProgramCheck()).finding
         #expect(finding.level == "ok")
     }

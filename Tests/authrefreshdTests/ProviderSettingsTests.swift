@@ -54,7 +54,7 @@ struct ProviderSettingsTests {
     }
 
     @Test(arguments: own)
-    func `an account says it as the profile's file would, and requests go by that`(key: String) throws {
+    func `account settings use the profile's syntax and apply to requests`(key: String) throws {
         let value = try #require(Self.samples.first { $0.key == key }?.value)
         // A text needs its quotes in the file where YAML would read something else.
         let written = value.first == "[" || value.first == "{" || Double(value) != nil ? value : "'\(value)'"
@@ -72,7 +72,7 @@ struct ProviderSettingsTests {
         #expect(alone == expected)
     }
 
-    @Test func `an empty setting is as if the profile did not say it, and the others stay`() throws {
+    @Test func `an empty setting removes the profile's value and no other`() throws {
         let yaml = "name: p\nscope_separator: \",\"\npkce: none\nheaders: {Origin: http://localhost}\n"
         let profile = try profile(["scope_separator": "", "headers": "{X-A: b}"], over: yaml)
         #expect(profile.scopeSeparator == nil)
@@ -81,11 +81,11 @@ struct ProviderSettingsTests {
     }
 
     @Test(arguments: ["~", "#", "'", "\"", "-", ":"])
-    func `a text stands for itself, whatever YAML makes of its characters`(text: String) throws {
+    func `a text is taken literally, whatever YAML makes of its characters`(text: String) throws {
         #expect(try profile(["scope_separator": text], over: "name: p\n").scopeSeparator == text)
     }
 
-    @Test func `variables are filled in where an account says an endpoint`() throws {
+    @Test func `variables are inserted in an account's endpoints`() throws {
         let yaml =
             "name: p\nvariables: [{name: realm, help: r, default: a}]\ntoken_endpoint: https://as.example/{realm}\n"
         let profile = try profile(["token_endpoint": "https://as.example/v2/{realm}/token"], over: yaml)
@@ -99,7 +99,7 @@ struct ProviderSettingsTests {
         ("name", "q", "is not said by accounts"), ("issuer", "https://b.example", "is not said by accounts"),
         ("token_endpoint", "http://as.example/token", "is no https URL"),
     ])
-    func `what no profile could say is refused, by its key`(key: String, value: String, reason: String) throws {
+    func `an invalid setting is refused by its key`(key: String, value: String, reason: String) throws {
         let error = #expect(throws: VarlinkError.self) { try profile([key: value], over: "name: p\n") }
         let refusal = String(decoding: try #require(error).parameters, as: UTF8.self)
         #expect(refusal.contains("\"field\":\"providerSettings\"") && refusal.contains(reason), "\(refusal)")
@@ -107,7 +107,7 @@ struct ProviderSettingsTests {
     }
 
     @Test(arguments: ["p", nil])
-    func `a profile that takes the settings no more leads nowhere, and is looked at once`(provider: String?) throws {
+    func `settings that no longer fit the profile lead nowhere, and are checked once`(provider: String?) throws {
         let account = try account(["token_endpoint": "https://as.example/{realm}/token"], provider: provider)
         let yaml = "name: p\ntoken_endpoint: https://as.example/token\nrevocation_endpoint: https://as.example/revoke\n"
         var settings = RefreshConfiguration(profiles: try profiles(yaml))
@@ -128,7 +128,7 @@ struct ProviderSettingsTests {
             $0.issuer = "https://other.example"
         },
     ])
-    func `settings said for one server are not kept for another`(change: UpdateAccount.Parameters) throws {
+    func `settings for one server are not kept for another`(change: UpdateAccount.Parameters) throws {
         let folder = try TemporaryFolder()
         for name in ["p", "q"] { try folder.write("name: \(name)\n", to: "a/\(name).yaml") }
         let reader = SettingsReader(profiles: try ProviderProfiles(folders: [folder.path + "/a"]))
@@ -144,8 +144,7 @@ struct ProviderSettingsTests {
         #expect(try reader.account(account, changedBy: same).providerSettings == account.providerSettings)
     }
 
-    @Test func `an issuer that is emptied leaves nothing that was said for it, unless it is the provider's own`() throws
-    {
+    @Test func `clearing the issuer also clears its settings, unless it is the provider's own`() throws {
         let said = ["token_endpoint": "https://as.example.org/own", "pkce": "none"]
         let account = try account(said)
         let emptied = UpdateAccount.Parameters(account: "work", clear: ["issuer"], keepSecret: false)
@@ -158,8 +157,7 @@ struct ProviderSettingsTests {
         #expect(try same.account(account, changedBy: emptied).providerSettings == said)
     }
 
-    @Test func `an issuer that is emptied is the provider's again, and is demanded where the provider has none`() throws
-    {
+    @Test func `a cleared issuer becomes the provider's, and is required if the provider has none`() throws {
         let own = UpdateAccount.Parameters(account: "work", clear: ["issuer"], keepSecret: false)
         let account = try account([:])
         let known = SettingsReader(profiles: try profiles("name: p\nissuer: https://p.example\n"))
@@ -169,7 +167,7 @@ struct ProviderSettingsTests {
         #expect(refusal.map { String(decoding: $0.parameters, as: UTF8.self).contains("\"field\":\"issuer\"") } == true)
     }
 
-    @Test func `settings are measured before they are read`() throws {
+    @Test func `the size of settings is checked before they are read`() throws {
         let reader = SettingsReader(profiles: try profiles("name: p\n"))
         let long = "[" + String(repeating: "a", count: CallerLimits.settingsBytesMax) + "[["
         let change = UpdateAccount.Parameters(account: "work") { $0.providerSettings = ["scopes": long] }
@@ -182,7 +180,7 @@ struct ProviderSettingsTests {
         #expect(added?.name == LimitExceededError.name)
     }
 
-    @Test func `the policy of an account goes by its settings too`() throws {
+    @Test func `an account's settings also change its policy`() throws {
         var settings = RefreshConfiguration(profiles: try profiles("name: p\nrotation_grace: 30s\n"))
         let usual = settings.policy(of: try account([:]))
         #expect(usual.rotationGrace == .seconds(30))
@@ -192,7 +190,7 @@ struct ProviderSettingsTests {
         #expect(limits.concurrent == 1)
     }
 
-    @Test func `secrets do not follow an account to another address, and stay otherwise`() throws {
+    @Test func `secrets are dropped if an account moves to another address, and kept otherwise`() throws {
         let reader = SettingsReader(profiles: try profiles("name: p\n"))
         let account = try account(["pkce": "none"])
         let secret = { (own: [String: String], keep: Bool?) in

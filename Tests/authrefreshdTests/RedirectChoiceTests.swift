@@ -16,13 +16,13 @@ struct RedirectChoiceTests {
         return profile
     }
 
-    @Test func `without a profile a free port of the loopback address is taken`() throws {
+    @Test func `without a profile a free loopback port is used`() throws {
         #expect(RedirectChoice.flow(for: usual) == .browser)
         #expect(try RedirectChoice(for: .browser, usual) == .loopback(host: "127.0.0.1", port: nil, path: "/"))
         #expect(try RedirectChoice(for: .paste, usual) == .fixed("http://127.0.0.1/"))
     }
 
-    @Test func `a provider that insists on the name gets it`() throws {
+    @Test func `a provider that requires the name localhost gets it`() throws {
         let profile = profile {
             $0.redirects = [.loopbackByName]; $0.redirectPort = 8400
         }
@@ -31,7 +31,7 @@ struct RedirectChoiceTests {
         #expect(try RedirectChoice(for: .paste, profile) == .fixed("http://localhost:8400/"))
     }
 
-    @Test func `a registered loopback address is listened on as it stands`() throws {
+    @Test func `a registered loopback address is used unchanged`() throws {
         let profile = profile { $0.redirectURI = "http://127.0.0.1:8400/callback" }
         #expect(RedirectChoice.flow(for: profile) == .browser)
         let choice = try RedirectChoice(for: .browser, profile)
@@ -39,7 +39,7 @@ struct RedirectChoiceTests {
         #expect(try RedirectChoice(for: .paste, profile) == .fixed("http://127.0.0.1:8400/callback"))
     }
 
-    @Test func `a provider that bans loopback is signed in to by paste`() throws {
+    @Test func `a provider that forbids loopback is signed in to by paste`() throws {
         let relay = profile {
             $0.redirects = [.https]; $0.redirectURI = "https://me.example/relay"
         }
@@ -63,7 +63,7 @@ struct RedirectChoiceTests {
         )
     }
 
-    @Test func `an issuer without a profile gets a redirect URI that no other issuer has`() throws {
+    @Test func `an issuer without a profile gets its own redirect URI`() throws {
         let own = try #require(try RedirectChoice.own(for: account(), profile: nil, isRegistering: false))
         #expect(own == "http://127.0.0.1/callback/4b246bc1a12459de")
         let other = try RedirectChoice.own(
@@ -83,7 +83,7 @@ struct RedirectChoiceTests {
         #expect(RedirectChoice.registered(as: registered) == [own, "org.example.demo:" + path])
     }
 
-    @Test func `whoever names a redirect URI, or wants the issuer named, keeps what is registered`() throws {
+    @Test func `a chosen redirect URI, or a required issuer, keeps the registered URI`() throws {
         let named = try account("https://login.example.com", RegisteredRedirect(uri: "http://127.0.0.1/"))
         #expect(RedirectChoice.own(for: named, profile: nil, isRegistering: false) == nil)
         let trusting = try account("https://login.example.com", RegisteredRedirect(requiresIssuer: true))
@@ -115,7 +115,7 @@ struct RedirectChoiceTests {
         "https://127.0.0.1/", "http://127.0.0.1.evil.example/", "http://127.0.0.1:0/", "http://127.0.0.1:x/",
         "http://127.0.0.1:80:80/", "http://localhost.example/", "http://127.0.0.1/?a=b", "http://[::2]:1/",
     ])
-    func `what is not this machine is no loopback address`(text: String) {
+    func `another machine's address is not a loopback address`(text: String) {
         #expect(LoopbackURI(text) == nil)
     }
 }

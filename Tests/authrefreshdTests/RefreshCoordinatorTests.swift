@@ -8,7 +8,7 @@ import Testing
 
 /// The coordinator with a real store and client against a real server.
 struct RefreshCoordinatorTests {
-    @Test func `callers that wait at an issuer's gate are served by one request`() async throws {
+    @Test func `one request serves all callers that wait at an issuer's gate`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1, perSecond: 100))
             try await issuer.script(.delayAfter(.milliseconds(300)), times: 2)
@@ -29,7 +29,7 @@ struct RefreshCoordinatorTests {
         }
     }
 
-    @Test func `a refresh follows when its time has come, and not before`() async throws {
+    @Test func `a refresh follows at its time and not before`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
@@ -47,7 +47,7 @@ struct RefreshCoordinatorTests {
         }
     }
 
-    @Test func `a caller is sent away after its time, and the refresh goes on`() async throws {
+    @Test func `a caller is released after its time limit, and the refresh continues`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
@@ -89,7 +89,7 @@ struct RefreshCoordinatorTests {
         }
     }
 
-    @Test func `who asks for a validity, or for a new token, waits its full time for it`() throws {
+    @Test func `a caller that asks for a validity or a new token waits its full time`() throws {
         let now = try CoordinatorClock().timebase().now()
         let held = AccessTokenTimes(issuedAt: now, lifetime: .seconds(10), refreshAfter: .seconds(5))
         let limits = [
@@ -102,7 +102,7 @@ struct RefreshCoordinatorTests {
         #expect(Waiter.patience(for: plain, holding: nil, at: now) == Waiter.timeLimit)
     }
 
-    @Test func `a store that cannot be read now is no misconfiguration, a token that does not open is one`() {
+    @Test func `an unreadable store is not a misconfiguration, but a token that does not open is`() {
         let passing: [StoreError] = [
             .inputOutput(path: "f", code: 266), .corrupt(path: "f"), .gone(path: "f"), .refused(path: "f", code: 7),
         ]

@@ -22,7 +22,7 @@ struct RefusalLogTests {
         return log.all[before...]
     }
 
-    @Test func `no reason of the socket's hides another, nor one user another`() throws {
+    @Test func `no refusal reason at the socket hides another, and no user hides another`() throws {
         let all = CallerLimits.refusalLinesMax
         let reasons: [Refusal] = [
             .messageMalformed, .messageIncomplete, .messageTooLong(limit: 1), .peerUnknown,
@@ -42,7 +42,7 @@ struct RefusalLogTests {
         }
     }
 
-    @Test func `what the socket refuses hides nothing of what a list refuses, nor one list of another`() throws {
+    @Test func `refusals at the socket hide no refusals by lists, and no list hides another's`() throws {
         let all = CallerLimits.refusalLinesMax
         _ = refuse(.messageMalformed, times: all + 3)
         for (name, leftOut) in [("work", nil), ("home", "5")] {

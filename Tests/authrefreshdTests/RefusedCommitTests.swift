@@ -59,7 +59,7 @@ struct RefusedCommitTests {
         }
     }
 
-    @Test func `an answer for a generation that never was is dropped, and said so`() async throws {
+    @Test func `an answer for an unknown generation is dropped and reported`() async throws {
         try await expectSecondServed(
             after: { record in
                 var state = record.state
@@ -70,14 +70,14 @@ struct RefusedCommitTests {
         )
     }
 
-    @Test func `a decision on an older generation than the stored one is dropped, and said so`() async throws {
+    @Test func `a decision on an old generation is dropped and reported`() async throws {
         try await expectSecondServed(
             after: { StateWrite(account: $0.account.id, base: Generation(0), state: $0.state) },
             says: "a write for generation 0 was refused"
         )
     }
 
-    @Test func `a decision on an account that is gone is dropped without a word`() async throws {
+    @Test func `a decision on a removed account is dropped silently`() async throws {
         try await expectSecondServed(
             owner: AccountID(4711),
             after: { StateWrite(account: AccountID(4711), base: Generation(0), state: $0.state) },
@@ -85,7 +85,7 @@ struct RefusedCommitTests {
         )
     }
 
-    @Test func `the answer in a refused decision is decided on once more, on what is stored`() async throws {
+    @Test func `the answer in a refused decision is decided again on the stored state`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()

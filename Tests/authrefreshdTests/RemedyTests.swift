@@ -21,7 +21,7 @@ import Testing
             ),
         ] as [(String?, Int?, String)]
     )
-    func `the cause decides what is advised`(code: String?, status: Int?, remedy: String) throws {
+    func `the cause decides the hint`(code: String?, status: Int?, remedy: String) throws {
         let detail = FailureDetail(summary: "refused", httpStatus: status, oauthError: code)
         #expect(try detail.remedy(for: #require(AccountName("work"))) == remedy)
     }
@@ -37,7 +37,7 @@ import Testing
             (nil, "invalid_client", 401, "authctl account edit wiki --client-secret-file FILE"),
         ] as [(String?, String?, Int?, String)]
     )
-    func `a derived account's own server is not taken for a source's, nor one source for the other`(
+    func `a derived account's server and its sources are not confused`(
         source: String?,
         code: String?,
         status: Int?,

@@ -42,7 +42,7 @@ struct RoomTests {
         #expect(requests.isEmpty && !requests.isOverdue(account))
     }
 
-    @Test func `the end of a request for a grant that was replaced leaves the new one's alone`() {
+    @Test func `the end of a request for a replaced grant does not affect the new one's request`() {
         var requests = PendingRequests()
         requests.begin(pending(1, "old"), of: account)
         requests.begin(pending(2, "new"), of: account)
@@ -52,7 +52,7 @@ struct RoomTests {
         #expect(requests.isEmpty && !requests.areYoung)
     }
 
-    @Test func `who waits for another account's token is neither young nor overdue, and ends by its own lease only`() {
+    @Test func `a wait for another account's token is neither young nor overdue, and ends only by its own lease`() {
         var requests = PendingRequests()
         requests.begin(pending(1, "", awaitsSource: true), of: account)
         requests.begin(pending(1, "b"), of: AccountID(8))
@@ -93,7 +93,7 @@ struct RoomTests {
         return callers.add(purpose, of: account, after: event, holding: nil, at: at(since)) { _ in }
     }
 
-    @Test func `who has gone is not waited for, and who has waited for too long is sent away once`() {
+    @Test func `a gone caller is removed, and one that waits too long is released once`() {
         var callers = Callers()
         let gone = add(&callers)
         callers.forget(gone, of: account)
@@ -108,7 +108,7 @@ struct RoomTests {
         #expect(callers.isAwaited(account))
     }
 
-    @Test func `while a request is under way callers wait, and are let go when it is overdue`() throws {
+    @Test func `callers wait during a request, and are released when it is overdue`() throws {
         var callers = Callers()
         _ = add(&callers)
         let refreshing = RefreshState(phase: .refreshing(lease(1)))
@@ -122,7 +122,7 @@ struct RoomTests {
         #expect(!callers.isAwaited(account))
     }
 
-    @Test func `a request that was not about what is asked for is followed by one that is, once for all who ask`()
+    @Test func `after another request one common request follows for all callers`()
         throws
     {
         var callers = Callers()
@@ -157,7 +157,7 @@ struct RoomTests {
         if case .renew? = care { true } else { false }
     }
 
-    @Test func `renewals have two places, and who finds none is looked at again within the minute`() throws {
+    @Test func `renewals have two places, and one without a place is checked again within a minute`() throws {
         var registrations = Registrations()
         let now = at(0).wall
         for other in [AccountID(1), AccountID(2)] {
@@ -174,7 +174,7 @@ struct RoomTests {
         #expect((registrations.careDue(for: first, at: now + .seconds(60)) == nil) == true)
     }
 
-    @Test func `a secret that only a person can bring is told of, and again when half of what is left has passed`()
+    @Test func `a secret that only a person can renew is announced, and again at half of the remaining time`()
         throws
     {
         var registrations = Registrations()
@@ -188,7 +188,7 @@ struct RoomTests {
         #expect((registrations.careDue(for: account, at: now + .seconds(43_200)) != nil) == true)
     }
 
-    @Test func `what a server has made of a registration is used until it is stored`() {
+    @Test func `a changed registration is used until it is stored`() {
         var registrations = Registrations()
         let old = ClientRegistration(clientID: "app", clientSecret: Secret("one"))
         var new = old
@@ -206,7 +206,7 @@ struct RoomTests {
 
     // MARK: Step-ups
 
-    @Test func `a demand is met by a refresh that asked for it, and by a sign-in`() {
+    @Test func `a demand is met by a refresh that requested it and by a sign-in`() {
         var stepUps = StepUps()
         var demand = StepUp(since: at(0).wall, claims: "{}")
         demand.needsPerson = false
@@ -224,7 +224,7 @@ struct RoomTests {
 
     // MARK: Host
 
-    @Test func `a sleep that is never said to be over counts for half a minute`() {
+    @Test func `an announced sleep without an end counts for half a minute`() {
         var host = HostState()
         #expect(host.timeToSleep(at: at(0)) == nil)
         _ = host.take(.sleepBegins, at: at(0))
@@ -235,7 +235,7 @@ struct RoomTests {
         #expect(host.timeToSleep(at: at(40)) == nil)
     }
 
-    @Test func `a route that is there is no news`() {
+    @Test func `an existing route is not news`() {
         var host = HostState()
         #expect(host.take(.routeChanged(isOnline: true), at: at(0)) == .none)
         #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .routeChanged)
@@ -245,7 +245,7 @@ struct RoomTests {
 
     // MARK: The end of the daemon
 
-    @Test func `the end waits for server calls and for what is under way, and comes once`() async {
+    @Test func `the end waits for server calls and other work, and comes once`() async {
         var lifecycle = Lifecycle()
         #expect(lifecycle.beginServerCall() == true)
         lifecycle.stop()

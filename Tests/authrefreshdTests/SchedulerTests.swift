@@ -77,7 +77,7 @@ struct SchedulerTests {
         )
     }
 
-    @Test func `what is due is leased in the store before anything is sent, and is due no more`() throws {
+    @Test func `due accounts are leased in the store before anything is sent, and are then not due`() throws {
         let id = try add("work")
         #expect(try turn() == [id])
         let plan = try plan(due([id]))
@@ -89,7 +89,7 @@ struct SchedulerTests {
         #expect(try turn() == [])
     }
 
-    @Test func `a gate that is shut leaves the others due, and the end of a request opens it`() throws {
+    @Test func `a closed gate leaves the others due, and the end of a request opens it`() throws {
         let ids = [try add("one"), try add("two")]
         let first = try plan(due(ids), perIssuer: 1)
         #expect(first.decisions.map(\.record.account.id) == [ids[0]] && first.held.isEmpty)
@@ -107,7 +107,7 @@ struct SchedulerTests {
         #expect(try turn() == [ids[1]])
     }
 
-    @Test func `where nothing can be sent, those who wait are told why; a sleep keeps them waiting`() throws {
+    @Test func `if nothing can be sent, callers learn why; before a sleep they wait`() throws {
         let id = try add("work")
         var callers = Callers()
         let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
@@ -129,14 +129,13 @@ struct SchedulerTests {
         #expect(try turn().contains(id))
     }
 
-    @Test func `an arrival that nobody waits for any more comes to nothing`() throws {
+    @Test func `an arrival that nobody waits for any more is dropped`() throws {
         let id = try add("work")
         #expect(try plan([Arrival(account: id, event: .tokenNeeded)]).decisions.isEmpty)
         #expect(try plan([Arrival(account: AccountID(99), event: .deadlineReached)]).decisions.isEmpty)
     }
 
-    @Test func `an answer that cannot be stored is kept, told to whoever asks, and stored with the next commit`() throws
-    {
+    @Test func `an answer that cannot be stored is kept, visible to readers, and stored with the next commit`() throws {
         let id = try add("work")
         let sent = try plan(due([id]))
         _ = try scheduler.commit(sent, afterTrouble: false)

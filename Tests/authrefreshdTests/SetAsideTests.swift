@@ -7,7 +7,7 @@ import Testing
 
 /// Accounts that could not be read, and can be read again.
 struct SetAsideTests {
-    @Test func `all mended accounts come back, however many were set aside`() async throws {
+    @Test func `all repaired accounts return, however many were set aside`() async throws {
         let rig = try CoordinatorRig()
         let count = 2 * Scheduler.batchSize + 3
         try await rig.inside { coordinator in

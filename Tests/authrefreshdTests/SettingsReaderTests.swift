@@ -10,7 +10,7 @@ import Varlink
 struct SettingsReaderTests {
     private let reader = SettingsReader(profiles: ProviderProfiles())
 
-    @Test func `settings become an account's, and come back as they were`() throws {
+    @Test func `settings survive the conversion to an account and back`() throws {
         let settings = AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app") {
             $0.clientAuthentication = "client_secret_post"
             $0.grantType = "client_credentials"
@@ -41,7 +41,7 @@ struct SettingsReaderTests {
         #expect(draft.registration.clientSecret == Secret("s"))
     }
 
-    @Test func `a change of settings leaves whose grant it is, and what was found out about the server`() throws {
+    @Test func `a change of settings keeps the grant's person and what is known about the server`() throws {
         let draft = try reader.draft(
             AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app"),
             clientSecret: "s"
@@ -64,7 +64,7 @@ struct SettingsReaderTests {
     @Test(arguments: [
         ("client_credentials", nil, nil), ("client_credentials", "none", "s"), ("password", nil, "s"), ("", nil, "s"),
     ])
-    func `a service account has a grant that is known, and a client that proves itself`(
+    func `a service account needs a known grant and a client that authenticates`(
         grantType: String,
         method: String?,
         secret: String?
@@ -111,7 +111,7 @@ struct SettingsReaderTests {
             "rotationGraceSec"
         ),
     ])
-    func `a setting that cannot be used is named`(settings: AccountSettings, field: String) throws {
+    func `an invalid setting is named`(settings: AccountSettings, field: String) throws {
         let error = #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
         let refusal = try #require(error)
         #expect(refusal.name == InvalidSettingsError.name)
@@ -120,7 +120,7 @@ struct SettingsReaderTests {
     }
 
     @Test(arguments: ["mbsync", ".service", "a b.service", "ü.service", "x*.service", "user.slice", "a.service/x", ""])
-    func `what is no unit with processes is refused`(unit: String) throws {
+    func `a name that is not a unit with processes is refused`(unit: String) throws {
         let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
             $0.allowedUnits = [unit]
         }
@@ -129,7 +129,7 @@ struct SettingsReaderTests {
     }
 
     @Test(arguments: ["mbsync", "bin/mbsync", "", "/a\nb", "/" + String(repeating: "a", count: 4096)])
-    func `what is no absolute path is refused`(path: String) throws {
+    func `a path that is not absolute is refused`(path: String) throws {
         let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") {
             $0.allowedExecutables = [path]
         }
@@ -137,7 +137,7 @@ struct SettingsReaderTests {
         #expect(error.map { String(decoding: $0.parameters, as: UTF8.self).contains("allowedExecutables") } == true)
     }
 
-    @Test func `what is said of how programs come by the token is checked`() throws {
+    @Test func `the settings for delivering tokens are checked`() throws {
         let refusal = { (change: (inout AccountSettings) -> Void) throws -> VarlinkError in
             let settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app", change)
             return try #require(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
@@ -166,7 +166,7 @@ struct SettingsReaderTests {
         #expect(!field(ofAService).isEmpty)
     }
 
-    @Test func `a list of callers has a limit, and an empty one is none`() throws {
+    @Test func `a list of callers has a limit, and an empty list means no list`() throws {
         var settings = AccountSettings(name: "a", issuer: "https://a.example", clientId: "app") { $0.allowedUnits = [] }
         #expect(try reader.draft(settings, clientSecret: nil).allowedCallers == nil)
         settings.allowedUnits = (1...CallerLimits.allowedCallersMax).map { "a\($0).service" }
@@ -176,7 +176,7 @@ struct SettingsReaderTests {
         #expect(error?.name == LimitExceededError.name)
     }
 
-    @Test func `a change clears either list by itself`() throws {
+    @Test func `a change can clear each list separately`() throws {
         let account = Account(
             id: AccountID(1),
             name: try #require(AccountName("a")),

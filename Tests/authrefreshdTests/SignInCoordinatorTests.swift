@@ -39,7 +39,7 @@ struct SignInCoordinatorTests {
     }
 
     @Test(arguments: [SignInFlow.browser, .paste, .device])
-    func `a sign-in that nobody comes back to is over after its time`(flow: SignInFlow) async throws {
+    func `a sign-in without an answer ends after its time`(flow: SignInFlow) async throws {
         try await withSignIn(flow) { rig, id, reports in
             await rig.pass(.seconds(600))
             let end = try await end(reports)
@@ -76,7 +76,7 @@ struct SignInCoordinatorTests {
         }
     }
 
-    @Test func `a daemon that stops waits for nobody at a browser`() async throws {
+    @Test func `a stopping daemon does not wait for people at a browser`() async throws {
         try await withSignIn(.browser) { rig, _, reports in
             await rig.stop()
             let end = try await end(reports)
@@ -84,7 +84,7 @@ struct SignInCoordinatorTests {
         }
     }
 
-    @Test func `the secrets of a sign-in are as long as the standards want, and never the same`() {
+    @Test func `the secrets of a sign-in have the standards' length and are never repeated`() {
         let secrets = (0..<100).map { _ in SignInSecrets() }
         let all = secrets.flatMap { [$0.state, $0.nonce, $0.codeVerifier] }.map { $0.reveal() }
         #expect(Set(all).count == 300)

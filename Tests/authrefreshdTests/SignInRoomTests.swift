@@ -97,7 +97,7 @@ struct SignInRoomTests {
         return try #require(room.named(id))
     }
 
-    @Test func `a nonce is sent wherever an ID token is owed: for openid, or because the profile demands one`()
+    @Test func `a nonce is sent if an ID token is expected: for openid, or required by the profile`()
         async throws
     {
         var asking = try asking()
@@ -111,7 +111,7 @@ struct SignInRoomTests {
         #expect(nonce() == signIn.secrets.nonce)
     }
 
-    @Test func `what a server tells at the first sign-in only is kept across later ones of the same person`() throws {
+    @Test func `facts from the first sign-in are kept in later ones of the same person`() throws {
         var account = try account()
         account.grantFacts = GrantFacts(
             subject: "alice",
@@ -172,7 +172,7 @@ struct SignInRoomTests {
 
     // MARK: Those who ask
 
-    @Test func `whoever follows is told before everybody else that a sign-in begins`() async throws {
+    @Test func `followers learn of the beginning of a sign-in before everybody else`() async throws {
         try await withRoom { room in
             let begun = try start(in: room)
             #expect(words(begun.steps) == ["prepare", "wake"])
@@ -186,7 +186,7 @@ struct SignInRoomTests {
         }
     }
 
-    @Test func `whoever joins a sign-in hears what was told before, and nothing after leaving`() async throws {
+    @Test func `a follower that joins gets the earlier reports, and none after leaving`() async throws {
         try await withRoom { room in
             let signIn = try await wait(in: room)
             let reports = Reports()
@@ -201,7 +201,7 @@ struct SignInRoomTests {
         }
     }
 
-    @Test func `a restart ends the sign-in under way before the new one begins`() async throws {
+    @Test func `a restart ends the current sign-in before the new one begins`() async throws {
         try await withRoom { room in
             let old = try await wait(in: room)
             #expect(room.makeWay(for: SignInRequest(), of: AccountID(7), at: at(1)).isEmpty)
@@ -235,7 +235,7 @@ struct SignInRoomTests {
         }
     }
 
-    @Test func `a demand fills what the request leaves open`() async throws {
+    @Test func `a demand fills in what the request leaves open`() async throws {
         try await withRoom { room in
             var stepUp = StepUp(since: at(0).wall, claims: "{}")
             stepUp.acrValues = ["gold"]
@@ -254,7 +254,7 @@ struct SignInRoomTests {
 
     // MARK: Those who answer
 
-    @Test func `the answer with the right state is taken once, and no other`() async throws {
+    @Test func `the answer with the right state is accepted once, and no other`() async throws {
         try await withRoom { room in
             let signIn = try await wait(in: room)
             let id = AccountID(7)
@@ -284,7 +284,8 @@ struct SignInRoomTests {
         }
     }
 
-    @Test func `what is no answer is told to the browser, and the sign-in goes on`() async throws {
+    @Test func `a response that is not the answer is reported to the browser, and the sign-in continues`() async throws
+    {
         try await withRoom { room in
             let signIn = try await wait(in: room)
             let pages = Pages()
@@ -301,7 +302,7 @@ struct SignInRoomTests {
 
     // MARK: The end
 
-    @Test func `a sign-in that nobody comes back to is over after its time`() async throws {
+    @Test func `a sign-in without an answer ends after its time`() async throws {
         try await withRoom { room in
             _ = try await wait(in: room)
             #expect(room.remaining(at: at(590)) == .seconds(10))
@@ -313,7 +314,7 @@ struct SignInRoomTests {
         }
     }
 
-    @Test func `a daemon that stops cancels who waits for a person, and begins nothing`() async throws {
+    @Test func `a stopping daemon cancels sign-ins that wait for a person, and begins none`() async throws {
         try await withRoom { room in
             let signIn = try await wait(in: room)
             _ = try start(in: room, 8)
@@ -330,7 +331,7 @@ struct SignInRoomTests {
 
     // MARK: Step-ups
 
-    @Test func `a demand is announced if it needs a person, and if the server did not meet it`() throws {
+    @Test func `a demand is announced if it needs a person, or if the server did not meet it`() throws {
         var stepUps = StepUps()
         let id = AccountID(7)
         var demand = StepUp(since: at(0).wall, claims: "{}")
@@ -372,7 +373,7 @@ struct SignInRoomTests {
         return demand
     }
 
-    @Test func `a sign-in that is weaker than was demanded leaves the demand standing`() {
+    @Test func `a weaker sign-in than required does not meet the demand`() {
         let strong = demand { $0.acrValues = ["gold", "platinum"] }
         #expect(strong.isMet(by: proof { $0.authenticationContext = "platinum" }))
         #expect(!strong.isMet(by: proof(acrValues: strong.acrValues) { $0.authenticationContext = "bronze" }))
@@ -381,7 +382,7 @@ struct SignInRoomTests {
         #expect(!strong.isMet(by: proof(acrValues: [])))
     }
 
-    @Test func `a sign-in that is older than was demanded leaves the demand standing`() {
+    @Test func `an older sign-in than required does not meet the demand`() {
         let recent = demand { $0.maxAge = .seconds(300) }
         #expect(recent.isMet(by: proof { $0.authenticatedAt = at(800).wall }))
         #expect(!recent.isMet(by: proof { $0.authenticatedAt = at(600).wall }))
@@ -389,13 +390,13 @@ struct SignInRoomTests {
         #expect(!recent.isMet(by: proof()))
     }
 
-    @Test func `a sign-in that brought fewer scopes than were demanded leaves the demand standing`() {
+    @Test func `a sign-in with fewer scopes than required does not meet the demand`() {
         let wide = demand { $0.scopes = ["mail", "files"] }
         #expect(wide.isMet(by: proof(scopes: ["files", "mail"])))
         #expect(!wide.isMet(by: proof(scopes: ["mail"])))
     }
 
-    @Test func `only a sign-in that meets it, an import or a sign-out forgets a demand`() {
+    @Test func `only a sign-in that meets it, an import or a sign-out removes a demand`() {
         let id = AccountID(7)
         var stepUps = StepUps()
         stepUps.note(demand { $0.acrValues = ["gold"] }, of: id)

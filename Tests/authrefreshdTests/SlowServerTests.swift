@@ -7,7 +7,7 @@ import Testing
 
 /// A server that needs longer than `request_timeout`, and whose answer holds the only refresh token that it still takes.
 struct SlowServerTests {
-    @Test func `callers are let go at the time limit, and the answer is taken when it comes`() async throws {
+    @Test func `callers are released at the time limit, and the answer is used when it arrives`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1), requestTimeout: .seconds(4))
             // So the gate's patience with the request does not end, which would free its slot as well.
@@ -54,7 +54,7 @@ struct SlowServerTests {
         }
     }
 
-    @Test func `the end of the daemon waits for no answer that is overdue`() async throws {
+    @Test func `the daemon's end does not wait for an overdue answer`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig(requestTimeout: .seconds(4))
             try await rig.start()
@@ -69,7 +69,7 @@ struct SlowServerTests {
         }
     }
 
-    @Test func `after a resume a connection that is overdue counts as gone, and a request that has just begun goes on`()
+    @Test func `after a resume an overdue connection counts as lost, and a new request continues`()
         async throws
     {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in

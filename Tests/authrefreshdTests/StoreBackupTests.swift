@@ -46,7 +46,7 @@ extension CoordinatorRig {
 
 /// Backups of a store at work.
 struct StoreBackupTests {
-    @Test func `a backup is made in turns with others, and a caller that goes leaves nothing`() async throws {
+    @Test func `a backup shares the queue, and a caller that leaves leaves nothing behind`() async throws {
         try await withFreshAccount { rig, _, _ in
             let gone = EventLog<Outcome>()
             try await rig.inside { coordinator in
@@ -75,7 +75,7 @@ struct StoreBackupTests {
         }
     }
 
-    @Test func `a caller that goes leaves the next one's backup alone`() async throws {
+    @Test func `a caller that leaves does not affect the next one's backup`() async throws {
         try await withFreshAccount { rig, _, _ in
             let outcomes = EventLog<Outcome>()
             try await rig.inside { coordinator in
@@ -113,7 +113,7 @@ struct StoreBackupTests {
         }
     }
 
-    @Test func `copies that nobody fetches are few, and are removed after their time`() async throws {
+    @Test func `unfetched copies are few, and are removed after their time`() async throws {
         try await withFreshAccount { rig, _, _ in
             #expect(await rig.inside { $0.storeKeeping.backups.kept } == CallerLimits.backupKept)
             for _ in 0..<6 { _ = try await rig.backedUp() }
@@ -145,7 +145,7 @@ struct StoreBackupTests {
         #expect(interrupted.all.count == 1)
     }
 
-    @Test func `a change that gets on keeps backups waiting, one that came to a halt does not`() async throws {
+    @Test func `a progressing key change refuses backups, and a stuck one does not`() async throws {
         try await withFreshAccount { rig, _, _ in
             // As damage leaves it.
             let both = try await rig.inside { coordinator in

@@ -46,7 +46,7 @@ struct StoreKeepingTests {
         return left
     }
 
-    @Test func `trouble is told once, lasts until the store works, and says when to try again`() {
+    @Test func `store trouble is reported once, lasts until the store works, and says when to try again`() {
         let now = timebase.now()
         #expect(keeping.noteSuccess() == false)
         _ = keeping.noteFailure(.diskFull(path: store.path), at: now)
@@ -57,14 +57,14 @@ struct StoreKeepingTests {
         #expect(keeping.trouble == nil && log.all.count == 2)
     }
 
-    @Test func `a lack of descriptors is said for as long as it lasts`() {
+    @Test func `a lack of descriptors is reported as long as it lasts`() {
         keeping.descriptorsChanged(areLacking: true)
         #expect(keeping.degradation.texts == ["no descriptor is left, callers are let in one at a time"])
         keeping.descriptorsChanged(areLacking: false)
         #expect(keeping.degradation.texts.isEmpty)
     }
 
-    @Test func `a backup is copied, checked, told of, and asked to be removed later`() async throws {
+    @Test func `a backup is copied, checked, reported, and scheduled for removal`() async throws {
         let told = EventLog<String>()
         let (_, steps) = try keeping.backUp { if case .success(let copy) = $0 { told.append(copy.path) } }
         let left = await perform(steps)
@@ -94,7 +94,7 @@ struct StoreKeepingTests {
         #expect(left.allSatisfy { if case .wake = $0 { true } else { false } })
     }
 
-    @Test func `a check whose copy is complete when the daemon begins to stop is told of to its end`() throws {
+    @Test func `a check with a complete copy reports to its end while the daemon stops`() throws {
         let ends = EventLog<Bool>()
         let follower = StoreChecking.Follower(wantsProgress: false) { news in
             if case .end(let end) = news { ends.append((try? end.get()) != nil) }
@@ -114,7 +114,7 @@ struct StoreKeepingTests {
         #expect(ends.all == [true])
     }
 
-    @Test func `a change of the key waits for a store that fails, and goes on when it works`() async throws {
+    @Test func `a key change pauses while the store fails, and continues when it works`() async throws {
         let before = store.rekeying.keyIdentifier
         let ends = EventLog<Bool>()
         _ = keeping.noteFailure(.diskFull(path: store.path), at: timebase.now())
@@ -130,7 +130,7 @@ struct StoreKeepingTests {
         #expect(ends.all == [true] && store.rekeying.keyIdentifier != before && !keeping.isRekeying)
     }
 
-    @Test func `a key that is gone is told of, and that it came back`() async throws {
+    @Test func `a missing key is reported, and so is its return`() async throws {
         let text = { keeping.degradation.texts.joined() }
         #expect(text().isEmpty)
         let key = folder.path + "/" + "store.key"

@@ -47,7 +47,7 @@ struct StoreOpenerTests {
         try await answers.nth(number)
     }
 
-    @Test func `a store that opens is handed over once, and nothing follows`() async throws {
+    @Test func `an opened store is delivered once, and nothing follows`() async throws {
         let wait = makeWait()
         await wait.open(with: keyring())
         let handover = try await answer(1).get()
@@ -58,7 +58,7 @@ struct StoreOpenerTests {
         #expect(answers.count == 1)
     }
 
-    @Test func `each way in which a keyring can fail is waited out, one after the other`() async throws {
+    @Test func `the opener waits for the end of each kind of keyring failure`() async throws {
         try makeStore()
         let wait = makeWait()
         let troubles: [StoreKeyError] = [
@@ -80,7 +80,7 @@ struct StoreOpenerTests {
         #expect(try await answer(7).get().take() != nil)
     }
 
-    @Test func `however much happens during a question, one more answers it`() async throws {
+    @Test func `however much happens during an attempt, one more attempt follows`() async throws {
         try makeStore()
         service.fail(with: .secretServiceLocked)
         service.hold()
@@ -98,7 +98,7 @@ struct StoreOpenerTests {
         #expect(answers.count == 3)
     }
 
-    @Test func `an end is heard during a question, whose answer is dropped`() async throws {
+    @Test func `an end during an attempt is handled, and the attempt's answer is dropped`() async throws {
         service.hold()
         let wait = makeWait()
         await wait.open(with: keyring())
@@ -111,7 +111,7 @@ struct StoreOpenerTests {
         #expect(answers.count == 0)
     }
 
-    @Test func `a refusal is not final if a keyring is wanted by the time it comes`() async throws {
+    @Test func `a refusal is not final if a keyring is configured meanwhile`() async throws {
         try makeStore()
         service.fail(with: .secretServiceUnavailable(reason: "no bus"))
         service.hold()
@@ -122,7 +122,7 @@ struct StoreOpenerTests {
         #expect(try await answer(1).refusal == .key(.secretServiceUnavailable(reason: "no bus")))
     }
 
-    @Test func `a keyring that is wanted no more leaves the file to speak`() async throws {
+    @Test func `if the keyring is no longer configured, the file decides`() async throws {
         try makeStore()
         service.fail(with: .secretServiceUnavailable(reason: "no bus"))
         let wait = makeWait()

@@ -11,7 +11,7 @@ struct ThreatModelPageTests {
         return claims.map { String($0).replacing("\n ", with: "") }
     }
 
-    @Test func `every claim names tests, and each of them is there and expects something`() throws {
+    @Test func `every claim names tests, and each of them exists and expects something`() throws {
         let texts = try PageSources.testTexts().filter { $0.value.contains(/#expect|#require|expect[A-Z][A-Za-z]*\(/) }
         let tests = try Set(texts.keys).union(PageSources.tortures())
         let claims = try claims()

@@ -31,7 +31,7 @@ struct TokenFilesTests {
         (batch?.jobs ?? []).map { "\($0.name)=\($0.contents?.reveal() ?? "-")" }
     }
 
-    @Test func `of each file the last wish counts, and batches follow one another`() throws {
+    @Test func `the last change of each file counts, and batches follow one another`() throws {
         var files = TokenFiles(in: "/nowhere")
         want("a", at: 0, of: one, in: &files)
         let batch1 = files.nextBatch()
@@ -57,7 +57,7 @@ struct TokenFilesTests {
         #expect(due == [one, two])
     }
 
-    @Test func `a file that another account has is left alone, and an account that lets go of one has it removed`()
+    @Test func `another account's file is left alone, and a released file is removed`()
         throws
     {
         var files = TokenFiles(in: "/nowhere")
@@ -74,7 +74,7 @@ struct TokenFilesTests {
         #expect(jobs(both) == ["a=-", "b=b-0"])
     }
 
-    @Test func `a folder that hangs ends a batch after tokenFileTime, and whoever waits for it goes on`() throws {
+    @Test func `a batch on a folder that hangs ends after tokenFileTime, and its waiters continue`() throws {
         #expect(CallerLimits.tokenFileTime < Waiter.timeLimit)
         var files = TokenFiles(in: "/nowhere")
         want("a", at: 0, of: one, in: &files)
@@ -106,7 +106,7 @@ struct TokenFilesTests {
         SettingsChange(setting: { $0.delivery.file = file })
     }
 
-    @Test func `a file that cannot be written is told once, and written after tokenFileRetry`() async throws {
+    @Test func `a file that cannot be written is reported once, and written after tokenFileRetry`() async throws {
         try await withFreshAccount(isClockStopped: true) { rig, _, account in
             let folder = await rig.inside { coordinator in
                 URL(fileURLWithPath: coordinator.store.path).deletingLastPathComponent().path + "/run/tokens"
@@ -126,7 +126,7 @@ struct TokenFilesTests {
         }
     }
 
-    @Test func `one token file too many is told the limit tokenFiles`() async throws {
+    @Test func `one token file too many gets the limit tokenFiles`() async throws {
         try await withFreshAccount { rig, _, account in
             try await rig.inside { coordinator in
                 for number in 0..<CallerLimits.tokenFilesMax {
@@ -147,7 +147,7 @@ struct TokenFilesTests {
         }
     }
 
-    @Test func `metrics name all accounts, or of too many those in trouble`() async throws {
+    @Test func `metrics name all accounts, or only those with problems if there are too many`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             let few = try await rig.inside { try MetricsCalls(coordinator: rig.coordinator).figures(on: $0) }
             #expect(few.accounts.map(\.account) == ["work"])
@@ -186,7 +186,7 @@ struct TokenFilesTests {
         }
     }
 
-    @Test func `requests are counted by their outcome and their length`() {
+    @Test func `requests are counted by result and duration`() {
         var metrics = RequestMetrics()
         metrics.note(nil, after: .milliseconds(50))
         metrics.note(nil, after: .milliseconds(51))

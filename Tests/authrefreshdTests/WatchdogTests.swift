@@ -23,7 +23,7 @@ struct WatchdogTests {
         }
     }
 
-    @Test func `the service manager is told that the daemon lives when every loop has answered`() {
+    @Test func `the service manager gets a watchdog message when every loop has answered`() {
         let fed = Mutex(0)
         let loops = (0..<3).map { _ in Loop() }
         let watchdog = Watchdog([{ loops[0].ask($0) }, { loops[1].ask($0) }]) { fed.withLock { $0 += 1 } }

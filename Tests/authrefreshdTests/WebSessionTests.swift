@@ -77,7 +77,11 @@ struct WebSessionTests {
             ("https://App.example/back/", .page, "https://App.example/back/"),
         ] as [(String, CallbackAddress.Kind, String)]
     )
-    func `a callback is told by its scheme and host`(text: String, kind: CallbackAddress.Kind, told: String) throws {
+    func `the kind of a callback follows from its scheme and host`(
+        text: String,
+        kind: CallbackAddress.Kind,
+        told: String
+    ) throws {
         let address = try CallbackAddress(text)
         #expect(address.kind == kind)
         #expect(address.text == told)
@@ -93,7 +97,7 @@ struct WebSessionTests {
             "com.example.app:/é", "com.example.app:/" + String(repeating: "a", count: 2048),
         ]
     )
-    func `what nobody can be sent back to is refused`(text: String) {
+    func `an address to which no browser can return is refused`(text: String) {
         #expect(throws: CallbackAddress.Flaw.self) { try CallbackAddress(text) }
     }
 
@@ -120,7 +124,7 @@ struct WebSessionTests {
             ("http://127.0.0.1:80/done", "http://127.0.0.1/done?x", true),
         ]
     )
-    func `an address is at the callback by scheme, host, port and path, whatever came along`(
+    func `scheme, host, port and path decide whether an address is the callback`(
         callback: String,
         url: String,
         isThere: Bool
@@ -131,7 +135,7 @@ struct WebSessionTests {
     // MARK: Callbacks
 
     @Test(arguments: ["token=not-for-pages&x=1&x=2", "", "code=c&state=s", "error=access_denied"])
-    func `whatever a browser is sent back with is the caller's, once`(query: String) async throws {
+    func `whatever a browser brings back is passed to the caller once`(query: String) async throws {
         let session = try await start("http://127.0.0.1/done")
         let address = session.callback + (query.isEmpty ? "" : "?\(query)")
         let page = try await RawWeb.get(address)
@@ -144,13 +148,13 @@ struct WebSessionTests {
         #expect(late?.status == nil)
     }
 
-    @Test func `a form is handed on as a query of visible characters`() async throws {
+    @Test func `a form is passed on as a query of visible characters`() async throws {
         let session = try await start("http://localhost/done")
         _ = try await RawWeb.post(session.callback, "user=J\u{F6}\r\n&id_token=a.b.c#d")
         #expect(try await end(session.reports) == session.callback + "?user=J%C3%B6%0D%0A&id_token=a.b.c%23d")
     }
 
-    @Test func `a callback of another path, or by another name of this machine, is not taken`() async throws {
+    @Test func `a callback with another path or another name of this machine is not accepted`() async throws {
         let session = try await start("http://127.0.0.1/done")
         let port = try #require(session.callback.firstMatch(of: /:(\d+)\//)?.1)
         for path in ["/", "/Done", "/done/", "/done/x", "//done", "/%64one"] {
@@ -172,7 +176,7 @@ struct WebSessionTests {
         #expect(try await end(session.reports) == session.callback + "?token=true")
     }
 
-    @Test func `what the desktop hands on goes to the session with that callback, and to no other`() async throws {
+    @Test func `an address from the desktop goes to the session with that callback`() async throws {
         let one = try await start("com.example.one:/done")
         let other = try await start("com.example.other://auth")
         #expect(await room.bring("com.example.third:/done?x=1", to: nil) == .nobodys)
@@ -185,7 +189,7 @@ struct WebSessionTests {
         #expect(try await end(one.reports) == "com.example.one:/done#access_token=t")
     }
 
-    @Test func `a page of the caller's own hands its address on, behind a scheme of ours`() async throws {
+    @Test func `a caller's page passes its address on with our scheme`() async throws {
         let session = try await start("https://app.example/back")
         let address = "https://app.example/back?code=c#rest"
         #expect(await room.bring("io.authrefresh:https://evil.example/back?code=c", to: nil) == .nobodys)
@@ -193,7 +197,7 @@ struct WebSessionTests {
         #expect(try await end(session.reports) == address)
     }
 
-    @Test func `what is longer than a browser brings is not taken`() async throws {
+    @Test func `an address longer than a browser's is not accepted`() async throws {
         let session = try await start("com.example.app:/done")
         let long = "com.example.app:/done?x=" + String(repeating: "a", count: RedirectLimits().redirectBytesMax)
         #expect(await room.bring(long, to: session.id) == .refused)
@@ -216,7 +220,7 @@ struct WebSessionTests {
         #expect(try await refusal(callback) == nil)
     }
 
-    @Test func `a port that one session has no other gets, whatever its path, and none needs a port of its own`()
+    @Test func `sessions do not share a port, and get their own if none is named`()
         async throws
     {
         let first = try await start("http://127.0.0.1/done")
@@ -236,7 +240,7 @@ struct WebSessionTests {
 
     // MARK: Ends
 
-    @Test func `a session that nobody comes back to is over after its time`() async throws {
+    @Test func `a session without an answer ends after its time`() async throws {
         let long = try await start("com.example.long:/done")
         let short = try await startAtPort(timeout: .seconds(60))
         clock.pass(.seconds(60))
@@ -258,7 +262,7 @@ struct WebSessionTests {
         #expect(try await end(session.reports) == nil)
     }
 
-    @Test func `the end of the caller frees the port and the callback`() async throws {
+    @Test func `the caller's end frees the port and the callback`() async throws {
         let session = try await startAtPort()
         await room.forget(session.id)
         let again = try await start(session.callback)
@@ -266,7 +270,7 @@ struct WebSessionTests {
         #expect(session.reports.count == 1)
     }
 
-    @Test func `a daemon that stops ends them all, and begins none`() async throws {
+    @Test func `a stopping daemon ends all web sessions, and begins none`() async throws {
         let session = try await start("com.example.app:/done")
         await room.stop()
         guard case .ended(.stopping, _) = session.reports.all.last else {

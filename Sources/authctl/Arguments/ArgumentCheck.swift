@@ -1,14 +1,16 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// Looks at the arguments before the parser does.
+/// Checks the arguments before the parser does.
 enum ArgumentCheck {
-    /// Options that would carry a secret in their value. They do not exist; each is refused with advice.
+    /// Options whose value would be a secret. They do not exist; each is refused with advice.
     static let secretOptions: Set<String> = [
         "--client-secret", "--refresh-token", "--access-token", "--secret", "--password", "--passphrase", "--token",
         "--client-assertion", "--code",
     ]
 
+    /// Checks the arguments.
+    ///
     /// - Throws: `secretAsArgument`, `unknownCommand`.
     static func check(_ arguments: [String]) throws(AuthctlError) {
         for argument in arguments.prefix(while: { $0 != "--" }) {
@@ -21,7 +23,7 @@ enum ArgumentCheck {
     }
 
     private static func checkCommand(_ arguments: [String]) throws(AuthctlError) {
-        // `help` takes the words of a command.
+        // The arguments of `help` are the words of a command.
         let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
         let (path, depth) = CommandPath.find(in: words)
         let names = path.names
@@ -32,15 +34,15 @@ enum ArgumentCheck {
     }
 }
 
-/// What the program was called with.
+/// The arguments of this process.
 enum ProgramArguments {
-    /// Without the program's name. What is no UTF-8 is repaired, as `CommandLine.arguments` does it.
+    /// All arguments without the program's name. Invalid UTF-8 is repaired, as in `CommandLine.arguments`.
     ///
-    /// That would be the place to take them from, but it has the Swift runtime make up the type of its array, which takes as
-    /// long as a tenth of the whole hot path.
+    /// `CommandLine.arguments` itself is not used, because it makes the Swift runtime build the type of its array. That
+    /// takes a tenth of the time of the whole hot path.
     static var all: [String] {
         let count = max(0, Int(CommandLine.argc) - 1)
-        // An array that grows would have it made up, too.
+        // For an array that grows, the type would be built as well.
         return unsafe [String](unsafeUninitializedCapacity: count) { place, filled in
             while filled < count, let argument = unsafe CommandLine.unsafeArgv[filled + 1] {
                 unsafe place.initializeElement(at: filled, to: String(cString: argument))
@@ -49,11 +51,11 @@ enum ProgramArguments {
         }
     }
 
-    /// Takes the arguments from where every user of this machine can read them (proc(5)), for as long as this program waits.
+    /// Overwrites the arguments, which every user of this machine can read (proc(5)), before this program waits.
     ///
-    /// A desktop entry has no other way to hand an address on, and those who called us have shown it already, for a moment.
+    /// A desktop entry can pass an address only as an argument, so whoever called us has already shown it for a moment.
     static func wipe() {
-        // What is looked up in them later.
+        // Later code looks this up in the arguments.
         _ = StandardError.isJSON
         for index in 1..<Int(CommandLine.argc) {
             guard let argument = unsafe CommandLine.unsafeArgv[index] else { return }

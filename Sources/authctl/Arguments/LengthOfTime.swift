@@ -1,8 +1,8 @@
-/// A length of time as users write it: `60s`, `5m`, `1h`, `90d`, or bare seconds.
+/// A duration as users write it: `60s`, `5m`, `1h`, `90d`, or a number of seconds.
 struct LengthOfTime: Hashable, Sendable {
     let seconds: Int64
 
-    /// Nil if the text is not a whole number with at most one unit, or is beyond what fits in microseconds.
+    /// Returns nil if the text is not a whole number with at most one unit, or if it does not fit in microseconds.
     init?(_ text: String) {
         var digits = text[...]
         var unit: Int64 = 1
@@ -13,7 +13,7 @@ struct LengthOfTime: Hashable, Sendable {
         case "d": (digits, unit) = (digits.dropLast(), 86400)
         default: break
         }
-        // Int64(_:) alone would take signs; a length of time has none.
+        // Int64(_:) alone would accept a sign.
         guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let count = Int64(digits)
         else { return nil }

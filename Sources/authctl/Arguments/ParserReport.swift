@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import TextEncodings
 
-/// Gives what the argument parser says the form of all our messages.
+/// Gives the argument parser's messages the format of all our messages.
 enum ParserReport {
-    /// Prints the help or version that was asked for, in ASCII by itself; or what other programs read.
+    /// Prints the requested help or version, or a completion script.
     ///
     /// - Throws: `usage` if the arguments were wrong.
     static func end(with error: any Error, arguments: [String]) throws(AuthctlError) {
@@ -22,7 +22,7 @@ enum ParserReport {
         )
     }
 
-    /// What a value that is none of an option's was meant to be. The parser lists the possible ones: quoted, or a line each.
+    /// A suggestion for an invalid option value. The parser lists the valid values, either quoted or one per line.
     private static func suggestion(for arguments: [String], by message: String) -> String? {
         guard let list = message.firstRange(of: "Please provide one of")?.upperBound else { return nil }
         let values = message[list...].matches(of: #/'([^']+)'|\n *- ([^\n]+)/#).map { String($0.1 ?? $0.2 ?? "") }
@@ -33,16 +33,16 @@ enum ParserReport {
         return nil
     }
 
-    /// The parser's message, whose list of possible values has a line for each.
+    /// The parser's message on one line. Its list of valid values has one line for each.
     static func oneLine(_ message: String) -> String {
         let lines = message.split(separator: "\n")
         let items = lines.dropFirst().map { $0.trimmingPrefix(/[ -]+/) }
         return (lines.first.map(String.init) ?? "") + (items.isEmpty ? "" : " " + items.joined(separator: ", "))
     }
 
-    /// The message without what the user typed, which may be a secret in the wrong place.
+    /// The message without what the user typed, because that may be a secret in the wrong place.
     ///
-    /// Names of options stay; all other arguments become "…".
+    /// Option names stay. All other arguments become "…".
     static func hideValues(of arguments: [String], in message: String) -> String {
         var hidden = message
         for argument in arguments.sorted(by: { $0.count > $1.count }) where !argument.isEmpty {
@@ -61,7 +61,7 @@ enum ParserReport {
         return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
     }
 
-    /// Whether the text reads like one of our options: one letter, or two dashes and lower-case words.
+    /// Whether the text looks like one of our options: one letter, or two dashes and lower-case words.
     private static func isOptionName(_ text: String) -> Bool {
         guard text.hasPrefix("-"), text.count <= 32 else { return false }
         guard text.hasPrefix("--") else { return text.count == 2 }
@@ -93,29 +93,30 @@ extension LengthOfTime: ExpressibleByArgument {
     }
 }
 
-/// The command that arguments name.
+/// The command in the arguments.
 struct CommandPath {
     private(set) var command: any ParsableCommand.Type = AuthctlCommand.self
-    /// `authctl account add`.
+    /// The command's full name: `authctl account add`.
     private(set) var text = "authctl"
 
-    /// The names of its sub-commands.
+    /// The names of its subcommands.
     var names: [String] {
         command.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
-    /// What other programs call it.
+    /// Other programs' names for our commands.
     private static let otherNames = [
         "ls": "list", "rm": "remove", "delete": "remove", "mv": "rename", "new": "add", "set": "edit", "info": "show",
         "signin": "login", "sign-in": "login", "signout": "logout", "sign-out": "logout", "renew": "refresh",
     ]
 
-    /// The command that `word`, which is none here, was meant to be: `authctl account list`; nil if that cannot be guessed.
+    /// The command that the unknown `word` probably means, such as `authctl account list`; nil if that cannot be
+    /// guessed.
     func suggestion(for word: String) -> String? {
         let name = Self.otherNames[word] ?? word
         if names.contains(name) { return "\(text) \(name)" }
         if let near = Spelling.nearest(to: word, in: names) { return "\(text) \(near)" }
-        // One level further down; the group that comes first is meant, as the accounts are by "list".
+        // Search one level further down. The first group wins, so "list" means the accounts.
         for command in command.configuration.subcommands {
             guard command.configuration.subcommands.contains(where: { $0.configuration.commandName == name }) else {
                 continue
@@ -125,7 +126,7 @@ struct CommandPath {
         return nil
     }
 
-    /// The command at the beginning of the arguments, and of how many words its name is.
+    /// Finds the command at the start of the arguments; returns it and the number of its words.
     static func find(in arguments: [String]) -> (path: CommandPath, depth: Int) {
         var path = CommandPath()
         var depth = 0

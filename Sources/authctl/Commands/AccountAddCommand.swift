@@ -4,7 +4,7 @@ internal import Terminal
 
 /// `authctl account add`.
 struct AccountAddCommand: ParsableCommand {
-    /// What an account is called in prompts that has no name yet.
+    /// The name in prompts for an account without a name.
     private static let unnamed = "the new account"
 
     static let configuration = CommandConfiguration(
@@ -152,12 +152,12 @@ struct AccountAddCommand: ParsableCommand {
         StandardError.note("next: authctl login \(PlainText.line(account))")
     }
 
-    /// Adds it, asking for what is missing if somebody can be asked.
+    /// Adds the account, and asks for missing values if a person can answer.
     ///
-    /// - Returns: the outcome, and whether the person has been asked.
+    /// - Returns: the daemon's reply, and whether the person was asked.
     func add() throws(AuthctlError) -> (reply: AddAccount.Reply, isDialogue: Bool) {
         try checkArguments()
-        // All that can be wrong with the arguments is found before anybody is asked anything.
+        // All errors in the arguments are reported before anybody is asked.
         var settings = AccountSettings(name: "")
         try options.say(in: &settings)
         let client = try options.client(account: name ?? Self.unnamed)
@@ -195,6 +195,8 @@ struct AccountAddCommand: ParsableCommand {
         return (try add(parameters, &daemon), asked.isDialogue)
     }
 
+    /// Checks the combination of arguments.
+    ///
     /// - Throws: `usage` if the arguments do not fit together.
     private func checkArguments() throws(AuthctlError) {
         guard options.clientId == nil || !register else {
@@ -224,7 +226,7 @@ struct AccountAddCommand: ParsableCommand {
         settings.requestedTokenType = requestedTokenType?.identifier
     }
 
-    /// Google's key files do; of another one the daemon says that the id is missing.
+    /// Whether the key file names the client, as Google's do. With other files, the daemon reports the missing ID.
     private var keyNamesClient: Bool { grant == .jwtBearer && options.clientKeyFile != nil }
 
     private func add(

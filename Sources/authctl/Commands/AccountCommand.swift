@@ -53,7 +53,7 @@ struct AccountListCommand: ParsableCommand {
 
     private static func text(_ all: ListAccounts.Reply) -> String {
         let damaged = all.damaged ?? []
-        // A column only where a server has told a name.
+        // Show this column only if a server has sent a name.
         let people = all.people.map { people in { people[$0]?.best ?? people[$0]?.subject ?? "-" } }
         var table = TextTable(
             header: ["ACCOUNT", "ISSUER", "CLIENT ID", "SCOPE"] + (people == nil ? [] : ["SIGNED IN AS"]),
@@ -77,7 +77,7 @@ struct AccountListCommand: ParsableCommand {
 }
 
 extension ListAccounts.Reply {
-    /// The accounts that a person is signed in to. Names are compared as people write them, identifiers byte for byte.
+    /// The accounts that a person is signed in to. Names are compared ignoring case, identifiers byte by byte.
     fileprivate func only(of person: String) -> ListAccounts.Reply {
         let wanted = person.lowercased()
         let people = (people ?? [:]).filter { _, known in
@@ -196,7 +196,9 @@ struct AccountRemoveCommand: ParsableCommand {
         try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
     }
 
-    /// - Throws: `cancelled` if a person is here, and says no.
+    /// Asks for confirmation.
+    ///
+    /// - Throws: `cancelled` if a person is there and says no.
     private func confirm(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         guard !yes, Question.canBeAsked else { return }
         let status = try daemon.allStatuses(accounts: [account]).first

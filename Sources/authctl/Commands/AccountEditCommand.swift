@@ -93,12 +93,12 @@ struct AccountEditCommand: ParsableCommand {
         )
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
         TokenFileLine.warn(of: reply.settings, by: parameters.settings)
-        // A grant covers what was asked for when it was given; a service account asks each time.
+        // A person's grant covers what was requested when it was given. A service account requests scopes each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
         StandardError.note("next: authctl login \(PlainText.line(account)), which asks for the new scopes")
     }
 
-    /// The names on the wire of what can be emptied, by what `--clear` calls them.
+    /// The wire names of the fields that can be cleared, by their names for `--clear`.
     private static let clearableFields: [(option: String, field: String)] =
         Setting.changeable.filter { $0.change == .any }.map { ($0.option, $0.name) }
         + [("client-secret", "clientSecret"), ("client-key", "clientKey")]

@@ -64,7 +64,9 @@ struct AccountImportCommand: ParsableCommand {
         try importFile(name, into: file == nil ? nil : account)
     }
 
-    /// - Parameter target: the account to make or change; nil lets an export name its own.
+    /// Imports a file.
+    ///
+    /// - Parameter target: the account to add or change; nil uses the name in the export.
     private func importFile(_ name: String, into target: String?) throws(AuthctlError) {
         let secret = try SecretFile(name: name, purpose: .document)
             .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " })
@@ -82,7 +84,9 @@ struct AccountImportCommand: ParsableCommand {
         }
     }
 
-    /// - Parameter client: whose grant it is; nil: the account's, as far as anybody knows.
+    /// Imports a refresh token.
+    ///
+    /// - Parameter client: the client that the grant belongs to; nil means the account's client, as far as we know.
     private func importGrant(
         _ token: String,
         of client: FileClient?,
@@ -100,7 +104,7 @@ struct AccountImportCommand: ParsableCommand {
             try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
         } catch {
             guard error.isNoSuchAccount, let client else { throw error }
-            // Google's file has all that an account of Google's is made of.
+            // Google's file has everything that is needed for a Google account.
             let settings = AccountSettings(name: account) {
                 $0.provider = "google"
                 $0.clientId = client.id
@@ -121,7 +125,7 @@ struct AccountImportCommand: ParsableCommand {
     ) throws(AuthctlError) {
         let hasGrant = document.refreshToken != nil
         var settings = document.settings
-        // Its client is registered with the redirect URI that it has had until now, not with one for a new account.
+        // The client is registered with its old redirect URI, not with one for a new account.
         if settings.provider == nil, settings.grantType == nil, settings.requireIss == nil {
             settings.redirectUri = settings.redirectUri ?? "http://127.0.0.1/"
         }
@@ -139,7 +143,7 @@ struct AccountImportCommand: ParsableCommand {
             try finish(&daemon, status, done: "'\(status.account)' was added", isRefreshing: hasGrant)
         } catch {
             guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
-            // The key would be another one's before the grant is proved.
+            // The key would change before the grant is proved.
             guard document.dpopKey == nil else { throw error }
             _ = try daemon.ask(
                 .updateAccount,
@@ -163,7 +167,7 @@ struct AccountImportCommand: ParsableCommand {
         if outcome.knownState == .signedOut, let hint = outcome.hint { StandardError.note("next: \(hint)") }
     }
 
-    /// The settings were taken over, and the grant, too, if the export had one.
+    /// Reports that the settings were imported, and the grant, if the export has one.
     private func tellChange(
         of account: String,
         hasGrant: Bool,
@@ -180,8 +184,10 @@ struct AccountImportCommand: ParsableCommand {
 }
 
 extension AccountDocument {
-    /// Makes an existing account what the document says, settings that it leaves out included. But a list of allowed callers, and the
-    /// question before a token is given, stay where the document has none, for nobody lifts one by the way; and the terms of an assertion stay if it names no service grant.
+    /// The change that gives an existing account exactly the document's settings, so that settings missing there are
+    /// cleared. There are two exceptions. A list of allowed callers, and the question before a token is given, stay if
+    /// the document has none, because an import must not lift a restriction. The terms of an assertion stay if the
+    /// document names no service grant.
     fileprivate var update: UpdateAccount.Parameters {
         var absent = Setting.changeable.filter { $0.change == .any && settings[$0] == nil }.map(\.name)
         absent.removeAll { ["allowedUnits", "allowedExecutables", "confirm"].contains($0) }
@@ -203,34 +209,35 @@ extension AccountDocument {
     }
 }
 
-/// What `account export` writes and `account import` reads: an account with its secrets, as JSON.
+/// The JSON document that `account export` writes and `account import` reads: an account with its secrets.
 struct AccountDocument: Codable {
-    /// Names the kind of document and its version; a reader refuses what it does not know.
+    /// The kind and version of the document. A reader refuses unknown ones.
     static let currentFormat = "authrefresh-account/1"
 
     var format = Self.currentFormat
     var settings: AccountSettings
-    /// Nil: a public client.
+    /// The client secret; nil for a public client.
     var clientSecret: String?
-    /// Nil: the client has none.
+    /// The client's private key; nil if it has none.
     var clientKey: String?
-    /// Nil: the account's tokens are bound to no key.
+    /// The DPoP key; nil if the account's tokens are not bound to a key.
     var dpopKey: String?
-    /// Nil: the account is signed out.
+    /// The refresh token; nil if the account is signed out.
     var refreshToken: String?
-    /// Nil: the client was registered by hand.
+    /// The access to the client's registration; nil if it was registered by hand.
     var registration: ManagedRegistration?
-    /// µs since 1970. Nil: the client secret does not end, or nobody knows.
+    /// When the client secret expires, in µs since 1970; nil if it does not, or if that is unknown.
     var clientSecretExpiresAtUSec: Int64?
 }
 
-/// What a file given to `account import` holds.
+/// The content of a file for `account import`.
 enum ImportedDocument {
     case account(AccountDocument)
-    /// A refresh token, bare or in a token endpoint's answer; or in Google's file `authorized_user`, which names its client.
+    /// A refresh token: bare, in an answer of a token endpoint, or in Google's `authorized_user` file, which names its
+    /// client.
     case refreshToken(String, FileClient?)
 
-    /// Tells the kinds apart: JSON begins with a brace, which no server has been seen to begin a token with.
+    /// Recognizes the kind. JSON begins with a brace, and no known server's tokens do.
     ///
     /// - Throws: `unusableDocument`, without the content.
     init(_ secret: SecretText) throws(AuthctlError) {
@@ -283,13 +290,13 @@ enum ImportedDocument {
     }
 }
 
-/// A file named by `--refresh-token-file`.
+/// The file of `--refresh-token-file`.
 struct GrantFile {
     let name: String
-    /// Whom the token is for, in the prompt.
+    /// The account, for the prompt.
     let account: String
 
-    /// The token, and the client whose grant it is if the file says so.
+    /// Reads the token, and its client if the file names it.
     ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
     func read() throws(AuthctlError) -> (token: String, client: FileClient?) {

@@ -2,39 +2,39 @@ internal import AuthRefreshInterface
 internal import Glibc
 internal import Terminal
 
-/// What an account cannot be added without: as far as it was given, and as far as a person at the terminal says the rest.
+/// Everything that a new account needs: from the arguments, and by asking the person for the rest.
 struct AccountQuestions {
     var name: String?
     var issuer: String?
     var provider: String?
-    /// What the provider's profile wants to know.
+    /// The values of the provider profile's variables.
     var variables: [String: String]
     var clientId: String?
-    /// What sign-in asks for; empty leaves it to the provider's profile.
+    /// The scopes for the sign-in; if empty, the provider profile decides.
     var scopes: [String]
-    /// A name that the provider's profile has for scopes; nil if none was given.
+    /// The provider profile's name for a set of scopes; nil if none was given.
     let purpose: String?
     var redirectPort: Int64?
-    /// Whether a redirect URI or a scheme is registered, so that no port need be said.
+    /// Whether a redirect URI or a scheme is registered, so that no port is needed.
     let hasRedirect: Bool
-    /// Whether a person is to sign in, now and not only when the grant that came along has ended.
+    /// Whether a person has to sign in now, and not only after the imported grant has ended.
     let isForPerson: Bool
-    /// Whether no client id need be said: the server gives one, or the key file names it.
+    /// Whether no client ID is needed, because the server issues one or the key file contains it.
     let hasNoClientId: Bool
-    /// Whether a secret comes from a file, or a key stands for it.
+    /// Whether a secret comes from a file, or a key replaces it.
     let hasSecret: Bool
-    /// The client that a file named, or the person did. Nil: by its id only.
+    /// The client from a file or from the person; nil if only its ID is known.
     private(set) var client: FileClient?
-    /// What the account says instead of its provider's profile.
+    /// The settings that replace the provider profile's.
     let providerSettings: [String: String]?
-    /// Whether the server is yet to be asked if it is the one.
+    /// Whether the server still has to be checked.
     var checksServer = false
-    /// Whether the person was asked for something that has to be said: the command is a dialogue then, and may go on as one.
+    /// Whether the person was asked for a required value. The command is then a dialogue, and may ask more.
     private(set) var isDialogue = false
-    /// The topics of the notes that were shown.
+    /// The topics of the notes that were already shown.
     private var told: Set<String> = []
 
-    /// The options and arguments that are missing, as they are called.
+    /// The missing options and arguments, by their names.
     var missing: [String] {
         [
             name == nil ? "NAME" : nil, issuer == nil && provider == nil ? "'--issuer' or '--provider'" : nil,
@@ -66,20 +66,20 @@ struct AccountQuestions {
         hasSecret = client?.secret != nil || options.clientKeyFile != nil
     }
 
-    /// Says what is missing where nobody can be asked for it.
+    /// Reports the missing values if nobody can be asked.
     ///
-    /// - Throws: `usage` with all of it.
+    /// - Throws: `usage` with all of them.
     func demand() throws(AuthctlError) {
         guard !missing.isEmpty, !Question.canBeAsked else { return }
         throw .usage(.missing(names: missing))
     }
 
-    /// Asks for everything that is missing, if somebody is there to be asked; nothing is asked where nothing is.
+    /// Asks for everything that is missing. If nobody can be asked, or nothing is missing, it asks nothing.
     ///
-    /// - Throws: `cancelled`; anything about the connection.
+    /// - Throws: `cancelled`; connection errors.
     mutating func complete(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         guard Question.canBeAsked, !missing.isEmpty || issuer == nil else { return }
-        // Whoever said all that there has to be is asked for nothing that can be left out.
+        // A person who has given all required values is not asked for optional ones.
         isDialogue = !missing.isEmpty
         if isDialogue { try askName(&daemon) }
         guard missing != [] || issuer == nil else { return }
@@ -90,7 +90,7 @@ struct AccountQuestions {
         if isForPerson { try askSignIn(profile) }
     }
 
-    /// Says the server in `settings`.
+    /// Writes the server into `settings`.
     func sayServer(in settings: inout AccountSettings) {
         settings.issuer = issuer
         settings.provider = provider
@@ -100,7 +100,7 @@ struct AccountQuestions {
 
     /// Asks for a name that no account has.
     ///
-    /// - Throws: `refused` if the name that was given is another account's.
+    /// - Throws: `refused` if the given name belongs to another account.
     private mutating func askName(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         if let name, Refusal.isPossibleName(name), try daemon.hasAccount(name) {
             let parameters = WireText.encode(AccountExistsError(account: name))
@@ -118,7 +118,7 @@ struct AccountQuestions {
         }
     }
 
-    /// Asks for the server, as far as it was not said, until one is named that may be the one; its profile.
+    /// Asks for the server until one passes the check, and returns its profile.
     private mutating func askServer(
         _ profiles: [ProviderDescription],
         _ daemon: inout DaemonConnection
@@ -142,9 +142,9 @@ struct AccountQuestions {
         }
     }
 
-    /// Has the server asked, and tells what comes of it.
+    /// Has the daemon check the server, and shows the result.
     ///
-    /// - Returns: whether it may be the one; if not, which one the person wants instead.
+    /// - Returns: whether it passes; if not, the server that the person wants instead.
     private mutating func check(
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) -> (other: (option: String, value: String)?, isRight: Bool) {
@@ -178,7 +178,7 @@ struct AccountQuestions {
         try askClientId(isGoogle: provider == "google")
         guard !hasSecret, client?.secret == nil else { return }
         let isUsual = profile?.clientAuthentication?.hasPrefix("client_secret") == true
-        // Of a server of one's own nobody knows what kind of clients it makes.
+        // For a server without a profile, we do not know what kind of clients it creates.
         var hasOne = isUsual
         if profile == nil { hasOne = try Question.confirm("Has the client a secret?") }
         guard hasOne else { return }
@@ -188,7 +188,7 @@ struct AccountQuestions {
         )
     }
 
-    /// Google's console gives a file, with the secret in it.
+    /// Asks for the client ID. Google's console gives out a file that also contains the secret.
     private mutating func askClientId(isGoogle: Bool) throws(AuthctlError) {
         while clientId == nil {
             let answer = try Self.answer(
@@ -207,13 +207,13 @@ struct AccountQuestions {
         }
     }
 
-    /// A path as people type it who are used to a shell.
+    /// A path with `~` expanded, as people type it for a shell.
     private static func path(_ text: String) -> String {
         guard text.hasPrefix("~/"), let home = unsafe getenv("HOME") else { return text }
         return unsafe String(cString: home) + text.dropFirst()
     }
 
-    /// Asks for what the provider leaves no choice about, and what the tokens are for.
+    /// Asks for what the provider requires, and for the purpose of the tokens.
     private mutating func askSignIn(_ profile: ProviderDescription?) throws(AuthctlError) {
         let isOpen = scopes.isEmpty && purpose == nil
         guard let profile else {
@@ -247,13 +247,13 @@ struct AccountQuestions {
             let words = Self.words(answer.replacing(",", with: " "))
             let found = words.map { word in known.first { $0.purpose == word.lowercased() } }
             if !words.isEmpty, !found.contains(where: { $0 == nil }) {
-                // Each once, in the order of the purposes.
+                // Each scope once, in the order of the purposes.
                 scopes = found.compactMap(\.self).flatMap(\.scopes).reduce(into: []) { all, scope in
                     if !all.contains(scope) { all.append(scope) }
                 }
                 return
             }
-            // A single word that is no purpose is more likely a slip than a scope, unless it looks like one.
+            // A single word that is not a purpose is more likely a typo than a scope, unless it looks like a scope.
             guard words.count == 1, !answer.contains(where: { ":/._-".contains($0) }) else {
                 scopes = words
                 return
@@ -266,7 +266,7 @@ struct AccountQuestions {
         text.split(separator: " ").map(String.init)
     }
 
-    /// Tells what there is to know about `topics`, each once.
+    /// Shows the notes about `topics`, each once.
     private mutating func tell(_ notes: [ProviderNote]?, about topics: Set<String>) {
         for note in notes ?? [] where topics.contains(note.about) && !told.contains(note.about) {
             StandardError.note(PlainText.line(note.text))
@@ -274,15 +274,15 @@ struct AccountQuestions {
         told.formUnion(topics)
     }
 
-    /// Adds the scopes of the purpose that was given to those that were.
+    /// Adds the scopes of the given purpose to the given scopes.
     ///
-    /// - Throws: `usage` if the provider has no such purpose; anything about the connection.
+    /// - Throws: `usage` if the provider has no such purpose; connection errors.
     mutating func findScopes(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         guard let purpose else { return }
         scopes = try daemon.scopes(for: purpose, of: provider, besides: scopes)
     }
 
-    /// With an issuer of its own an account has no need of what makes one.
+    /// Whether the variable is needed. An account with its own issuer does not need the parts of one.
     private func isWanted(_ variable: ProviderVariable, _ profile: ProviderDescription?) -> Bool {
         issuer == nil || profile?.tokenEndpoint?.contains("{\(variable.name)}") == true
     }
@@ -314,7 +314,7 @@ struct AccountQuestions {
         }
     }
 
-    /// What is not empty; asked again until there is something.
+    /// Asks until the answer is not empty.
     private static func answer(_ prompt: String) throws(AuthctlError) -> String {
         while true {
             let text = try Question.ask(prompt)
@@ -324,11 +324,11 @@ struct AccountQuestions {
 }
 
 extension DaemonConnection {
-    /// The scopes of a purpose, as the provider's profile has them, with `others` behind them.
+    /// The scopes of a purpose in the provider's profile, followed by `others`.
     ///
-    /// Of a provider that is not known there are none: the daemon refuses it, and says which ones it knows.
+    /// For an unknown provider there are none. The daemon refuses it and lists the known ones.
     ///
-    /// - Throws: `usage` if the provider has no such purpose; anything about the connection.
+    /// - Throws: `usage` if the provider has no such purpose; connection errors.
     mutating func scopes(for purpose: String, of provider: String?, besides others: [String]) throws(AuthctlError)
         -> [String]
     {

@@ -27,7 +27,7 @@ struct AgentCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
-        // Another program, because this one is static and libsystemd is not to be had so.
+        // It is a separate program, because this one is static and libsystemd cannot be linked statically.
         try ProgramBeside.become("authagent", connection.socket.map { ["--socket", $0] } ?? [])
     }
 }

@@ -64,7 +64,7 @@ struct AuthctlCommand: ParsableCommand {
     )
 }
 
-/// The options of every command that speaks to the daemon.
+/// The options of all commands that connect to the daemon.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The daemon's socket; otherwise AUTHREFRESH_SOCKET, else this user's.", valueName: "path"),
@@ -77,14 +77,14 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
-/// The option of every command that has an answer for programs too.
+/// The options of all commands with output for programs.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON for programs; errors too, on standard error.")
     var json = false
 
-    /// Prints the answer of a command that has one.
+    /// Prints the result of a command.
     ///
-    /// - Parameter text: lines for people, each with its newline.
+    /// - Parameter text: the lines for people, each with a newline.
     func print(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
         if json {
             try StandardOutput.write(StampedJSON.text(WireText.encodeIndented(object)) + "\n")
@@ -93,9 +93,9 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// Prints one of the answers of a command that gives several as time passes: each is one line.
+    /// Prints one of several results that a command gives over time, on one line.
     func printLine(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
-        // Each is one write: an interrupt never leaves half of a line.
+        // Each line is one write, so that an interrupt never leaves half a line.
         if json {
             try StandardOutput.write(StampedJSON.text(WireText.encode(object)) + "\n")
         } else {

@@ -79,7 +79,7 @@ struct ChallengeCommand: ParsableCommand {
 
     private func challenge() throws(AuthctlError) -> String {
         let lines = header == "-" ? try SecretFile(name: "-", purpose: .headers).read(prompt: nil).reveal() : header
-        // RFC 9110 §5.3: several fields of the name are one list.
+        // RFC 9110 §5.3: several fields with the same name form one list.
         let values = lines.split(whereSeparator: \.isNewline).compactMap { Self.value(of: $0, isNamed: header == "-") }
         guard !values.isEmpty else {
             throw .unusableDocument(.noChallenge)
@@ -87,9 +87,9 @@ struct ChallengeCommand: ParsableCommand {
         return values.joined(separator: ", ")
     }
 
-    /// What stands behind the header's name; nil for another header.
+    /// The value after the header's name; nil for another header.
     ///
-    /// - Parameter isNamed: whether a line without the name is another header.
+    /// - Parameter isNamed: whether every header line must have its name.
     private static func value(of line: Substring, isNamed: Bool) -> String? {
         let name = "www-authenticate:"
         let trimmed = line.drop { $0.isWhitespace }

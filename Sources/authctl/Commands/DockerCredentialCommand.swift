@@ -37,7 +37,7 @@ struct DockerCredentialCommand: ParsableCommand {
         case get, store, erase, list, version
     }
 
-    /// What the token goes with where neither the account nor its profile says it.
+    /// The user name for the token, if neither the account nor its profile has one.
     private static let username = "oauth2accesstoken"
 
     func run() throws(AuthctlError) {
@@ -73,7 +73,7 @@ struct DockerCredentialCommand: ParsableCommand {
         ]) + "\n"
     }
 
-    /// What a login would store is the daemon's already, or is not for us.
+    /// Handles a login. What it would store is already in the daemon, or is not for us.
     private func store(_ input: String) throws(AuthctlError) -> String {
         guard let document = try? JSONText(input), let server = document["ServerURL"]?.string,
             let secret = document["Secret"]?.string
@@ -106,7 +106,7 @@ struct DockerCredentialCommand: ParsableCommand {
         return names.text + "\n"
     }
 
-    /// The server's address as it was written to us.
+    /// The server's address in docker's request.
     ///
     /// - Throws: `unusableDocument` if there is none.
     private static func server(_ input: String) throws(AuthctlError) -> String {
@@ -117,7 +117,7 @@ struct DockerCredentialCommand: ParsableCommand {
         return String(line)
     }
 
-    /// Registries are named without a scheme, and those on this machine may be without TLS.
+    /// The account for a registry. Registries are named without a scheme, and those on this machine may use plain HTTP.
     private static func account(
         for server: String,
         _ daemon: inout DaemonConnection

@@ -80,7 +80,7 @@ struct ExecCommand: ParsableCommand {
         throw .cannotRunCommand(name: command[0], errno: Self.become(command))
     }
 
-    /// POSIX.1-2017, Base Definitions 8.1: what every shell can read.
+    /// POSIX.1-2017, Base Definitions 8.1: the names that every shell accepts.
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
         return text.utf8.allSatisfy { byte in
@@ -91,11 +91,11 @@ struct ExecCommand: ParsableCommand {
         }
     }
 
-    /// Puts the command in this process's place.
+    /// Replaces this process by the command.
     ///
     /// - Returns: the error number, if that fails.
     private static func become(_ words: [String]) -> Int32 {
-        // What is ignored stays ignored across an exec, and a filter lives by its broken pipe.
+        // Ignored signals stay ignored across exec, and a filter must be ended by a broken pipe.
         _ = signal(SIGPIPE, SIG_DFL)
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         unsafe execvp(words[0], &arguments)

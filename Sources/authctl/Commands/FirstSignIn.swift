@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// What `authctl login` takes to make an account that is not there yet. `authctl account add` has all settings.
+/// The options of `authctl login` that create a missing account. `authctl account add` has all settings.
 struct NewAccountOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("If the account does not exist, add it with this provider.", valueName: "name"),
@@ -48,7 +48,7 @@ struct NewAccountOptions: ParsableArguments {
     )
     var purpose: String?
 
-    /// Whether an account is to be made if it is not there.
+    /// Whether to create the account if it is missing.
     var areGiven: Bool { provider != nil || issuer != nil }
 
     func validate() throws {
@@ -58,7 +58,7 @@ struct NewAccountOptions: ParsableArguments {
         }
     }
 
-    /// The same as arguments of `authctl account add`.
+    /// The options as arguments of `authctl account add`.
     func words(name: String?, scopes: [String], socket: String?) -> [String] {
         let values = [
             ("--provider", provider), ("--issuer", issuer), ("--tenant", tenant), ("--client-id", clientId),
@@ -69,14 +69,16 @@ struct NewAccountOptions: ParsableArguments {
     }
 }
 
-/// Makes the account that somebody wants to sign in to, if it is not there.
+/// Creates the account for a sign-in, if it is missing.
 struct FirstSignIn {
     let options: NewAccountOptions
     let scopes: [String]
     let connection: ConnectionOptions
 
-    /// - Returns: the account's name, and whether it was made.
-    /// - Throws: `usage` if there is one of this name at another server; as `account add`.
+    /// Makes sure that the account exists.
+    ///
+    /// - Returns: the account's name, and whether it was created.
+    /// - Throws: `usage` if the name belongs to an account at another server; the errors of `account add`.
     func prepare(_ name: String?) throws(AuthctlError) -> (name: String, isNew: Bool) {
         guard let name, let known = try settings(of: name) else { return (try make(name), true) }
         let isOther =
@@ -89,7 +91,7 @@ struct FirstSignIn {
         return (name, false)
     }
 
-    /// Adds the account, asking for what is missing if somebody can be asked; its name.
+    /// Adds the account, and asks for missing values if a person can answer; returns its name.
     func make(_ name: String?) throws(AuthctlError) -> String {
         let words = options.words(name: name, scopes: scopes, socket: connection.socket)
         let command: AccountAddCommand
@@ -102,7 +104,7 @@ struct FirstSignIn {
         return try command.add().reply.status.account
     }
 
-    /// Nil if there is no account of this name.
+    /// The settings of the account; nil if there is none of this name.
     private func settings(of name: String) throws(AuthctlError) -> AccountSettings? {
         var daemon = try connection.connect()
         do throws(AuthctlError) {
@@ -113,7 +115,7 @@ struct FirstSignIn {
         }
     }
 
-    /// What to put into programs, so that they ask for the tokens of `account`.
+    /// The settings for other programs with which they ask for the tokens of `account`.
     static func programs(for account: String) -> String {
         """
 
@@ -129,7 +131,7 @@ struct FirstSignIn {
 }
 
 extension AuthctlError {
-    /// Whether the daemon knows no account of the name that it was asked for.
+    /// Whether the error means that there is no account of the requested name.
     var isNoSuchAccount: Bool {
         guard case .refused(let refusal) = self else { return false }
         return refusal.name == NoSuchAccountError.name

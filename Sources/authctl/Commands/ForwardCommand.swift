@@ -57,12 +57,13 @@ struct ForwardCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        // ssh would take it for an option, and some of those run programs.
+        // ssh would take it as an option, and some options run programs.
         guard !host.isEmpty, !host.hasPrefix("-") else { throw ValidationError(.notAHost(host)) }
         guard command?.isEmpty != true else { throw ValidationError(.blankCommand) }
     }
 
-    /// Makes one text of what stands behind `--`, as ssh does: the parser takes one list of words, and those are the accounts.
+    /// Joins the words after `--` to one text, as ssh does. The parser supports one list of words, which is for the
+    /// accounts.
     static func adoptCommand(_ arguments: [String]) -> [String] {
         guard arguments.first == configuration.commandName, let end = arguments.firstIndex(of: "--") else {
             return arguments
@@ -85,9 +86,9 @@ struct ForwardCommand: ParsableCommand {
         session.finish(session.run())
     }
 
-    /// Those that are named, or the only one.
+    /// The named accounts, or the only one.
     ///
-    /// - Throws: `refused` with `NoSuchAccount` before anything is started.
+    /// - Throws: `refused` with `NoSuchAccount`, before anything is started.
     private func accountsThatExist() throws(AuthctlError) -> [String] {
         let names = accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts
         var daemon = try connection.connect()

@@ -55,7 +55,7 @@ struct GitCredentialCommand: ParsableCommand {
             guard let found else { return warnOfClearText(url) }
             try answer(asked, found.name, found.username, found.takesBearer, &daemon)
         } catch {
-            // Who has named the account wants no other helper's password.
+            // A user who has named the account wants no other helper's password.
             if account != nil { try stop() }
             throw error
         }
@@ -72,7 +72,7 @@ struct GitCredentialCommand: ParsableCommand {
         do throws(AuthctlError) {
             token = try ToolToken(TokenRequest(account: name, socket: connection.socket), from: &daemon)
         } catch {
-            // git would ask for a password on the terminal, and there is none that could be typed.
+            // git would ask for a password on the terminal, and there is none to type.
             if account == nil { try stop() }
             throw error
         }
@@ -92,7 +92,7 @@ struct GitCredentialCommand: ParsableCommand {
         try daemon.reportRejected(name)
     }
 
-    /// An account that is named fits everywhere else.
+    /// Warns about plain HTTP. A named account may be used for any other address.
     private func warnOfClearText(_ url: String) {
         guard account != nil else { return }
         StandardError.warn("no token goes to '\(url)', where it could be read on the way: use https")

@@ -54,13 +54,14 @@ struct GoogleExecutableCommand: ParsableCommand {
     }
 }
 
-/// The token types of executable-sourced credentials that a token of ours can have.
+/// The types of our tokens that Google's executable-sourced credentials support.
 enum GoogleTokenType: String, CaseIterable, Sendable {
     case idToken = "urn:ietf:params:oauth:token-type:id_token"
     case jwt = "urn:ietf:params:oauth:token-type:jwt"
 
+    /// The type that Google's library requests; nil if it requests none.
+    ///
     /// - Parameter name: `GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE`; nil if it is not set.
-    /// - Returns: nil if nothing is asked for.
     /// - Throws: `unusableDocument` for a type that no account has.
     static func asked(by name: String?) throws(AuthctlError) -> GoogleTokenType? {
         guard let name else { return nil }
@@ -112,7 +113,7 @@ struct GoogleConfigCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    /// Milliseconds; a refresh may have to be waited for. Google's libraries take 5,000 to 120,000.
+    /// The time limit in ms, enough for a refresh. Google's libraries accept 5,000 to 120,000.
     private static let patience = Int(DaemonConnection.refreshPatience) * 1000
 
     func validate() throws {
@@ -128,7 +129,7 @@ struct GoogleConfigCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        // Nothing is printed that would not work.
+        // Print nothing that would not work.
         _ = try daemon.allSettings(accounts: [account])
         let words =
             [Surroundings.real.program, "google-executable", account]

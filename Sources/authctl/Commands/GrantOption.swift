@@ -1,12 +1,12 @@
 internal import Terminal
 
-/// `--grant`: how a service account obtains its tokens.
+/// The values of `--grant`: how a service account gets its tokens.
 enum GrantOption: String, CaseIterable, Sendable {
     case clientCredentials = "client-credentials"
     case jwtBearer = "jwt-bearer"
     case tokenExchange = "token-exchange"
 
-    /// `grant_type`, as the wire has it.
+    /// The value of `grant_type` on the wire.
     var grantType: String {
         switch self {
         case .clientCredentials: "client_credentials"
@@ -15,16 +15,16 @@ enum GrantOption: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the names of grants begin with that came after RFC 6749.
+    /// The prefix of the names of grants that were defined after RFC 6749.
     private static let prefix = "urn:ietf:params:oauth:grant-type:"
 
-    /// A grant's name on the wire, for people.
+    /// A grant's name for people, from its wire name.
     static func words(for grantType: String) -> String {
         PlainText.line(grantType.hasPrefix(prefix) ? String(grantType.dropFirst(prefix.count)) : grantType)
     }
 }
 
-/// A kind of token, as RFC 8693 §3 names it at the end of a longer name.
+/// The kinds of tokens, by the last part of their names in RFC 8693 §3.
 enum TokenTypeOption: String, CaseIterable, Sendable {
     case accessToken = "access_token"
     case idToken = "id_token"
@@ -35,10 +35,10 @@ enum TokenTypeOption: String, CaseIterable, Sendable {
 
     private static let prefix = "urn:ietf:params:oauth:token-type:"
 
-    /// The name on the wire.
+    /// The full name on the wire.
     var identifier: String { Self.prefix + rawValue }
 
-    /// A type's name on the wire, for people.
+    /// A type's name for people, from its wire name.
     static func words(for identifier: String) -> String {
         PlainText.line(identifier.hasPrefix(prefix) ? String(identifier.dropFirst(prefix.count)) : identifier)
     }

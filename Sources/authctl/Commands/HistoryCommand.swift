@@ -48,7 +48,7 @@ struct HistoryCommand: ParsableCommand {
         let now = LocalTime.now.nowUSec
         let since = now - Int64(hours) * AccountHistory.hour
         let journal = try AccountJournal.read(of: name, sinceUSec: since)
-        // The journal knows accounts that are gone. Of one that it does not know, the daemon may.
+        // The journal also has accounts that were removed. If it does not have this one, ask the daemon.
         if journal.lines.isEmpty {
             var daemon = try connection.connect()
             _ = try daemon.allStatuses(accounts: [name])
@@ -62,7 +62,7 @@ struct HistoryCommand: ParsableCommand {
     }
 }
 
-/// What `authctl history` prints with `--json`.
+/// The result of `authctl history --json`.
 struct HistoryAnswer: Encodable {
     struct Hour: Encodable {
         let fromUSec: Int64

@@ -31,7 +31,8 @@ struct ImportCommand: ParsableCommand {
             """
     )
 
-    /// The programs, as `MovingIn.SourceProgram` has them; this program, which is linked statically, has no part in reading their files.
+    /// The programs, the same as in `MovingIn.SourceProgram`. This program is linked statically and does not contain
+    /// the code that reads their files.
     enum Program: String, CaseIterable, ExpressibleByArgument {
         case oidcAgent = "oidc-agent"
         case muttOAuth2 = "mutt_oauth2"
@@ -93,11 +94,11 @@ struct ImportCommand: ParsableCommand {
     }
 }
 
-/// A program that is installed beside this one.
+/// A program that is installed next to this one.
 enum ProgramBeside {
-    /// Becomes it, by execve(2).
+    /// Replaces this process by that program, with execve(2).
     ///
-    /// - Throws: `cannotStartAgent`; there is no other return.
+    /// - Throws: `cannotStartAgent`. It never returns otherwise.
     static func become(_ name: String, _ arguments: [String]) throws(AuthctlError) {
         let own = Surroundings.real.program
         let program = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/" + name

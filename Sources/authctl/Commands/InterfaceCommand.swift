@@ -17,7 +17,7 @@ struct InterfaceCommand: ParsableCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// Taken by every command; nobody is asked here.
+    /// Every command accepts this option. It has no effect here.
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {

@@ -45,7 +45,7 @@ struct KubeCredentialCommand: ParsableCommand {
         )
         let token = try ToolToken(request)
         let status = JSONText.object([
-            // Whole seconds: RFC 3339 without a fraction is what every client reads.
+            // Whole seconds, because every client can read RFC 3339 without a fraction.
             ("expirationTimestamp", UTCStamp.text(token.expiresAt * 1_000_000).map(JSONText.quote)),
             ("token", JSONText.quote(token.secret.reveal())),
         ])
@@ -92,7 +92,7 @@ struct KubeconfigCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        // Nothing is printed that would not work.
+        // Print nothing that would not work.
         _ = try daemon.allSettings(accounts: [account])
         try StandardOutput.write(json ? document + "\n" : yaml)
     }
@@ -115,7 +115,7 @@ struct KubeconfigCommand: ParsableCommand {
         ])
     }
 
-    /// YAML takes strings in JSON's quotes.
+    /// The text as a YAML string. YAML accepts JSON's strings.
     private var yaml: String {
         """
         apiVersion: v1

@@ -180,7 +180,7 @@ struct LoginCommand: ParsableCommand {
         }
     }
 
-    /// Signs in to an account that has been made, as far as possible without any question.
+    /// Signs in to a new account, if possible without any question.
     static func signIn(toNew account: String, _ connection: ConnectionOptions) throws(AuthctlError) {
         let socket = connection.socket.map { ["--socket=\($0)"] } ?? []
         guard let command = try? LoginCommand.parse([account] + socket) else {
@@ -189,7 +189,9 @@ struct LoginCommand: ParsableCommand {
         try command.run(for: account, isNew: true)
     }
 
-    /// - Parameter isNew: whether the account was made for this sign-in.
+    /// Runs the sign-in.
+    ///
+    /// - Parameter isNew: whether the account was created for this sign-in.
     private func run(for account: String, isNew: Bool = false) throws(AuthctlError) {
         try signIn(to: account)
         guard isNew, !output.json, StandardError.isTerminal else { return }
@@ -221,16 +223,16 @@ struct LoginCommand: ParsableCommand {
             StandardError.warn("asked for, and not granted: \(words). To be asked again: \(again)")
         }
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
-        // A stronger sign-in was demanded than the server made of this one.
+        // A resource server requires a stronger sign-in than this one was.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
         if let missing = status.refreshTokenMissing {
             try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")
         }
     }
 
-    /// Says what came of a sign-in that was to leave the account as it was.
+    /// Shows the result of a sign-in that does not change the account.
     ///
-    /// - Returns: false if this was none.
+    /// - Returns: false if the sign-in was of another kind.
     private func showUnchanged(_ ending: StartSignIn.Reply, of account: String) throws(AuthctlError) -> Bool {
         if ending.event == "policy-completed" {
             let name = PlainText.line(policy ?? "")
@@ -247,7 +249,8 @@ struct LoginCommand: ParsableCommand {
         return true
     }
 
-    /// Says at once what would show only when the access token has expired, and offers what may help.
+    /// Warns about a missing refresh token now, and not only when the access token has expired, and offers what may
+    /// help.
     private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(AuthctlError) {
         StandardError.warn(
             "the server gave no refresh token: somebody has to sign in each time the access token expires"
@@ -260,7 +263,7 @@ struct LoginCommand: ParsableCommand {
             return StandardError.note("this may bring one: authctl login \(PlainText.line(account)) --prompt consent")
         }
         var again = self
-        // It has been added by now.
+        // The account exists by now.
         again.newAccount = nil
         again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
         try again.signIn(to: account)

@@ -4,7 +4,8 @@ internal import Terminal
 
 /// `authctl logout`.
 struct LogoutCommand: ParsableCommand {
-    /// Seconds. Twice the daemon's own limit for a request: the grant is revoked, and the server's addresses may be asked for.
+    /// The time limit in seconds. It is twice the daemon's limit for a request, because the grant is revoked and the
+    /// server's metadata may be needed.
     private static let patience: Int32 = 120
 
     static let configuration = CommandConfiguration(
@@ -93,6 +94,8 @@ struct LogoutCommand: ParsableCommand {
         guard worst == .success else { throw .reported(worst) }
     }
 
+    /// Asks for confirmation.
+    ///
     /// - Throws: `cancelled` if the person says no; `usage` if nobody can be asked.
     private func confirmed(_ accounts: [String]) throws(AuthctlError) -> [String] {
         guard !accounts.isEmpty, !yes else { return accounts }
@@ -128,9 +131,9 @@ struct LogoutCommand: ParsableCommand {
         return told
     }
 
-    /// Opens the page that ends the session, or shows where it is.
+    /// Opens the page that ends the session, or shows its address.
     ///
-    /// - Returns: why the browser has not come there; nil if it has, or is the person's to open.
+    /// - Returns: why the browser could not be opened; nil if it was, or if the person has to open it.
     private func endSession(
         _ reply: SignOut.Reply,
         of account: String,
@@ -157,12 +160,13 @@ struct LogoutCommand: ParsableCommand {
     }
 }
 
-/// What is said of one step of a sign-out.
+/// The text about one step of a sign-out.
 struct SignOutText {
     let account: String
     let step: SignOutStep
 
-    /// The line for people, with its newline; nil for a failure, and for the end of the session, which says more.
+    /// The line for people, with a newline; nil for a failure, and for the end of the session, which is shown in more
+    /// detail.
     var line: String? {
         let words =
             switch (step.step, step.outcome) {
@@ -173,20 +177,20 @@ struct SignOutText {
             case ("erase", _): "signed out, the tokens are erased"
             case ("deregister", _): "the client is deregistered"
             case ("remove", _): "removed"
-            // A newer daemon may know more of them.
+            // A newer daemon may have more steps.
             default: "\(PlainText.line(step.step)): \(PlainText.line(step.outcome))"
             }
         return words.map { "\(PlainText.line(account)): \($0)\n" }
     }
 
-    /// Nil: it did not fail.
+    /// The error; nil if the step did not fail.
     var error: AuthctlError? {
         guard step.outcome == "failed" else { return nil }
         let reason = step.failure.map { Wording.joined($0.summary, $0) } ?? "no reason is given"
         return .signOutFailed(account: account, step: step.step, reason: reason)
     }
 
-    /// What did not happen, in words.
+    /// What failed, in words.
     static func failure(of step: String) -> String {
         switch step {
         case "revoke": "the grant was not revoked"

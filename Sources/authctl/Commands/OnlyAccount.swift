@@ -1,12 +1,12 @@
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// The account of a command that names none.
+/// Finds the account for a command that names none.
 enum OnlyAccount {
-    /// `name`; or, if the command names none and somebody has typed it, the only account that exists. A script says what it means: what it
-    /// asks for would be another account's as soon as there is a second one.
+    /// `name`; or, if that is nil and a person typed the command, the only account. A script must name its account,
+    /// because without a name it would fail or mean another account as soon as there is a second one.
     ///
-    /// - Throws: `usage` if that is not one account.
+    /// - Throws: `usage` if there is not exactly one account.
     static func resolve(_ name: String?, _ connection: ConnectionOptions) throws(AuthctlError) -> String {
         if let name { return name }
         guard StandardInput.isTerminal else {

@@ -1,11 +1,11 @@
 internal import Terminal
 
-/// A list of providers that a person chooses from by number, by name, or by the beginning of one.
+/// A list of providers. A person chooses one by number, by name, or by the beginning of its name.
 struct ProviderChoice {
     enum Meaning: Equatable {
         case provider(String)
         case issuer(String)
-        /// All of them begin so.
+        /// Several providers begin like this.
         case several([String])
         case unknown
     }
@@ -25,7 +25,7 @@ struct ProviderChoice {
         return matches.count == 1 ? .provider(match) : .several(matches)
     }
 
-    /// The names with their numbers, as many in a line as fit, each line with its newline.
+    /// The numbered names, as many per line as fit, each line with a newline.
     func list(width: Int) -> String {
         let digits = String(names.count).count
         let cells = names.enumerated().map { index, name in

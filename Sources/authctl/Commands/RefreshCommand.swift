@@ -60,9 +60,9 @@ struct RefreshCommand: ParsableCommand {
 }
 
 extension DaemonConnection {
-    /// Refreshes an account and waits; where it stands then.
+    /// Refreshes an account and waits; returns its state.
     ///
-    /// - Throws: `refused`, or `notFresh` if the daemon answers with a state in which the refresh has failed.
+    /// - Throws: `refused`, or `notFresh` if the daemon's answer shows that the refresh failed.
     mutating func refresh(_ account: String) throws(AuthctlError) -> AccountStatus {
         let parameters = WireText.encode(Refresh.Parameters(account: account))
         let answer = try ask(
@@ -76,12 +76,12 @@ extension DaemonConnection {
         return status
     }
 
-    /// Waits for the first refresh after a change that has been made already; where the account stands then.
+    /// Waits for the first refresh after a change that was already made; returns the account's state.
     ///
-    /// It asks for a token and looks at nothing but the outcome: asking for a refresh would cause a second one if the first is
-    /// over already.
+    /// It requests a token and uses only the result. Requesting a refresh would cause a second one if the first is
+    /// already over.
     ///
-    /// - Parameter done: tells the change: `'work' was added`.
+    /// - Parameter done: describes the change: `'work' was added`.
     /// - Throws: `keptButNotFresh`.
     mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> AccountStatus {
         do throws(AuthctlError) {
@@ -99,7 +99,7 @@ extension DaemonConnection {
     }
 }
 
-/// Tells how a refresh ended.
+/// Describes how a refresh ended.
 enum RefreshOutcome {
     /// `work: fresh until 14:02 (in 59 min)`.
     static func line(for status: AccountStatus) -> String {

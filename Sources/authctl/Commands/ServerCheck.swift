@@ -2,26 +2,26 @@ internal import AuthRefreshInterface
 internal import Terminal
 internal import TextEncodings
 
-/// What the daemon has found out about the server of an account that is to be added.
+/// The daemon's result of checking the server of a new account.
 struct ServerCheck {
     let reply: CheckServer.Reply
 
-    /// What speaks against the server, in one sentence; nil if nothing does.
+    /// What is wrong with the server, in one sentence; nil if nothing is.
     var contradiction: String? {
         reply.contradiction.map {
             "'\(PlainText.line(reply.issuer))' cannot be the issuer: \(PlainText.line($0))"
         }
     }
 
-    /// What the server would be named by instead, as options; nil if nobody knows.
+    /// The option that names the right server; nil if that is unknown.
     var better: (option: String, value: String)? {
         if let provider = reply.otherProvider { return ("--provider", provider) }
         return reply.otherIssuer.map { ("--issuer", $0) }
     }
 
-    /// Tells what is good to know, and speaks against nothing.
+    /// Shows useful facts that are no objection.
     ///
-    /// - Parameter isProviderNamed: whether the person has named the profile.
+    /// - Parameter isProviderNamed: whether the person named the profile.
     func tell(isProviderNamed: Bool) {
         if let reason = reply.unreachable {
             StandardError.warn("'\(PlainText.line(reply.issuer))' could not be asked: \(PlainText.line(reason))")
@@ -34,9 +34,9 @@ struct ServerCheck {
         }
     }
 
-    /// Refuses a server that is not the one.
+    /// Refuses the wrong server.
     ///
-    /// - Parameter arguments: the command's, of which the right ones are made.
+    /// - Parameter arguments: the command's arguments, from which the right command is made.
     /// - Throws: `wrongIssuer`.
     func refuse(arguments: [String]) throws(AuthctlError) {
         guard let contradiction else { return }
@@ -46,12 +46,12 @@ struct ServerCheck {
         } else if hints.isEmpty {
             hints = ["authctl provider discover URL looks for the issuer"]
         }
-        // A sign-in asks it in any case.
+        // A sign-in asks the server in any case.
         if !arguments.contains("login") { hints.append("without asking the server: --offline") }
         throw .wrongIssuer(message: contradiction, hints: hints)
     }
 
-    /// The command with another server named in it; nil if it names none by an option.
+    /// The command with the other server; nil if its server is not named by an option.
     static func command(_ arguments: [String], with server: (option: String, value: String)) -> String? {
         var words = arguments
         let value = quoted(server.value)
@@ -63,7 +63,7 @@ struct ServerCheck {
         return "authctl " + shown.joined(separator: " ")
     }
 
-    /// A word as a shell reads it.
+    /// A word quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let word = PlainText.line(word)
         let isPlain =
@@ -79,10 +79,10 @@ struct ServerCheck {
 }
 
 extension DaemonConnection {
-    /// Has the server asked that an account of these settings would have.
+    /// Has the daemon check the server of an account with these settings.
     ///
-    /// - Returns: nil if it was not: the daemon is of an earlier version, or asks as many servers as it may.
-    /// - Throws: `refused` if the settings cannot be used; anything about the connection.
+    /// - Returns: nil if it was not checked, because the daemon is older, or is asking too many servers.
+    /// - Throws: `refused` if the settings are invalid; connection errors.
     mutating func check(_ settings: AccountSettings) throws(AuthctlError) -> ServerCheck? {
         let parameters = CheckServer.Parameters(
             issuer: settings.issuer,

@@ -241,7 +241,7 @@ struct SettingsOptions: ParsableArguments {
     )
     var tokenFileKind: String?
 
-    /// Says in `settings` what the options say, and nothing where they say nothing.
+    /// Writes the given options into `settings`, and leaves the rest as it is.
     ///
     /// - Throws: `usage`, `secretAsArgument`, `secretFile`.
     func say(in settings: inout AccountSettings) throws(AuthctlError) {
@@ -281,13 +281,14 @@ struct SettingsOptions: ParsableArguments {
         settings.tokenFileKind = tokenFileKind
     }
 
-    /// The scope tokens; one option may hold several, as scopes are often copied with their spaces. Nil: none given.
+    /// The scope tokens; nil if none were given. One option may contain several, because scopes are often copied
+    /// together with their spaces.
     var scopes: [String]? {
         let tokens = scope.flatMap { $0.split(separator: " ").map(String.init) }
         return tokens.isEmpty ? nil : tokens
     }
 
-    /// What the provider's profile wants to know. Nil: none given.
+    /// The values of the provider profile's variables; nil if none were given.
     ///
     /// - Throws: `usage`.
     func variables() throws(AuthctlError) -> [String: String]? {
@@ -306,7 +307,7 @@ struct SettingsOptions: ParsableArguments {
         return variables.isEmpty ? nil : variables
     }
 
-    /// Nil: none given.
+    /// The client's key; nil if none was given.
     ///
     /// - Throws: `secretFile`.
     func clientKey() throws(AuthctlError) -> SecretText? {
@@ -314,7 +315,7 @@ struct SettingsOptions: ParsableArguments {
         return try ClientKeyFile(name: clientKeyFile).read()
     }
 
-    /// The client secret, and the id if the file with it says one. Nil: none given.
+    /// The client secret, and the client ID if the file contains it; nil if none was given.
     ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
     func client(account: String) throws(AuthctlError) -> FileClient? {
@@ -328,14 +329,14 @@ struct SettingsOptions: ParsableArguments {
     }
 }
 
-/// The options that hold parameters of requests.
+/// The options with parameters of requests.
 extension SettingsOptions {
-    /// Request parameters whose values are secrets (RFC 6749, RFC 7521): they must not come as arguments.
+    /// Request parameters with secret values (RFC 6749, RFC 7521). They must not be given as arguments.
     private static let secretParameters: Set<String> = [
         "client_secret", "refresh_token", "access_token", "client_assertion", "assertion", "password", "code",
     ]
 
-    /// Nil: none given.
+    /// The extra parameters of refresh requests; nil if none were given.
     ///
     /// - Throws: `usage`, `secretAsArgument`.
     func refreshParameters() throws(AuthctlError) -> [String: String]? {
@@ -345,7 +346,7 @@ extension SettingsOptions {
         return parameters.isEmpty ? nil : parameters
     }
 
-    /// Nil: none given.
+    /// The extra parameters of authorization requests; nil if none were given.
     ///
     /// - Throws: `usage`, `secretAsArgument`.
     func authorizationParameters() throws(AuthctlError) -> [String: String]? {
@@ -355,7 +356,7 @@ extension SettingsOptions {
         return parameters.isEmpty ? nil : parameters
     }
 
-    /// What the account says instead of its provider's profile. Nil: none given.
+    /// The settings that replace the provider profile's; nil if none were given.
     ///
     /// - Throws: `usage`, `secretAsArgument`.
     func providerSettings() throws(AuthctlError) -> [String: String]? {
@@ -384,7 +385,7 @@ extension SettingsOptions {
         }
     }
 
-    /// Nil: none given.
+    /// The authorization details; nil if none were given.
     ///
     /// - Throws: `secretFile`.
     func details() throws(AuthctlError) -> String? {

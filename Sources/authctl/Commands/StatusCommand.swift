@@ -118,7 +118,7 @@ struct WatchCommand: ParsableCommand {
                 isComplete = isComplete || change.event == "ready"
                 try output.printLine(change, or: ChangeLine(change: change).text)
             } catch .connection(.ended) where isComplete {
-                // A restart, as an upgrade makes it, leaves a socket where the next daemon answers.
+                // During a restart, for example for an upgrade, the socket stays, and the next daemon answers there.
                 daemon = try connection.connect()
                 try daemon.subscribe(to: accounts)
                 isComplete = false

@@ -41,12 +41,13 @@ struct StoreBackupCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    /// Seconds. A million accounts take about one minute to copy and check, and other backups may be in front.
+    /// The time limit in seconds. A million accounts take about a minute to copy and check, and other backups may come
+    /// first.
     private static let patience: Int32 = 600
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        // First the file, then the copy: a name that cannot be used costs the daemon nothing.
+        // Create the file first. If the name is unusable, the daemon need not do anything.
         var target = try NewFile(path: file)
         let reply = try daemon.ask(
             .backupStore,
@@ -56,7 +57,7 @@ struct StoreBackupCommand: ParsableCommand {
         )
         let source = unsafe open(reply.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard source >= 0 else { throw .cannotReadBackup(errno: errno) }
-        // Whatever happens from here on, the copy goes when it is closed.
+        // From here on, the copy disappears when it is closed, whatever happens.
         unsafe unlink(reply.path)
         defer { close(source) }
         let size = try target.copy(from: source)
@@ -110,7 +111,7 @@ struct StoreRestoreCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
-        // The daemon's program beside this one: nobody else opens the store.
+        // The daemon's program next to this one, because only the daemon opens the store.
         let own = Surroundings.real.program
         let program = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/authrefreshd"
         let words = [program] + (connection.socket.map { ["--socket", $0] } ?? []) + ["--restore=" + file]
@@ -153,7 +154,7 @@ struct StoreCheckCommand: ParsableCommand {
         try daemon.ask(.checkStore, CheckStore.Parameters(), forEach: CheckStore.Reply.self) {
             reply throws(AuthctlError) in
             last = reply
-            // People read while it goes on, programs get it all in one answer.
+            // People see findings as they come; programs get all of them in one answer.
             if output.json { findings += reply.findings } else { try show(reply.findings) }
         }
         guard var last else { throw .connection(.unreadableReply) }

@@ -112,7 +112,7 @@ struct TokenCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    /// The same value that `TokenArguments` makes of these arguments.
+    /// The request, equal to the one that `TokenArguments` makes from these arguments.
     func request(for account: String) -> TokenRequest {
         TokenRequest(
             account: account,
@@ -130,7 +130,7 @@ struct TokenCommand: ParsableCommand {
     }
 
     func validate() throws {
-        // Without its blank value the call would mean the account's default token.
+        // If a blank value were ignored, the call would mean the account's default token.
         guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
             audience != "", claims != ""
         else {
@@ -171,17 +171,17 @@ struct TokenCommand: ParsableCommand {
     }
 }
 
-/// A token with the proof that the account's key is ours (RFC 9449).
+/// A token, with the proof that we have the account's key (RFC 9449).
 struct ProvenToken {
     let token: AcquiredToken
     let proof: String
 
-    /// Acquires the token, and has a proof made for one request with it.
+    /// Acquires the token, and a proof for one request with it.
     ///
     /// - Parameters:
-    ///   - method: the request's.
-    ///   - url: the request's.
-    ///   - nonce: what the server asked for; nil if it did not.
+    ///   - method: the request's method.
+    ///   - url: the request's URL.
+    ///   - nonce: the server's nonce; nil if there is none.
     init(
         _ request: TokenRequest,
         method: String,
@@ -205,7 +205,7 @@ struct ProvenToken {
         request.warnIfShort(token)
     }
 
-    /// The text for standard output, with its newline: the proof stands on a line of its own.
+    /// The text for standard output, with a newline. The proof is on a line of its own.
     func text(for request: TokenRequest) throws(AuthctlError) -> String {
         let text = try token.text(for: request)
         switch request.format {
@@ -217,19 +217,19 @@ struct ProvenToken {
     }
 }
 
-/// An account's ID token, and the forms in which it is printed.
+/// An account's ID token, and its printed forms.
 struct PrintedIDToken {
     let token: AcquireToken.IDToken
 
     /// Acquires the token.
     ///
-    /// - Throws: `connection(.unreadableReply)` if it is missing, or holds characters that could forge a header.
+    /// - Throws: `connection(.unreadableReply)` if it is missing, or contains characters that could forge a header.
     init(_ request: TokenRequest) throws(AuthctlError) {
         var daemon = try DaemonConnection(socket: request.socket)
         try self.init(request, from: &daemon)
     }
 
-    /// The same, on a connection that others may use after it.
+    /// Acquires the token on a connection that can be used afterwards.
     init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(AuthctlError) {
         let reply = try request.reply(from: &daemon)
         guard let token = WireText.decode(AcquireToken.Reply.self, fromText: reply.text)?.idToken,
@@ -239,7 +239,7 @@ struct PrintedIDToken {
         request.warnIfShort(endingAt: token.expiresAtUSec)
     }
 
-    /// The text for standard output, with its newline.
+    /// The text for standard output, with a newline.
     func text(for request: TokenRequest) -> String {
         switch request.format {
         case .raw, .xoauth2, .oauthbearer: "\(token.token)\n"
@@ -260,7 +260,7 @@ struct PrintedIDToken {
         return object
     }
 
-    /// As that of an access token.
+    /// The environment variable, the same as for an access token.
     private func environment(of account: String) -> String {
         let variables = [
             ("AUTHREFRESH_ACCOUNT", account),

@@ -16,7 +16,7 @@ struct VersionCommand: ParsableCommand {
             """
     )
 
-    /// Seconds for the daemon's answer.
+    /// The time limit for the daemon's answer, in seconds.
     private static let patience: Int32 = 5
 
     @OptionGroup var output: OutputOptions
@@ -32,7 +32,7 @@ struct VersionCommand: ParsableCommand {
         )
     }
 
-    /// Nil if it does not answer.
+    /// The daemon's version; nil if it does not answer.
     private var daemonVersion: String? {
         guard var daemon = try? connection.connect() else { return nil }
         let asked = GetInfo.Parameters()

@@ -65,7 +65,7 @@ struct WebSessionCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         ProgramArguments.wipe()
         let address = try address
-        // Before anything is begun: the callback's port is all that is missing of it.
+        // Check before the session begins. Only the port of the callback is still missing.
         _ = try WebSession.link(to: address, callback: callback)
         var session = try WebSession(
             address,
@@ -97,12 +97,13 @@ struct WebSessionCommand: ParsableCommand {
     }
 }
 
-/// The one thing that a script would have to look for itself.
+/// Finds the error code in a callback, so that a script need not.
 enum CallbackError {
-    /// Characters of it that are shown.
+    /// How many characters of it are shown.
     private static let longest = 100
 
-    /// The value of `error` in the query or the fragment of an address; nil if there is none (RFC 6749 §4.1.2.1, §4.2.2.1).
+    /// The value of `error` in the query or the fragment of an address (RFC 6749 §4.1.2.1, §4.2.2.1); nil if there is
+    /// none.
     static func code(in url: String) -> String? {
         let answer = url.drop { $0 != "?" && $0 != "#" }
         let values = answer.split { "?#&".contains($0) }.filter { $0.hasPrefix("error=") }

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The options of every command that opens a page for the person: in which browser, and in what kind of window.
+/// The options of commands that open a page for the person: the browser, and the kind of window.
 struct WindowOptions: ParsableArguments {
     @Flag(name: .customLong("private"), help: "Open a private window, or nothing. The server asks who you are there.")
     var isPrivate = false

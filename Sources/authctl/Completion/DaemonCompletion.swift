@@ -1,12 +1,12 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
 
-/// What a shell offers for the word at the cursor, out of what the daemon knows.
+/// The candidates that a shell offers for the word at the cursor, from the daemon.
 ///
-/// A key was pressed, so it is quick, and quiet: without a daemon, or with a slow one, nothing is offered.
+/// The user has just pressed a key, so it is fast and silent. Without a daemon, or with a slow one, it offers nothing.
 enum DaemonCompletion {
-    /// Seconds; a daemon that runs answers within a millisecond, one that its socket starts within a tenth of a second, and a
-    /// loaded machine takes ten times as long.
+    /// The time limit in seconds. A running daemon answers in a millisecond. If its socket has to start it, that takes
+    /// a tenth of a second, and ten times as long on a busy machine.
     private static let patience: Int32 = 2
 
     /// Names of accounts.
@@ -15,18 +15,18 @@ enum DaemonCompletion {
     /// Names of provider profiles.
     static var providers: CompletionKind { .custom { words, _, prefix in providers(words, prefix) } }
 
-    /// At most a page of them, from the prefix on; the shell chooses those that fit. The daemon's pages begin where they are
-    /// asked to, whether it keeps ten accounts or a million.
+    /// At most one page of names, starting at the prefix. The shell chooses the matching ones. The daemon finds the
+    /// start of the page just as fast with a million accounts.
     private static func accounts(_ words: [String], _ prefix: String) -> [String] {
         guard var daemon = try? DaemonConnection(socket: socket(in: words)) else { return [] }
-        // A word that was begun with a quote comes with it.
+        // If the word began with a quote, the quote is part of it.
         let prefix = String(prefix.drop { $0 == "'" || $0 == "\"" })
         guard !prefix.isEmpty else { return names(ListAccounts.Parameters(), &daemon) }
-        // The beginning of a name is a name too, and may be one of ours.
+        // The prefix may itself be a valid name.
         let names =
             names(ListAccounts.Parameters(accounts: [prefix]), &daemon)
             + names(ListAccounts.Parameters(after: prefix), &daemon)
-        // bash shows whatever it is given.
+        // bash shows everything it gets, without filtering.
         return names.filter { $0.hasPrefix(prefix) }
     }
 
@@ -42,7 +42,7 @@ enum DaemonCompletion {
         return reply?.providers.map(\.name).filter { $0.hasPrefix(prefix) } ?? []
     }
 
-    /// The value of `--socket` in the line that is typed.
+    /// The value of `--socket` in the line being typed.
     static func socket(in words: [String]) -> String? {
         let joined = "--socket="
         if let word = words.first(where: { $0.hasPrefix(joined) }) { return String(word.dropFirst(joined.count)) }
@@ -50,9 +50,9 @@ enum DaemonCompletion {
     }
 }
 
-/// Answers the completion scripts that `--generate-completion-script` makes.
+/// Answers the completion scripts made by `--generate-completion-script`.
 enum ShellCompletion {
-    /// Prints the candidates, a line each; nothing if the parser cannot make sense of the line.
+    /// Prints the candidates, one per line; nothing if the parser cannot understand the line.
     static func answer(_ arguments: [String]) throws(AuthctlError) {
         do {
             _ = try AuthctlCommand.parseAsRoot(arguments)

@@ -2,9 +2,9 @@ internal import AuthRefreshInterface
 internal import Terminal
 internal import TextEncodings
 
-/// Finds out what is wrong: first what can be seen from here, then what the daemon sees.
+/// Finds problems: first by local checks, then by asking the daemon.
 struct Doctor {
-    /// Seconds for the next finding. The daemon gives a silent server 10 s for each of its steps.
+    /// The time limit for the next finding, in seconds. The daemon waits 10 s for each step with a silent server.
     private static let patience: Int32 = 60
 
     let accounts: [String]
@@ -12,9 +12,9 @@ struct Doctor {
     let socket: String?
     let surroundings: Surroundings
 
-    /// Hands over each finding as it comes.
+    /// Runs the checks, and passes on each finding as it comes.
     ///
-    /// - Throws: what `tell` throws; `refused` with `NoSuchAccount`; `usage` if `socket` is no path.
+    /// - Throws: what `tell` throws; `refused` with `NoSuchAccount`; `usage` if `socket` is not a path.
     func run(_ tell: (Finding) throws(AuthctlError) -> Void) throws(AuthctlError) {
         let path = try SocketPath.resolve(option: socket)
         let isNamed = socket != nil || surroundings.environment("AUTHREFRESH_SOCKET") != nil
@@ -30,7 +30,7 @@ struct Doctor {
         } catch {
             failure = error
         }
-        // After the question: it starts a daemon that waits behind its socket.
+        // After the call, which starts a daemon behind a waiting socket.
         let service = ServiceCheck(surroundings: surroundings, isAnswering: failure == nil)
         for finding in service.findings { try tell(finding) }
         if let clock = session.clock { try tell(clock) }
@@ -54,10 +54,10 @@ struct Doctor {
         )
     }
 
-    /// Has the daemon look.
+    /// Runs the daemon's checks.
     private func ask(_ tell: (Finding) throws(AuthctlError) -> Void) throws(AuthctlError) {
         let parameters = Diagnose.Parameters(accounts: accounts.isEmpty ? nil : accounts)
-        // What could not be printed is no failure of the daemon's.
+        // A failure to print is not the daemon's failure.
         var unprinted: AuthctlError?
         do throws(AuthctlError) {
             var daemon = try DaemonConnection(socket: socket)
@@ -77,7 +77,7 @@ struct Doctor {
 }
 
 extension Finding {
-    /// The daemon's failure to answer.
+    /// The finding for a daemon that does not answer.
     init(_ error: AuthctlError) {
         let report = error.report
         let advice = report.hints.filter { !$0.isEmpty }.joined(separator: "; ")
@@ -86,7 +86,7 @@ extension Finding {
 }
 
 extension Finding.Need {
-    /// What it takes after a command that ended so.
+    /// What has to be done after a command with this exit status.
     init(_ status: ExitStatus) {
         self =
             switch status {
@@ -109,7 +109,7 @@ extension Finding.Need {
     }
 }
 
-/// What was found, as lines for people and as an exit status.
+/// The findings, as lines for people and as an exit status.
 struct DoctorReport {
     let style: TerminalStyle
     private(set) var findings: [Finding] = []
@@ -120,7 +120,7 @@ struct DoctorReport {
         self.style = style
     }
 
-    /// Takes a finding in; its lines, after its section's heading where one begins, each with its newline.
+    /// Adds a finding; returns its lines, each with a newline, after the section's heading if a new one begins.
     mutating func add(_ finding: Finding) -> String {
         findings.append(finding)
         if let need = finding.knownNeed { status = .worst(status, need.status) }
@@ -132,7 +132,7 @@ struct DoctorReport {
         return text + FindingLines(finding: finding, style: style).text
     }
 
-    /// `23 findings: 20 ok, 1 note, 2 errors`, with its newline.
+    /// The summary `23 findings: 20 ok, 1 note, 2 errors`, with a newline.
     var summary: String {
         let levels = Dictionary(grouping: findings, by: \.knownLevel).mapValues(\.count)
         let parts = Finding.Level.allCases.compactMap { level in
@@ -144,7 +144,7 @@ struct DoctorReport {
 }
 
 extension Finding {
-    /// Where it stands in the report.
+    /// The section of the report.
     fileprivate var section: String {
         switch Check(rawValue: check) {
         case .environment, .path, .installation, .socket, .service, .linger: "This machine"
@@ -155,27 +155,27 @@ extension Finding {
         }
     }
 
-    /// A level that this program does not know is worth a look.
+    /// The level. An unknown one counts as a warning.
     var knownLevel: Level { Level(rawValue: level) ?? .warning }
 
-    /// What it takes; nil if nothing has to be done.
+    /// What has to be done; nil if nothing.
     fileprivate var knownNeed: Need? {
         guard knownLevel > .note else { return nil }
         return needs.flatMap(Need.init) ?? .repair
     }
 }
 
-/// One finding as lines: a mark, what was looked at, what was found; below it what to do.
+/// A finding as lines: a mark, the check's name, and the result; below that, what to do.
 private struct FindingLines {
-    /// Below this there is no room for a column of check names.
+    /// With fewer columns, there is no room for a column of check names.
     private static let leastWidthForColumns = 60
-    /// Where the text begins beside a column of check names; the longest has 13 characters.
+    /// The column where the text begins. The longest check name has 13 characters.
     private static let textColumn = 18
 
     let finding: Finding
     let style: TerminalStyle
 
-    /// Each with its newline.
+    /// The lines, each with a newline.
     var text: String {
         let check = PlainText.line(finding.check)
         let said = PlainText.line((finding.subject.map { "\($0): " } ?? "") + finding.text)
@@ -223,7 +223,7 @@ private struct FindingLines {
         }
     }
 
-    /// The text in lines of at most `width` characters; words that are longer stay whole, so that commands can be copied.
+    /// The text in lines of at most `width` characters. Longer words stay whole, so that commands can be copied.
     private func wrapped(_ text: String, to width: Int?) -> [String] {
         guard let width else { return [text] }
         var lines: [String] = []

@@ -1,7 +1,7 @@
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// Looks for the daemon's program where installations put it: a package and `systemd/install` can stand side by side.
+/// Looks for the daemon's program in all places of installations. A package and `systemd/install` may both be there.
 struct InstallationCheck {
     private static let program = "authrefreshd"
 
@@ -26,7 +26,7 @@ struct InstallationCheck {
         )
     }
 
-    /// Each once, whatever links lead to it; that of this `authctl` first.
+    /// The programs, each once even if several links lead to it; the one of this `authctl` first.
     private var programs: [String] {
         let home = surroundings.environment("HOME").map { ["\($0)/.local/bin"] } ?? []
         let inPath = surroundings.environment("PATH")?.split(separator: ":").map(String.init) ?? []
@@ -48,7 +48,7 @@ struct InstallationCheck {
         return PlainText.line(String(line))
     }
 
-    /// `{ path=/usr/bin/authrefreshd ; argv[]=… }`, as systemctl shows it; nil if there is no unit.
+    /// The started program, from systemctl's `{ path=/usr/bin/authrefreshd ; argv[]=… }`; nil if there is no unit.
     private var startedByTheService: String? {
         let output = surroundings.run(
             ["systemctl", "--user", "show", "--property=ExecStart", "--value", "authrefreshd.service"]

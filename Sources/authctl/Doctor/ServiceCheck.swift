@@ -2,10 +2,10 @@ internal import AuthRefreshInterface
 internal import Glibc
 internal import Terminal
 
-/// Looks at what the service manager says of the units, and whether they outlive the session.
+/// Checks the units' state in the service manager, and whether they continue after the session.
 struct ServiceCheck {
     let surroundings: Surroundings
-    /// Whether the daemon answers: then how it was started matters less.
+    /// Whether the daemon answers. Then it matters less how it was started.
     let isAnswering: Bool
 
     private static let units = ["authrefreshd.socket", "authrefreshd.service"]
@@ -45,7 +45,7 @@ struct ServiceCheck {
         PlainText.line(text.split(separator: "\n").first.map(String.init) ?? "it gives no reason").lowercasedFirst
     }
 
-    /// Of each unit: `NAME=value` lines, an empty line between two.
+    /// The findings for each unit, from `NAME=value` lines with an empty line between units.
     private func unitFindings(_ text: String) -> [Finding] {
         let blocks = text.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "")
         return blocks.flatMap { lines -> [Finding] in
@@ -67,7 +67,7 @@ struct ServiceCheck {
         }
         let text = "the daemon ends with your last session"
         let advice = "to keep it running: loginctl enable-linger"
-        // On a server people come and go, and what needs tokens is there all the time.
+        // On a server, people log in and out, but programs need tokens all the time.
         let isRemote = surroundings.environment("SSH_CONNECTION") != nil
         let isDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { surroundings.environment($0) != nil }
         return isRemote && !isDesktop
@@ -75,7 +75,7 @@ struct ServiceCheck {
     }
 }
 
-/// What systemd says of one unit.
+/// systemd's state of one unit.
 private struct UnitState {
     let values: [String: String]
 

@@ -1,16 +1,16 @@
 internal import AuthRefreshInterface
 
-/// Looks at what this shell gives its programs: who they are, what variables say, which `authctl` they find.
+/// Checks the environment of this shell: the user, the variables, and which `authctl` it finds.
 struct SessionCheck {
     let surroundings: Surroundings
-    /// Whether the user named a socket: what only serves to find it is no concern then.
+    /// Whether the user named a socket. Then what only helps to find it does not matter.
     let isSocketNamed: Bool
 
     var findings: [Finding] {
         [identity, runtimeFolder, socketVariable, path, managerPath].compactMap(\.self)
     }
 
-    /// Nil if there is nothing to say.
+    /// The finding about the user; nil if nothing is wrong.
     private var identity: Finding? {
         guard surroundings.user == 0, let name = surroundings.environment("SUDO_USER"), name != "root" else {
             return nil
@@ -72,9 +72,9 @@ struct SessionCheck {
                 advice: "export PATH=\"\(folder):$PATH\" in ~/.profile, and log in anew"
             )
         }
-        // Ubuntu's authd has a program of this name, and there may be two installations.
+        // Ubuntu's authd has a program of the same name, and there may be two installations.
         guard surroundings.target(found) == surroundings.program else {
-            // As systemd/install tells ours from others: the name of our interface is in every program of ours.
+            // The same test as in systemd/install: each of our programs contains the name of our interface.
             guard surroundings.run(["grep", "-qsF", Interface.name, found]).end != .exited(1) else {
                 return .note(
                     .path,
@@ -92,13 +92,14 @@ struct SessionCheck {
         return .ok(.path, "a shell finds '\(found)'")
     }
 
-    /// What units of the user's find, whose PATH is not the shell's. Nil if nobody says: there is no systemd, or it does not answer.
+    /// Checks the PATH of the user's units, which differs from the shell's; nil if there is no systemd, or if it does
+    /// not answer.
     private var managerPath: Finding? {
         let answer = surroundings.run(["systemctl", "--user", "show-environment"])
         guard answer.end == .exited(0),
             let line = answer.text.split(separator: "\n").first(where: { $0.hasPrefix("PATH=") })
         else { return nil }
-        // systemctl quotes for a shell what has other characters in it.
+        // systemctl quotes values with special characters for a shell.
         let path = line.dropFirst(5).drop { "$'".contains($0) }.prefix { $0 != "'" }
         guard let found = surroundings.program(named: "authctl", in: String(path)) else {
             return .note(
@@ -119,7 +120,7 @@ struct SessionCheck {
         return .ok(.path, "units of yours find '\(found)'")
     }
 
-    /// Nil if nobody says: there is no systemd, or it does not answer.
+    /// Checks the clock; nil if there is no systemd, or if it does not answer.
     var clock: Finding? {
         let answer = surroundings.run(["timedatectl", "show", "--property=NTPSynchronized", "--value"])
         return switch answer.text {
@@ -130,7 +131,7 @@ struct SessionCheck {
     }
 }
 
-/// Looks at the socket's file and its folder.
+/// Checks the socket's file and its folder.
 struct SocketCheck {
     let surroundings: Surroundings
     let path: String
@@ -140,9 +141,9 @@ struct SocketCheck {
         return [folderFinding(folder), socketFinding].compactMap(\.self)
     }
 
-    /// Nil if there is nothing to say.
+    /// The finding about the folder; nil if nothing is wrong.
     private func folderFinding(_ folder: String) -> Finding? {
-        // A socket in /tmp or in the present folder is somebody's experiment; what counts is the socket itself.
+        // A socket in /tmp or in the current folder is an experiment. Then only the socket itself is checked.
         guard folder.hasSuffix("/authrefreshd"), let file = surroundings.file(folder) else { return nil }
         guard file.owner == surroundings.user else {
             return .error(
@@ -164,7 +165,7 @@ struct SocketCheck {
     }
 
     private var socketFinding: Finding {
-        // sockaddr_un holds 107 bytes and a NUL (unix(7)).
+        // sockaddr_un has room for 107 bytes and a NUL (unix(7)).
         guard path.utf8.count <= 107 else {
             return .error(
                 .socket,

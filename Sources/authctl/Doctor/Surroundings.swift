@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// What this process can see of the machine around it; tests put in their own.
+/// The machine as this process sees it. Tests replace it.
 struct Surroundings: Sendable {
-    /// What there is at a path; symbolic links are followed.
+    /// The file at a path, after following symbolic links.
     struct File: Sendable, Equatable {
         var owner: UInt32
-        /// Permission bits.
+        /// The permission bits.
         var mode: UInt32
         var kind: Kind
-        /// The same for all paths of one file; nil if that is not known.
+        /// An identity that is the same for all paths of one file; nil if it is unknown.
         var identity: String?
 
         enum Kind: Sendable {
@@ -16,19 +16,19 @@ struct Surroundings: Sendable {
         }
     }
 
-    /// The effective user.
+    /// The effective user ID.
     var user: UInt32
-    /// A variable's value; nil if it is not set, or empty.
+    /// The value of a variable; nil if it is not set or is empty.
     var environment: @Sendable (String) -> String?
-    /// Nil if there is nothing, or it cannot be reached.
+    /// The file at a path; nil if there is none, or if it cannot be reached.
     var file: @Sendable (String) -> File?
     /// The text of a small file; nil if it cannot be read.
     var text: @Sendable (String) -> String?
     /// The path of this program.
     var program: String
-    /// Runs a program of `PATH` to its end.
+    /// Runs a program from `PATH` until it ends.
     var run: @Sendable ([String]) -> CommandOutput
-    /// What a path leads to, by symbolic links.
+    /// The target of a path after following symbolic links.
     var target: @Sendable (String) -> String = { $0 }
 
     static var real: Surroundings {
@@ -46,9 +46,9 @@ struct Surroundings: Sendable {
         )
     }
 
-    /// The user's name; nil if it is not in `/etc/passwd` and no variable tells it.
+    /// The user's name; nil if neither `/etc/passwd` nor a variable contains it.
     ///
-    /// getpwuid(3) is not asked: a static program cannot load the modules that it needs.
+    /// getpwuid(3) is not used, because a static program cannot load its modules.
     var userName: String? {
         let lines = text("/etc/passwd")?.split(separator: "\n") ?? []
         for line in lines {
@@ -58,14 +58,14 @@ struct Surroundings: Sendable {
         return environment("LOGNAME") ?? environment("USER")
     }
 
-    /// Where this program is.
+    /// The folder of this program.
     var programFolder: String {
         program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }
     }
 
-    /// Where a program is: the path itself if it is one, else the first place in `path`; nil if there is none.
+    /// The path of a program: `name` itself if it is a path, or else the first match in `path`; nil if there is none.
     ///
-    /// - Parameter path: folders with colons between them; nil: those of `PATH`.
+    /// - Parameter path: folders separated by colons; nil uses `PATH`.
     func program(named name: String, in path: String? = nil) -> String? {
         let folders = (path ?? environment("PATH"))?.split(separator: ":").map(String.init) ?? []
         let candidates = name.contains("/") ? [name] : folders.map { "\($0)/\(name)" }
@@ -93,7 +93,7 @@ struct Surroundings: Sendable {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // A passwd of thousands of users is longer; the user who asks is then named by a variable.
+        // A larger passwd file has thousands of users. The current user's name then comes from a variable.
         var bytes = [UInt8](repeating: 0, count: 256 << 10)
         let count = unsafe read(descriptor, &bytes, bytes.count)
         return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
@@ -106,16 +106,16 @@ struct Surroundings: Sendable {
     }
 }
 
-/// What a program printed, and how it ended.
+/// A program's output, and how it ended.
 struct CommandOutput: Equatable, Sendable {
-    /// How long it may take: systemctl itself waits 25 s for a manager that does not answer.
+    /// The time limit. systemctl itself waits 25 s for a manager that does not answer.
     private static let limitMilliseconds: Int32 = 5_000
-    /// What is read of it at most.
+    /// The most output that is read.
     private static let longest = 64 << 10
 
     enum End: Equatable, Sendable {
         case exited(Int32)
-        /// `errno` of starting it: ENOENT if there is no such program.
+        /// The program could not be started; `errno` is ENOENT if it does not exist.
         case notStarted(Int32)
         case timedOut
     }
@@ -128,14 +128,14 @@ struct CommandOutput: Equatable, Sendable {
         self.end = end
     }
 
-    /// Runs a program of `PATH`, without a shell; standard output and error are taken together.
+    /// Runs a program from `PATH` without a shell, and collects standard output and error together.
     ///
     /// - Parameters:
-    ///   - limitMilliseconds: how long it may take.
-    ///   - longest: bytes that are read of it at most.
+    ///   - limitMilliseconds: the time limit.
+    ///   - longest: the most bytes of output that are read.
     init(of words: [String], limitMilliseconds: Int32 = Self.limitMilliseconds, longest: Int = Self.longest) {
         var ends: [Int32] = [0, 0]
-        // A socket pair can be made close-on-exec in one step, which Swift's pipe(2) cannot.
+        // A socket pair can be created close-on-exec in one step. Swift's pipe(2) cannot do that.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             self.init(end: .notStarted(errno))
@@ -169,7 +169,7 @@ struct CommandOutput: Equatable, Sendable {
         return unsafe posix_spawnp(&child, words[0], &actions, nil, &arguments, environ)
     }
 
-    /// All that comes until the end, or until it takes too long or becomes too much.
+    /// Reads everything until the end, the time limit or the size limit.
     private static func read(
         from descriptor: Int32,
         _ limitMilliseconds: Int32,

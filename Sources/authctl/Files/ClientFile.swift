@@ -1,20 +1,20 @@
 internal import AuthRefreshInterface
 
-/// A client as a file names it.
+/// A client from a file.
 struct FileClient {
-    /// Nil: the file holds a secret and nothing else.
+    /// The client ID; nil if the file contains only a secret.
     var id: String?
-    /// Nil: a client without one, as those of mobile apps.
+    /// The client secret; nil for a client without one, such as a mobile app's.
     var secret: SecretText?
 
-    /// The same with what another file says beside it.
+    /// This client, completed with what another file says about it.
     func completed(by other: FileClient?) -> FileClient {
         FileClient(id: id ?? other?.id, secret: secret ?? other?.secret)
     }
 
-    /// The id of the client that an account is to have.
+    /// The client ID for the account.
     ///
-    /// - Parameter said: the id that was given beside the file.
+    /// - Parameter said: the ID that was given in addition to the file.
     /// - Throws: `unusableDocument` if the two differ.
     func id(said: String?) throws(AuthctlError) -> String? {
         guard let id, let said, id != said else { return said ?? id }
@@ -22,16 +22,16 @@ struct FileClient {
     }
 }
 
-/// The JSON files in which Google gives out clients, grants and keys. Other servers' tools have taken over some of them.
+/// Google's JSON files for clients, grants and keys. Tools of other servers also use some of them.
 enum GoogleFile {
-    /// What the console downloads for a client: `installed` or `web`.
+    /// The console's file for a client: `installed` or `web`.
     case client(FileClient)
-    /// What `gcloud auth application-default login` leaves: `authorized_user`.
+    /// The file of `gcloud auth application-default login`: `authorized_user`.
     case authorizedUser(FileClient, refreshToken: String)
     /// The key of a service account.
     case serviceAccountKey
 
-    /// Nil if the text is none of them.
+    /// Reads a file; nil if the text is not one of them.
     init?(_ text: String) {
         guard text.drop(while: \.isWhitespace).first == "{", let file = WireText.decode(Fields.self, fromText: text)
         else { return nil }
@@ -77,13 +77,13 @@ enum GoogleFile {
     }
 }
 
-/// A file named by `--client-secret-file`.
+/// The file of `--client-secret-file`.
 struct ClientSecretFile {
     let name: String
-    /// What the terminal is asked with.
+    /// The prompt on a terminal.
     let prompt: String
 
-    /// The secret, and the client's id if the file says it.
+    /// Reads the secret, and the client ID if the file contains it.
     ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
     func read() throws(AuthctlError) -> FileClient {
@@ -102,7 +102,7 @@ struct ClientSecretFile {
         }
     }
 
-    /// Refuses what is something else for sure. A secret may begin with any character (RFC 6749 §A.2).
+    /// Refuses text that certainly is not a secret. A secret may begin with any character (RFC 6749 §A.2).
     private static func check(_ text: String) throws(AuthctlError) {
         let isJSON = WireText.decode([String: AnyValue].self, fromText: text) != nil
         let isPage = ["<!doctype", "<html", "<?xml"].contains { text.lowercased().hasPrefix($0) }
@@ -117,17 +117,17 @@ struct ClientSecretFile {
         }
     }
 
-    /// Any value of JSON, which nobody looks at.
+    /// Any JSON value, which is ignored.
     private struct AnyValue: Decodable {
         init(from _: any Decoder) {}
     }
 }
 
-/// A file named by `--client-key-file`.
+/// The file of `--client-key-file`.
 struct ClientKeyFile {
     let name: String
 
-    /// The key as it stands in the file; the daemon reads it.
+    /// Reads the key unchanged; the daemon parses it.
     ///
     /// - Throws: `secretFile`, `unusableDocument`.
     func read() throws(AuthctlError) -> SecretText {

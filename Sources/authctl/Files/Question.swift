@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Asks on the terminal, and shows what is typed.
+/// Asks on the terminal, with echo.
 enum Question {
-    /// Whether somebody is there to be asked, who sees the question.
+    /// Whether a person can see the question and answer it.
     static var canBeAsked: Bool { StandardInput.isTerminal && isatty(STDERR_FILENO) == 1 && !StandardError.isJSON }
 
-    /// One line, without white space around it; it may be empty.
+    /// Asks for one line, and removes white space around it; it may be empty.
     ///
     /// - Throws: `cancelled` if the input has ended.
     static func ask(_ prompt: String) throws(AuthctlError) -> String {
@@ -16,7 +16,7 @@ enum Question {
             let count = unsafe read(STDIN_FILENO, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                // The next line of the shell does not begin behind the question.
+                // So that the shell's next line does not begin after the question.
                 StandardError.show("\n")
                 throw .cancelled
             }
@@ -27,55 +27,57 @@ enum Question {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Whether the person says yes; anything but that is no, but for an empty line, which is `byDefault`.
+    /// Whether the person says yes. An empty line means `byDefault`, and anything else means no.
     static func confirm(_ question: String, byDefault: Bool = false) throws(AuthctlError) -> Bool {
         let answer = try ask("\(question) \(byDefault ? "[Y/n]" : "[y/N]") ").lowercased()
         return answer.isEmpty ? byDefault : ["y", "yes"].contains(answer)
     }
 }
 
-/// A line as it is typed, key by key; the keys that mend it are those of the user's terminal.
+/// A line being typed key by key, with the editing keys of the user's terminal.
 struct TypedLine {
     private let settings: termios
-    /// What was typed and not taken back, without the line's end.
+    /// The bytes typed so far, without the end of the line.
     private(set) var bytes: [UInt8] = []
-    /// Whether the user ended the input where no line had begun.
+    /// Whether the user ended the input at the beginning of a line.
     private(set) var hasEnded = false
 
-    /// - Parameter settings: of the terminal as the user has it.
+    /// Creates an empty line.
+    ///
+    /// - Parameter settings: the user's terminal settings.
     init(_ settings: termios) {
         self.settings = settings
     }
 
-    /// Has reads from a terminal that is not canonical wait for one byte, however long that takes.
+    /// Makes reads from a non-canonical terminal wait for one byte without a time limit.
     static func waitForEachByte(_ settings: inout termios) {
         set(VMIN, 1, in: &settings)
         set(VTIME, 0, in: &settings)
     }
 
-    /// Takes one byte; whether it ends the line.
+    /// Handles one byte; returns whether it ends the line.
     mutating func take(_ byte: UInt8) -> Bool {
-        // Ctrl-C and its like are the terminal's own still, and come as signals.
+        // The terminal itself still handles Ctrl-C and similar keys, which arrive as signals.
         switch byte {
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return true
         case key(VEOF):
             hasEnded = bytes.isEmpty
             return true
-        // Terminals disagree on what backspace sends: either will do.
+        // Terminals disagree on what backspace sends, so all variants are accepted.
         case key(VERASE), 0x08, 0x7F: removeCharacter()
-        // Nobody sees the words of a secret: both keys begin anew.
+        // The words of a secret are invisible, so both keys clear the line.
         case key(VKILL), key(VWERASE): bytes = []
         default: bytes.append(byte)
         }
         return false
     }
 
-    /// The last character of UTF-8, which may be several bytes.
+    /// Removes the last UTF-8 character, which may have several bytes.
     private mutating func removeCharacter() {
         while let byte = bytes.popLast(), byte & 0xC0 == 0x80 {}
     }
 
-    /// The byte of a key; nil if the user has switched it off.
+    /// The byte of an editing key; nil if the user has disabled it.
     private func key(_ index: Int32) -> UInt8? {
         let byte = unsafe withUnsafeBytes(of: settings.c_cc) { unsafe $0[Int(index)] }
         // _POSIX_VDISABLE
@@ -87,12 +89,14 @@ struct TypedLine {
     }
 }
 
-/// Asks on the terminal without showing what is typed.
+/// Asks on the terminal without echo.
 enum HiddenPrompt {
     private static let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    /// - Throws: `cancelled` after Ctrl-C or another signal that would end the program, with the terminal as it was;
-    ///   `secretFile` if there is no terminal or nothing was typed.
+    /// Asks for a secret.
+    ///
+    /// - Throws: `cancelled` after Ctrl-C or another ending signal, with the terminal restored; `secretFile` if there
+    ///   is no terminal, or if nothing was typed.
     static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(AuthctlError) -> SecretText {
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
@@ -102,10 +106,10 @@ enum HiddenPrompt {
 
         let line = withSignalsHeld { waitMask in
             var silent = before
-            // Not canonical: a line that the terminal gathers ends after 4095 bytes (termios(3)), and the rest is lost without a word.
+            // Non-canonical, because a canonical terminal silently cuts lines after 4095 bytes (termios(3)).
             silent.c_lflag &= ~tcflag_t(ECHO | ICANON)
             TypedLine.waitForEachByte(&silent)
-            // TCSAFLUSH: what was typed before the prompt is shown is not part of the secret.
+            // TCSAFLUSH: what was typed before the prompt is not part of the secret.
             guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
             defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
             _ = FileDescriptor.write(prompt, to: terminal)
@@ -121,8 +125,8 @@ enum HiddenPrompt {
         return SecretText(text)
     }
 
-    /// Runs `body` so that signals come only while it waits with the mask it is given, and only break off that wait: were
-    /// they to end the process, the terminal would stay silent.
+    /// Runs `body` so that signals arrive only while it waits with the given mask, and only interrupt that wait. If
+    /// they ended the process, the terminal would stay without echo.
     private static func withSignalsHeld<Result>(_ body: (sigset_t) -> Result) -> Result {
         var held = sigset_t()
         var maskBefore = sigset_t()
@@ -138,14 +142,14 @@ enum HiddenPrompt {
             for (index, number) in caught.enumerated() { unsafe sigaction(number, &handlersBefore[index], nil) }
             unsafe pthread_sigmask(SIG_SETMASK, &maskBefore, nil)
         }
-        // Stopping stays held back even while we wait: the shell would get a terminal without echo.
+        // Stop signals stay blocked even during the wait. Otherwise the shell would get a terminal without echo.
         var waitMask = maskBefore
         unsafe sigaddset(&waitMask, SIGTSTP)
         return body(waitMask)
     }
 
-    /// The line without its end, or a byte more than the largest secret; nil if a signal came first, if the user typed Ctrl-D at
-    /// the beginning, or if the terminal was closed.
+    /// Reads the line without its end, or one byte more than the largest secret; nil if a signal came first, if the
+    /// user typed Ctrl-D at the beginning, or if the terminal was closed.
     private static func readLine(from terminal: Int32, _ settings: termios, _ waitMask: sigset_t) -> [UInt8]? {
         var line = TypedLine(settings)
         var mask = waitMask

@@ -1,11 +1,14 @@
 internal import Glibc
 
-/// A file that takes the place of the one that was there: whoever reads it finds the old content or the new, and never a part of one.
+/// Replaces a file atomically: readers find the old content or the new one, but never a part.
 enum ReplacedFile {
-    /// - Parameter mode: what others may do with it.
-    /// - Throws: `cannotCreateFile`; the file that was there stays as it was.
+    /// Writes the file.
+    ///
+    /// - Parameter mode: the permission bits.
+    /// - Throws: `cannotCreateFile`; the old file is then unchanged.
     static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws(AuthctlError) {
-        // In the same folder, for a rename does not leave its file system. Collectors take "*.prom" only, and so not this one.
+        // In the same folder, because a rename cannot leave its file system. Collectors read only "*.prom", and so not
+        // this file.
         let temporary = "\(path).\(getpid()).tmp"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }

@@ -2,16 +2,17 @@ internal import Glibc
 
 /// Reads secrets from a file, from standard input, or from a terminal without echo.
 struct SecretFile {
-    /// Bytes. Refresh tokens of real servers stay below 8 KiB; an export document adds settings.
+    /// The largest secret, in bytes. Refresh tokens of real servers are below 8 KiB; an export document also contains
+    /// settings.
     static let largestSize = 64 * 1024
 
-    /// What the user named: a path, or `-`.
+    /// The user's argument: a path, or `-`.
     let name: String
     let purpose: SecretPurpose
 
-    /// The content without one trailing line break.
+    /// Reads the content, without one trailing line break.
     ///
-    /// - Parameter prompt: what the terminal is asked with, if it comes to that; nil: it cannot be typed.
+    /// - Parameter prompt: the prompt if it has to be typed on a terminal; nil if it cannot be typed.
     /// - Throws: `secretFile`, `cancelled`.
     func read(prompt: String?) throws(AuthctlError) -> SecretText {
         guard name == "-" else { return try readFile() }
@@ -22,7 +23,7 @@ struct SecretFile {
         return try contents(of: STDIN_FILENO)
     }
 
-    /// The content, which must be one line of printable text.
+    /// Reads the content, which must be one line of printable text.
     func readLine(prompt: String) throws(AuthctlError) -> SecretText {
         let secret = try read(prompt: prompt)
         guard secret.reveal().unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) })
@@ -45,7 +46,7 @@ struct SecretFile {
         }
         let kind = facts.st_mode & S_IFMT
         guard kind != S_IFDIR else { throw .secretFile(.isDirectory(purpose: purpose)) }
-        // A pipe of the shell's <(…) has a mode too, but nobody else can open it.
+        // A pipe of the shell's <(…) also has a mode, but nobody else can open it.
         if kind == S_IFREG, facts.st_mode & (S_IRWXG | S_IRWXO) != 0 {
             StandardError.warn("'\(name)' can be read by others; chmod 600 it")
         }
@@ -72,7 +73,7 @@ struct SecretFile {
     }
 }
 
-/// What a secret is for; names it in prompts and messages.
+/// The kind of secret, for prompts and messages.
 enum SecretPurpose: String, Sendable {
     case refreshToken = "refresh token"
     case clientSecret = "client secret"
@@ -84,7 +85,7 @@ enum SecretPurpose: String, Sendable {
     case headers = "answer's headers"
 }
 
-/// A secret on its way to the daemon or to a file; every form of printing it says `<redacted>`.
+/// A secret on its way to the daemon or to a file. It always prints as `<redacted>`.
 struct SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, Sendable {
     private let text: String
 
@@ -92,7 +93,7 @@ struct SecretText: CustomStringConvertible, CustomDebugStringConvertible, Custom
         self.text = text
     }
 
-    /// The secret itself, for a call's parameters or a file of mode 0600.
+    /// The secret itself, for a call's parameters or for a file with mode 0600.
     func reveal() -> String { text }
 
     var description: String { "<redacted>" }
@@ -102,15 +103,15 @@ struct SecretText: CustomStringConvertible, CustomDebugStringConvertible, Custom
 
 /// Why a secret could not be read.
 enum SecretFileError: Error, Hashable, Sendable {
-    /// The name is not repeated: it may be the secret itself.
+    /// There is no such file. Its name is not repeated, because it may be the secret itself.
     case noSuchFile(purpose: SecretPurpose)
     case unreadable(purpose: SecretPurpose, errno: Int32)
     case isDirectory(purpose: SecretPurpose)
     case empty(purpose: SecretPurpose)
     case tooLong(purpose: SecretPurpose)
-    /// It holds several lines or control characters.
+    /// The content has several lines or control characters.
     case notOneLine(purpose: SecretPurpose)
-    /// It would have to be typed, and it has many lines.
+    /// It would have to be typed, but has many lines.
     case notForTerminal(purpose: SecretPurpose)
     /// There is no terminal to ask on.
     case noTerminal(purpose: SecretPurpose)
@@ -168,17 +169,20 @@ extension SecretFileError {
     }
 }
 
-/// A file that was not there before, mode 0600; it is removed again unless `keep` is reached.
+/// A new file with mode 0600. It is removed again unless `keep` is called.
 struct NewFile: ~Copyable {
     private let path: String
     private let descriptor: Int32
     private var isKept = false
 
-    /// - Throws: `cannotCreateFile`, also if the file exists: nothing of the user's is ever replaced.
+    /// Creates the file.
+    ///
+    /// - Throws: `cannotCreateFile`, also if the file exists, because existing files are never replaced.
     init(path: String) throws(AuthctlError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }
-        // Only now: a throw after the last property is set would run deinit, and remove what is not ours.
+        // Set this only now: a throw after the last property is set would run deinit, and remove a file that is not
+        // ours.
         self.path = path
         self.descriptor = descriptor
     }
@@ -188,12 +192,14 @@ struct NewFile: ~Copyable {
         if !isKept { unsafe unlink(path) }
     }
 
+    /// Appends text.
+    ///
     /// - Throws: `cannotCreateFile`.
     func write(_ text: String) throws(AuthctlError) {
         try check(FileDescriptor.write(text, to: descriptor))
     }
 
-    /// Appends all that `source` has left.
+    /// Appends the rest of `source`.
     ///
     /// - Throws: `cannotCreateFile`, `cannotReadBackup`.
     func copy(from source: Int32) throws(AuthctlError) -> Int {
@@ -214,9 +220,9 @@ struct NewFile: ~Copyable {
         }
     }
 
-    /// Makes the file last, even if the power fails right after.
+    /// Keeps the file, and syncs it to disk.
     ///
-    /// - Throws: `cannotCreateFile`; the file is removed then.
+    /// - Throws: `cannotCreateFile`; the file is then removed.
     mutating func keep() throws(AuthctlError) {
         try check(fsync(descriptor) == 0 ? 0 : errno)
         isKept = true

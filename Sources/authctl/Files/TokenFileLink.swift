@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// A symbolic link to a token file, at a place where a program looks for one; the user's service manager makes it at each log-in
-/// (tmpfiles.d(5)).
+/// A symbolic link to a token file at a place where a program expects it. The user's service manager creates it at each
+/// log-in (tmpfiles.d(5)).
 struct TokenFileLink {
     let account: String
-    /// Where the link is, an absolute path.
+    /// The path of the link, absolute.
     let path: String
-    /// The token file, an absolute path.
+    /// The path of the token file, absolute.
     let target: String
     let environment: (String) -> String?
 
     private static let mark = "# Made by 'authctl account link-token-file'."
 
-    /// The settings of tmpfiles.d, in the folder that the user's service manager reads.
+    /// The settings file in the folder that the user's service manager reads.
     var settings: String {
         get throws(AuthctlError) {
             let home = environment("HOME").map { $0 + "/.config" }
@@ -23,9 +23,9 @@ struct TokenFileLink {
         }
     }
 
-    /// Makes the link, now and for later.
+    /// Creates the link now and for each log-in.
     ///
-    /// - Throws: `cannotCreateFile` if there is something else at its path, or in the place of the settings.
+    /// - Throws: `cannotCreateFile` if there is something else at its path, or at that of the settings file.
     func make() throws(AuthctlError) {
         let settings = try settings
         try checkIsOurs(settings)
@@ -42,7 +42,7 @@ struct TokenFileLink {
         )
     }
 
-    /// Removes the link, and its settings, if they are ours.
+    /// Removes the link and its settings file, if they are ours.
     ///
     /// - Throws: `cannotCreateFile` for what is not.
     func remove() throws(AuthctlError) {
@@ -77,7 +77,8 @@ struct TokenFileLink {
         }
     }
 
-    /// As a field of tmpfiles.d: the runtime folder by its specifier, for it is another one after the next boot.
+    /// A path as a field of tmpfiles.d. The runtime folder is written as a specifier, because its path may differ after
+    /// the next boot.
     private func field(_ path: String) -> String {
         var (text, rest) = ("", path[...])
         if let folder = environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/"), path.hasPrefix(folder + "/") {
@@ -94,7 +95,7 @@ struct TokenFileLink {
         return text
     }
 
-    /// Nil if there is no symbolic link.
+    /// The destination of a link; nil if there is no symbolic link.
     private static func destination(of path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &bytes, bytes.count)

@@ -1,20 +1,21 @@
 internal import Glibc
 
-/// A program that runs beside this one, with the same terminal.
+/// A child process on the same terminal.
 struct ChildProcess {
     enum State: Equatable {
         case running
-        /// By a signal, as ssh does on `~^Z`.
+        /// Stopped by a signal, as ssh does for `~^Z`.
         case stopped
-        /// As a shell counts it: 128 and the signal's number if one ended it.
+        /// Ended. The status is the shell's: 128 plus the signal's number if a signal ended it.
         case ended(status: Int32)
     }
 
     let pid: pid_t
 
-    /// Starts a program of `PATH`.
+    /// Starts a program from `PATH`.
     ///
-    /// - Parameter signals: those that it blocks; what this process blocks and ignores is none of its business.
+    /// - Parameter signals: the signals that it blocks. It does not inherit the blocked and ignored signals of this
+    ///   process.
     /// - Throws: `cannotStartSSH`.
     init(_ words: [String], blocking signals: sigset_t) throws(AuthctlError) {
         var attributes = posix_spawnattr_t()
@@ -34,11 +35,11 @@ struct ChildProcess {
         self.pid = pid
     }
 
-    /// What became of it; does not wait. Once it has ended, this is not asked any more.
+    /// The current state, without waiting. Do not ask again after the process has ended.
     var state: State {
         var status: Int32 = 0
         guard unsafe waitpid(pid, &status, WNOHANG | WUNTRACED) == pid else { return .running }
-        // wait(2): 0x7F is the mark of a stop.
+        // wait(2): 0x7F marks a stopped process.
         let signal = status & 0x7F
         if signal == 0x7F { return .stopped }
         return .ended(status: signal == 0 ? status >> 8 & 0xFF : 128 + signal)

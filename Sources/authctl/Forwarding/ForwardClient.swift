@@ -3,12 +3,12 @@ internal import Glibc
 internal import StrictJSON
 internal import VarlinkClient
 
-/// A program of the other machine that is connected: one call after the other, and none is read before the one before is answered.
+/// A connected program on the other machine. It makes one call at a time, and the next is read only after the answer.
 final class ForwardClient {
-    /// How to come by a connection to the daemon.
+    /// Connects to the daemon.
     typealias Connect = () throws(VarlinkClientError) -> VarlinkConnection
 
-    /// A call that the daemon has.
+    /// A call that was passed to the daemon.
     private final class PassedCall {
         let call: ForwardedCall
         var daemon: VarlinkConnection
@@ -19,23 +19,25 @@ final class ForwardClient {
         }
     }
 
-    /// Bytes that are read at once.
+    /// How many bytes are read at once.
     private static let pieceBytes = 16 << 10
 
     private let descriptor: Int32
     private let filter: ForwardedCallFilter
     private let limits: ForwardingLimits
     private let connect: Connect
-    /// What was received and not judged yet.
+    /// Bytes received and not checked yet.
     private var received: [UInt8] = []
-    /// What the client has not taken yet.
+    /// Bytes that the client has not read yet.
     private var unsent: ArraySlice<UInt8> = []
     private var passed: PassedCall?
     private var endsWhenSent = false
-    /// Whether there is nothing more to do for it.
+    /// Whether the connection is finished.
     private(set) var isDone = false
 
-    /// - Parameter descriptor: a connected socket; closed when this goes.
+    /// Takes over a connection.
+    ///
+    /// - Parameter descriptor: a connected socket, closed when this object is released.
     init(descriptor: Int32, filter: ForwardedCallFilter, limits: ForwardingLimits, connect: @escaping Connect) {
         self.descriptor = descriptor
         self.filter = filter
@@ -45,12 +47,12 @@ final class ForwardClient {
 
     deinit { close(descriptor) }
 
-    /// Whether it waits for the daemon, and not the other way round.
+    /// Whether it waits for the daemon.
     var isAsking: Bool { passed != nil }
-    /// Whether nothing of it is under way.
+    /// Whether nothing is under way.
     var isIdle: Bool { passed == nil && unsent.isEmpty && received.isEmpty }
 
-    /// What poll(2) is to watch: the client, and the daemon if it was asked; a negative descriptor is passed over.
+    /// What poll(2) has to watch: the client, and the daemon if it was called. A negative descriptor is ignored.
     var interests: [pollfd] {
         let wanted = passed != nil ? 0 : unsent.isEmpty ? POLLIN : POLLOUT
         return [
@@ -59,9 +61,9 @@ final class ForwardClient {
         ]
     }
 
-    /// Does what can be done without waiting.
+    /// Does everything that is possible without waiting.
     ///
-    /// - Parameter ready: `interests`, with what poll(2) has found.
+    /// - Parameter ready: `interests` with poll(2)'s results.
     func serve(_ ready: ArraySlice<pollfd>) {
         guard let client = ready.first, let daemon = ready.last else { return }
         if daemon.revents != 0 { takeReply() }
@@ -82,7 +84,7 @@ final class ForwardClient {
         received += piece[..<count]
     }
 
-    /// Goes on to the next call, as long as none is under way.
+    /// Handles the next calls, as long as none is under way.
     private func judgeCalls() {
         while passed == nil, unsent.isEmpty, !isDone {
             guard let end = received.firstIndex(of: 0) else {
@@ -105,15 +107,16 @@ final class ForwardClient {
         }
     }
 
-    /// A connection for each call: what idle programs of the other machine hold costs the daemon none.
+    /// Calls the daemon on a new connection, so that idle programs on the other machine cost the daemon no connection.
     private func ask(_ call: ForwardedCall) {
         do throws(VarlinkClientError) {
             var daemon = try connect()
-            // The kernel takes it at once: it is shorter than an empty socket's buffer.
+            // The kernel takes it at once, because it is shorter than an empty socket's buffer.
             try daemon.send(call.method.rawValue, parameters: call.parameters, mode: .one)
             passed = PassedCall(call, daemon)
         } catch {
-            // As if the daemon had closed the connection; authctl, which knows that of a restart, asks once more.
+            // The client sees it as if the daemon had closed the connection. authctl takes that for a restart, and
+            // calls again once.
             isDone = true
         }
     }

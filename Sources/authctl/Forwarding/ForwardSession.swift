@@ -2,18 +2,18 @@ internal import Glibc
 
 internal import CLinux
 
-/// One run of `authctl forward`: the socket, and `ssh`, which ends everything when it ends.
+/// A run of `authctl forward`: the socket and `ssh`. When `ssh` ends, everything ends.
 struct ForwardSession {
     /// How the session has ended.
     enum End: Equatable {
         case exited(Int32)
-        /// By a signal to this process.
+        /// A signal to this process ended it.
         case signalled(Int32)
     }
 
-    /// Those that end this process, unless whoever has started it wants them ignored.
+    /// The signals that end this process, unless the caller has set them to be ignored.
     private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// How long ssh has to end after such a signal. It needs a moment; one that is stopped would need for ever.
+    /// How long ssh has to end after such a signal. A stopped ssh would never end.
     private static let graceMilliseconds: Int32 = 5_000
 
     private let socket: ForwardSocket
@@ -24,15 +24,15 @@ struct ForwardSession {
 
     /// Starts ssh.
     ///
-    /// - Parameter words: how it is called, given the path of the socket here.
-    /// - Throws: `cannotCreateFile`, `cannotStartSSH`; nothing is left behind.
+    /// - Parameter words: returns the command line for the path of the local socket.
+    /// - Throws: `cannotCreateFile`, `cannotStartSSH`; everything is then cleaned up.
     init(
         accounts: [String],
         folders: [String],
         connect: @escaping ForwardClient.Connect,
         ssh words: (_ socket: String) -> [String]
     ) throws(AuthctlError) {
-        // Before the socket is there, so that no signal leaves it behind.
+        // Before the socket exists, so that no signal leaves it behind.
         signals = SignalDescriptor(Self.ending + [SIGCHLD])
         socket = try ForwardSocket(in: folders)
         relay = TokenRelay(listener: socket.descriptor, accounts: accounts, connect: connect)
@@ -68,7 +68,7 @@ struct ForwardSession {
         switch ssh.state {
         case .running: break
         case .stopped:
-            // The shell that has started us looks at us only.
+            // The shell that has started us watches only this process.
             kill(getpid(), SIGSTOP)
             kill(ssh.pid, SIGCONT)
         case .ended(let status):
@@ -78,7 +78,7 @@ struct ForwardSession {
         return nil
     }
 
-    /// Ends this process as what it ran has ended.
+    /// Ends this process in the same way as its child.
     func finish(_ end: End) -> Never {
         switch end {
         case .exited(let status): exit(status)
@@ -91,13 +91,13 @@ struct ForwardSession {
     }
 }
 
-/// Signals that are read like input, instead of interrupting what is done.
+/// Signals that are read like input and interrupt nothing.
 struct SignalDescriptor {
     let descriptor: Int32
-    /// What was blocked before.
+    /// The signals that were blocked before.
     let blockedBefore: sigset_t
 
-    /// Blocks the signals. Those that are ignored do not come; but SIGCHLD does in any case.
+    /// Blocks the signals. Ignored signals are not reported, except SIGCHLD.
     init(_ numbers: [Int32]) {
         _ = signal(SIGCHLD, SIG_DFL)
         var (wanted, before) = (sigset_t(), sigset_t())
@@ -108,7 +108,7 @@ struct SignalDescriptor {
         descriptor = unsafe signalfd(-1, &wanted, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
     }
 
-    /// The next signal; nil if none has come.
+    /// The next signal; nil if none has arrived.
     func next() -> Int32? {
         var signal = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size
@@ -116,7 +116,7 @@ struct SignalDescriptor {
         return Int32(signal.ssi_signo)
     }
 
-    /// Lets the signals have their usual effect again.
+    /// Restores the usual effect of the signals.
     func release() {
         var before = blockedBefore
         unsafe sigprocmask(SIG_SETMASK, &before, nil)

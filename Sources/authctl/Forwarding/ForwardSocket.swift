@@ -1,21 +1,23 @@
 internal import Glibc
 
-/// The socket that is forwarded, in a folder of its own that no other user can enter.
+/// The forwarded socket, in a folder of its own that no other user can enter.
 ///
-/// It lies where it never reaches a disk, and is gone with the login session at the latest.
+/// The folder is never on a disk, and disappears with the login session at the latest.
 final class ForwardSocket {
     private static let prefix = "authctl-forward-"
     private static let name = "socket"
-    /// As many programs of the other machine as may be let in.
+    /// How many programs of the other machine may wait for a connection.
     private static let backlog: Int32 = 64
 
     let path: String
     let descriptor: Int32
     private let folder: String
-    /// The folder, locked as long as this program lives.
+    /// The folder, locked while this program runs.
     private let lock: Int32
 
-    /// - Parameter parents: the first of them that can be used is.
+    /// Creates the socket.
+    ///
+    /// - Parameter parents: the first usable one is used.
     /// - Throws: `cannotCreateFile`.
     init(in parents: [String]) throws(AuthctlError) {
         var failure = AuthctlError.cannotCreateFile(path: Self.prefix, errno: ENOENT)
@@ -34,14 +36,15 @@ final class ForwardSocket {
         throw failure
     }
 
-    /// Whether ssh takes such a path as it is (ssh_config(5): colons, `%` and `$` mean something there), and it is not too long for a socket.
+    /// Whether ssh accepts the path without changes (ssh_config(5): colons, `%` and `$` have a meaning) and it is short
+    /// enough for a socket.
     private static func isPlain(_ parent: String) -> Bool {
         parent.wholeMatch(of: /[A-Za-z0-9\/._+@-]{1,70}/) != nil
     }
 
     private static func makeFolder(in parent: String) throws(AuthctlError) -> (path: String, lock: Int32) {
         var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
-        // mkdtemp(3): mode 0700.
+        // mkdtemp(3) creates it with mode 0700.
         guard unsafe mkdtemp(&template) != nil else { throw .cannotCreateFile(path: parent, errno: errno) }
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         let lock = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -57,7 +60,7 @@ final class ForwardSocket {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        // On Linux the file gets the mode of the unbound socket: it is never there with a wider one.
+        // On Linux the file gets the mode of the unbound socket, so it never exists with a wider mode.
         _ = fchmod(descriptor, 0o600)
         let isBound = unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -70,7 +73,7 @@ final class ForwardSocket {
         return descriptor
     }
 
-    /// Lets nobody in any more, and leaves nothing behind.
+    /// Closes and removes the socket and its folder.
     func remove() {
         Self.remove(folder)
     }
@@ -80,7 +83,7 @@ final class ForwardSocket {
         _ = unsafe rmdir(folder)
     }
 
-    /// Removes those whose program was killed.
+    /// Removes folders whose program was killed.
     private static func removeAbandoned(in parent: String) {
         guard let listing = unsafe opendir(parent) else { return }
         defer { unsafe closedir(listing) }

@@ -1,47 +1,52 @@
 internal import AuthRefreshInterface
 internal import StrictJSON
 
-/// What the other machine can make `authctl forward` hold.
+/// The limits on what the other machine can make `authctl forward` hold.
 struct ForwardingLimits {
-    /// Bytes of one call. The longest that is of any use names a token set (1 KiB) or hands on a server's challenge.
+    /// The most bytes of one call. The longest useful one names a token set (1 KiB) or contains a server's challenge.
     let forwardedCallBytesMax = 65_536
-    /// Bytes of the daemon's reply, for which a token of 64 KiB leaves room.
+    /// The most bytes of the daemon's reply, with room for a token of 64 KiB.
     let forwardedReplyBytesMax = 1_048_576
-    /// Programs of the other machine that are connected at once. The daemon has one connection for each that waits for a token, of the 480
-    /// that it has for its user.
+    /// The most connected programs on the other machine. The daemon has one connection for each of them that waits for
+    /// a token, out of 480 for its user.
     let forwardedClientsMax = 64
 }
 
-/// A call that may go to the daemon.
+/// A call that may be passed to the daemon.
 struct ForwardedCall: Equatable {
     let method: Method
     let account: String
-    /// The object as it came; it names `account` and no other.
+    /// The parameters as received. They name `account` and no other account.
     let parameters: String
 }
 
-/// Decides what a forwarded socket does with what is sent to it.
+/// Decides what a forwarded socket does with a message.
 ///
-/// Whoever is root on the other machine can send anything. So what passes is read whole, and the daemon gets a call that is written anew.
+/// Root on the other machine can send anything. So an accepted call is parsed completely, and the daemon gets a newly
+/// written one.
 struct ForwardedCallFilter {
     enum Verdict: Equatable {
         case pass(ForwardedCall)
-        /// - Parameter endsConnection: whether nothing that follows can be understood.
+        /// Refuses the message.
+        ///
+        /// - Parameter endsConnection: whether later messages cannot be understood.
         case refuse(reply: String, endsConnection: Bool)
     }
 
     static let methods: [Method] = [.acquireToken, .reportRejected]
 
-    /// As bytes: to Swift, two strings are the same if Unicode says that they look alike (a Kelvin sign and a K).
+    /// As bytes, because Swift compares strings by Unicode equivalence (a Kelvin sign equals a K).
     private let accounts: Set<[UInt8]>
 
     init(accounts: [String]) {
         self.accounts = Set(accounts.map { Array($0.utf8) })
     }
 
+    /// Checks a message.
+    ///
     /// - Parameter message: without its NUL.
     func judge(_ message: [UInt8]) -> Verdict {
-        // As deep and as many as the daemon takes of a call of this length.
+        // The same limits as the daemon's for a call of this length.
         guard let document = try? JSONDocument(message, nestingMax: 32, valuesMax: 4096),
             let envelope = Self.members(of: document.root)
         else { return Self.broken("message") }
@@ -59,10 +64,11 @@ struct ForwardedCallFilter {
         return .pass(ForwardedCall(method: method, account: account, parameters: parameters))
     }
 
-    /// A call that is longer than `forwardedCallBytesMax`.
+    /// The verdict on a call longer than `forwardedCallBytesMax`.
     static var tooLong: Verdict { broken("message") }
 
-    /// By name; nil if it is no object, or a name comes twice: every reader would say otherwise which of the two was meant.
+    /// The members by name; nil if it is not an object, or if a name occurs twice, because readers would disagree on
+    /// which one counts.
     private static func members(of value: JSONValue) -> [String: JSONValue]? {
         guard let members = value.members else { return nil }
         var found: [String: JSONValue] = [:]
@@ -85,7 +91,7 @@ struct ForwardedCallFilter {
 }
 
 extension ForwardedCallFilter.Verdict {
-    /// Any other method; nothing of the call is looked at.
+    /// The verdict on any other method, without checking the rest of the call.
     fileprivate static var notForwarded: Self {
         let error = PermissionDeniedError(
             reason: "this socket is forwarded from another machine, for the tokens of some accounts and nothing else",
@@ -95,18 +101,19 @@ extension ForwardedCallFilter.Verdict {
         return .refuse(reply: reply, endsConnection: false)
     }
 
-    /// The same for accounts that are not forwarded and for those that do not exist.
+    /// The verdict on an account that is not forwarded or does not exist.
     fileprivate static func unknown(_ account: String) -> Self {
         .refuse(reply: ForwardedReply.noSuchAccount(account), endsConnection: false)
     }
 }
 
-/// Replies as they go to the other machine, each with its NUL.
+/// Writes the replies for the other machine, each with a NUL.
 enum ForwardedReply {
-    /// The daemon's reply to a call that has passed.
+    /// The daemon's reply to an accepted call.
     static func text(error: String?, parameters: String, to call: ForwardedCall) -> String {
         guard let error else { return "{\"parameters\":\(parameters)}\0" }
-        // The account was removed meanwhile. The daemon names the one that is spelled nearly so, which is no business of the other machine.
+        // The account was removed in the meantime. The daemon's error may suggest a similar account, which the other
+        // machine must not learn about.
         guard error != NoSuchAccountError.name else { return noSuchAccount(call.account) }
         return self.error(error, parameters)
     }

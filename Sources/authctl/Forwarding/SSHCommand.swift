@@ -1,20 +1,21 @@
 internal import Glibc
 
-/// How `ssh` is called: it forwards the socket, and starts a shell there that knows where it is.
+/// Builds the `ssh` command, which forwards the socket and starts a shell that knows its path.
 struct SSHCommand {
-    /// Options that the user's configuration must not change. ssh takes the first value of each.
+    /// Options that the user's configuration must not change. For each option, ssh uses the first value.
     private static let fixedOptions = [
-        // Without the socket nothing is to be had there.
+        // Without the socket, the session is useless.
         "ExitOnForwardFailure=yes", "ClearAllForwardings=no",
-        // A connection of its own: that of another session would outlive this one, and the socket with it.
+        // A connection of its own, because a shared one would outlive this session, and with it the socket.
         "ControlMaster=no", "ControlPath=none",
         "RemoteCommand=none",
     ]
 
-    /// Runs on the other machine, by `/bin/sh`: whatever the login shell is, it need only understand quotes. `$1` is the socket, `$2` a command.
+    /// The script that `/bin/sh` runs on the other machine. The login shell, whatever it is, only has to understand
+    /// quotes. `$1` is the socket, `$2` a command.
     ///
-    /// The traps keep the shell alive until the command has ended, so that it removes the socket, which sshd does not. What umask the
-    /// socket was made with is up to sshd's own settings (`StreamLocalBindMask`).
+    /// The traps keep the shell alive until the command has ended. It then removes the socket, which sshd does not.
+    /// sshd's own settings decide the umask of the socket (`StreamLocalBindMask`).
     private static let remoteScript =
         "trap : HUP INT QUIT TERM; trap \"rm -f $1\" EXIT; "
         + "test -S \"$1\" && test -O \"$1\" && chmod 600 \"$1\" "
@@ -23,11 +24,11 @@ struct SSHCommand {
         + "if test $# -gt 1; then \"${SHELL:-/bin/sh}\" -c \"$2\"; else \"${SHELL:-/bin/sh}\" -l; fi; exit $?"
 
     let host: String
-    /// `-o` each.
+    /// The values for `-o`.
     let options: [String]
     let localSocket: String
     let remoteSocket: String
-    /// For the login shell there; nil: that shell itself.
+    /// The command for the login shell; nil for an interactive shell.
     let command: String?
     /// Whether the login shell gets a terminal.
     let hasTerminal: Bool
@@ -41,7 +42,8 @@ struct SSHCommand {
             + ["--", host, remote.joined(separator: " ")]
     }
 
-    /// A path that nobody can guess, new for each connection. /tmp, for where else a user may write there is not known here.
+    /// A new path for each connection, which nobody can guess. It is in /tmp, because we do not know where else the
+    /// user may write.
     static func freshRemoteSocket() -> String {
         var random = SystemRandomNumberGenerator()
         let digits = (0..<2).map { _ in
@@ -51,7 +53,7 @@ struct SSHCommand {
         return "/tmp/authctl-\(digits.joined())"
     }
 
-    /// One word for any shell: in fish a backslash between quotes means something, too.
+    /// Quotes one word for any shell. In fish, a backslash has a meaning even inside quotes.
     static func quote(_ text: String) -> String {
         let quoted = text.map { character in
             switch character {

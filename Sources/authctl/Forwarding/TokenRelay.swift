@@ -1,16 +1,18 @@
 internal import Glibc
 internal import VarlinkClient
 
-/// Lets programs of the other machine in, and looks after them; none waits for another.
+/// Accepts and serves programs of the other machine. None of them waits for another.
 final class TokenRelay {
     private let listener: Int32
     private let filter: ForwardedCallFilter
     private let limits: ForwardingLimits
     private let connect: ForwardClient.Connect
-    /// In the order in which they came.
+    /// The clients, in the order of their connection.
     private var clients: [ForwardClient] = []
 
-    /// - Parameter listener: a listening socket that does not block.
+    /// Creates a relay.
+    ///
+    /// - Parameter listener: a non-blocking listening socket.
     init(
         listener: Int32,
         accounts: [String],
@@ -23,16 +25,16 @@ final class TokenRelay {
         self.connect = connect
     }
 
-    /// What poll(2) is to watch: the listening socket, then two descriptors for each client.
+    /// What poll(2) has to watch: the listening socket, then two descriptors for each client.
     var interests: [pollfd] {
-        // Whoever has to wait does so in the kernel.
+        // New clients wait in the kernel.
         let listener = hasRoom ? listener : -1
         return [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)] + clients.flatMap(\.interests)
     }
 
-    /// Does what can be done without waiting.
+    /// Does everything that is possible without waiting.
     ///
-    /// - Parameter ready: `interests`, with what poll(2) has found.
+    /// - Parameter ready: `interests` with poll(2)'s results.
     func serve(_ ready: ArraySlice<pollfd>) {
         for (index, client) in clients.enumerated() {
             let first = ready.startIndex + 1 + 2 * index
@@ -58,16 +60,17 @@ final class TokenRelay {
         clients.append(ForwardClient(descriptor: descriptor, filter: filter, limits: limits, connect: connect))
     }
 
-    /// For one too many the oldest that wants nothing goes, else the oldest that does not wait for the daemon.
+    /// Makes room for a new client: it closes the oldest idle client, or else the oldest that does not wait for the
+    /// daemon.
     private func makeRoom() {
         guard clients.count >= limits.forwardedClientsMax else { return }
         let index = clients.firstIndex(where: \.isIdle) ?? clients.firstIndex { !$0.isAsking }
         if let index { clients.remove(at: index) }
     }
 
-    /// Whether ssh, which is ours, has connected, and nobody else.
+    /// Whether our own ssh has connected, and nobody else.
     private static func isOurs(_ descriptor: Int32) -> Bool {
-        // struct ucred, which glibc shows to programs in C only.
+        // struct ucred, which glibc declares only for C programs.
         var peer: (pid: UInt32, uid: UInt32, gid: UInt32) = (0, 0, 0)
         var length = socklen_t(MemoryLayout.size(ofValue: peer))
         return unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid()

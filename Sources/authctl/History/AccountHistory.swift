@@ -1,6 +1,6 @@
-/// How an account fared in an hour, as one character tells it. The later, the more it concerns the person.
+/// The state of an account in an hour, for one character of the plot. Later cases concern the person more.
 enum HourState: String, CaseIterable, Comparable, Sendable {
-    /// The journal does not tell: the daemon did not run, or there is nothing so old.
+    /// The journal does not say: the daemon did not run, or there are no entries that old.
     case unknown
     case signedOut = "signed-out"
     case fresh
@@ -20,27 +20,27 @@ enum HourState: String, CaseIterable, Comparable, Sendable {
     }
 }
 
-/// What an account's lines in the journal add up to.
+/// The history of an account from its journal lines.
 struct AccountHistory {
     static let hour: Int64 = 3_600_000_000
 
-    /// In the order of their times.
+    /// The lines, ordered by time.
     let lines: [JournalLine]
-    /// µs since 1970: the end of the last hour.
+    /// The end of the last hour, in µs since 1970.
     let nowUSec: Int64
     let hourCount: Int
 
-    /// When the first of the hours begins, µs since 1970.
+    /// The start of the first hour, in µs since 1970.
     var startUSec: Int64 { nowUSec - Int64(hourCount) * Self.hour }
 
-    /// The worst state of each hour, the earliest first; the last one ends now.
+    /// The worst state of each hour, the earliest first. The last hour ends now.
     var hours: [HourState] {
         var hours = [HourState](repeating: .unknown, count: hourCount)
         var state = HourState.unknown
         for (index, line) in lines.enumerated() {
             state = Self.state(after: line, in: state)
             let next = index + 1 < lines.count ? lines[index + 1].atUSec : nowUSec
-            // A token that nobody refreshed tells nothing beyond its end.
+            // After a token has expired without a refresh, the state is unknown.
             let end = state == .fresh ? min(next, line.expiresAtUSec ?? next) : next
             mark(state, from: line.atUSec, to: end, in: &hours)
             if state == .fresh, end < next { state = .unknown }
@@ -60,7 +60,7 @@ struct AccountHistory {
     private static func state(after line: JournalLine, in state: HourState) -> HourState {
         switch line.event {
         case "token-refreshed", "signed-in": .fresh
-        // While somebody must act the daemon may try on, and says why somebody must.
+        // While somebody is needed, the daemon may still try, and states the reason each time.
         case "refresh-failed": line.reason == nil ? .retrying : .needsYou
         case "interaction-required", "misconfigured": .needsYou
         case "signed-out", "account-parked", "account-removed": .signedOut
@@ -68,14 +68,14 @@ struct AccountHistory {
         }
     }
 
-    /// Lines of the same kind in a row, as one.
+    /// Consecutive lines of the same kind, as one entry.
     struct Entry: Equatable {
         let event: String
-        /// µs since 1970.
+        /// The time of the first line, in µs since 1970.
         let firstUSec: Int64
         var lastUSec: Int64
         var count = 1
-        /// Of the last.
+        /// The cause in the last line.
         var cause: String?
     }
 
@@ -94,16 +94,16 @@ struct AccountHistory {
         }
     }
 
-    /// What comes again and again by itself.
+    /// The events that repeat by themselves.
     private static let repeats: Set = [
         "token-refreshed", "refresh-failed", "token-set-refreshed", "token-set-failed", "misconfigured",
     ]
 
-    /// What a line says of why; nil if nothing.
+    /// The cause in a line; nil if there is none.
     static func cause(of line: JournalLine) -> String? {
         let parts = [line.error, line.detail].compactMap(\.self)
         let words = parts.isEmpty ? nil : parts.joined(separator: "; ")
-        // The reason of an interaction is a word of the interface's; that of a sign-in is told as it is.
+        // For an interaction, the reason is an interface constant; for a sign-in, it is shown as it is.
         guard line.event == "interaction-required" else { return words ?? line.reason }
         return Wording.reason(line.reason) + (words.map { " (\($0))" } ?? "")
     }

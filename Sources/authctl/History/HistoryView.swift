@@ -1,15 +1,15 @@
 internal import Terminal
 internal import TextEncodings
 
-/// What `authctl history` prints: a plot, and below it what happened.
+/// The output of `authctl history`: a plot, followed by the events.
 struct HistoryView {
-    /// Entries that are shown: what fits on a screen with the plot.
+    /// How many entries are shown, so that they fit on a screen together with the plot.
     private static let entriesMax = 18
 
     let account: String
     let history: AccountHistory
 
-    /// The lines, each with its newline.
+    /// The lines, each with a newline.
     func render(_ style: TerminalStyle) -> String {
         let entries = history.entries
         let hidden = entries.count - Self.entriesMax
@@ -23,7 +23,7 @@ struct HistoryView {
 
     private static let stampWidth = 21
 
-    /// Twenty-four characters a line, so that a column is a time of day.
+    /// The plot with 24 characters per line, so that each column is a time of day.
     private func plot(_ style: TerminalStyle) -> [String] {
         let hours = history.hours
         var lines = [
@@ -72,7 +72,7 @@ struct HistoryView {
         return "\(LocalTime.stamp(entry.lastUSec))  \(Self.words(for: entry.event))\(times)\(cause)"
     }
 
-    /// An event that this program does not know is told by its name.
+    /// The words for an event. An unknown event is shown by its name.
     private static func words(for event: String) -> String {
         switch event {
         case "token-refreshed": "refreshed"

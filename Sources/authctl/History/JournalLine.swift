@@ -1,20 +1,20 @@
-/// A line of the daemon's about an account, as `journalctl -o json` prints it.
+/// A journal line of the daemon about an account, in the format of `journalctl -o json`.
 struct JournalLine: Decodable, Sendable {
-    /// The fields that are asked for, beside those that journalctl prints always.
+    /// The requested fields, in addition to those that journalctl always prints.
     static let fields = [
         "MESSAGE", "AUTHREFRESH_EVENT", "AUTHREFRESH_ERROR", "AUTHREFRESH_DETAIL", "AUTHREFRESH_REASON",
         "AUTHREFRESH_EXPIRES_AT_USEC", "AUTHREFRESH_CORRELATION_ID",
     ]
 
-    /// µs since 1970.
+    /// When it was written, in µs since 1970.
     let atUSec: Int64
     /// The event's name on the wire: `token-refreshed`.
     let event: String
     let error: String?
     let detail: String?
-    /// Why the user must act, or a sign-in has failed.
+    /// Why the user is needed, or why a sign-in failed.
     let reason: String?
-    /// When the token ends, µs since 1970.
+    /// When the token expires, in µs since 1970.
     let expiresAtUSec: Int64?
     let correlationID: String?
 
@@ -28,10 +28,12 @@ struct JournalLine: Decodable, Sendable {
         case correlationID = "AUTHREFRESH_CORRELATION_ID"
     }
 
-    /// - Throws: if the line is not about something that happened to an account.
+    /// Decodes a line.
+    ///
+    /// - Throws: an error if the line is not about an event of an account.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        // Numbers are text in the journal, and text that is not printable is an array of bytes: nobody needs those here.
+        // The journal has numbers as text, and unprintable text as an array of bytes, which is not needed here.
         func text(_ key: CodingKeys) -> String? {
             (try? members.decodeIfPresent(String.self, forKey: key)).flatMap(\.self)
         }
@@ -50,16 +52,16 @@ struct JournalLine: Decodable, Sendable {
     }
 }
 
-/// What the journal has of one account.
+/// The journal's lines about one account.
 struct AccountJournal {
-    /// In the order of their times.
+    /// The lines, ordered by time.
     let lines: [JournalLine]
 
-    /// Lines that are read at most: a token that lives five minutes has a thousand in two days.
+    /// The most lines that are read. A token that lives five minutes has a thousand lines in two days.
     private static let linesMax = 10_000
-    /// Bytes of them: a line has a few hundred.
+    /// The most bytes that are read. A line has a few hundred.
     private static let bytesMax = 16 << 20
-    /// Reading a large journal from a slow disk takes its time.
+    /// The time limit. Reading a large journal from a slow disk takes long.
     private static let limitMilliseconds: Int32 = 30_000
 
     /// Reads the user's journal.
@@ -89,7 +91,7 @@ struct AccountJournal {
         return AccountJournal(lines: lines(in: output.text))
     }
 
-    /// What is no line about an event is left out.
+    /// The journal lines in the text, without those that are not about an event.
     static func lines(in text: String) -> [JournalLine] {
         text.split(separator: "\n").compactMap { WireText.decode(JournalLine.self, fromText: String($0)) }
             .sorted { $0.atUSec < $1.atUSec }

@@ -1,6 +1,7 @@
-/// In place of the Swift runtime's: at the start of every program it looks in seven places for the one that would print its
-/// backtraces. There is none beside `authctl`, and one that printed what is in its memory would be none to have.
+/// Replaces a function of the Swift runtime. At the start of every program, the runtime looks in seven places for the
+/// program that prints its backtraces. There is none next to `authctl`, and there should be none that prints its
+/// memory.
 ///
-/// - Returns: nil: there is none.
+/// - Returns: nil, which means that there is none.
 @_cdecl("__wrap_swift_copyAuxiliaryExecutablePath")
 func findNoBacktracer(_: UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>? { nil }

@@ -3,38 +3,39 @@ internal import StrictJSON
 internal import TextEncodings
 internal import VarlinkClient
 
-/// What `authctl token` was asked for; both ways of reading the arguments end here.
+/// The request of `authctl token`. Both ways of reading the arguments produce it.
 struct TokenRequest: Hashable, Sendable {
     var account: String
-    /// Seconds the token must still be valid. Nil: it must not have ended.
+    /// How many seconds the token must still be valid; nil if it only must not have expired.
     var minimumValidity: Int64?
-    /// Scope tokens of a token set of its own. Empty, as are the next two: the account's default token.
+    /// The scope tokens of a token set. If these and the next three are empty, the request is for the account's default
+    /// token.
     var scopes: [String] = []
-    /// Resource URIs (RFC 8707) of a token set of its own.
+    /// The resource URIs (RFC 8707) of a token set.
     var resources: [String] = []
-    /// The audience of a token set of its own. Nil: none.
+    /// The audience of a token set; nil for none.
     var audience: String?
-    /// The claims of a token set of its own, a JSON object. Nil: none.
+    /// The claims of a token set, a JSON object; nil for none.
     var claims: String?
-    /// Refresh even if the token is valid.
+    /// Whether to refresh even if the token is valid.
     var force = false
-    /// Ask for the account's ID token, too.
+    /// Whether to request the account's ID token as well.
     var idToken = false
     var format = TokenFormat.raw
-    /// Whose mailbox it is, for the SASL formats. Nil: the account's name says it, if it is an address.
+    /// The mailbox for the SASL formats; nil uses the account's name, if that is an address.
     var user: String?
     /// The value of `--socket`.
     var socket: String?
 
-    /// The scope tokens in the value of one option: scopes are often copied with their spaces.
+    /// The scope tokens in one option's value, because scopes are often copied together with their spaces.
     static func scopeTokens(of value: String) -> [String] {
         value.split(separator: " ").map(String.init)
     }
 }
 
-/// How `authctl token` prints a token.
+/// The forms in which `authctl token` prints a token.
 enum TokenFormat: String, CaseIterable, Sendable {
-    /// The access token alone.
+    /// Only the access token.
     case raw
     /// An `Authorization` header line (RFC 9110 §11.6.2).
     case header
@@ -42,12 +43,12 @@ enum TokenFormat: String, CaseIterable, Sendable {
     case json
     /// Lines for a shell's `eval`: `export AUTHREFRESH_ACCESS_TOKEN='…'`.
     case env
-    /// The initial response of SASL XOAUTH2, in base64, as Google and Microsoft describe it.
+    /// The initial response of SASL XOAUTH2 in base64, as defined by Google and Microsoft.
     case xoauth2
     /// The initial response of SASL OAUTHBEARER, in base64 (RFC 7628 §3.1).
     case oauthbearer
 
-    /// Whether the form names whose mailbox the token is for.
+    /// Whether the form contains the mailbox.
     var needsUser: Bool {
         switch self {
         case .raw, .header, .json, .env: false
@@ -58,10 +59,10 @@ enum TokenFormat: String, CaseIterable, Sendable {
 
 /// Reads the arguments of `authctl token` by hand.
 ///
-/// Mail clients start this command for every connection: the argument parser costs more than the question itself
-/// (measured: 1.9 ms against 0.8 ms). What is not understood here, and every error, is left to the parser.
+/// Mail clients start this command for every connection, and the argument parser takes longer than the call to the
+/// daemon (measured: 1.9 ms and 0.8 ms). Everything unusual, and every error, is left to the parser.
 enum TokenArguments {
-    /// The request, or nil if the parser must look at the arguments.
+    /// The request; nil if the parser has to read the arguments.
     ///
     /// - Parameter arguments: without the program's name; the first is the command.
     static func parse(_ arguments: [String]) -> TokenRequest? {
@@ -101,7 +102,7 @@ enum TokenArguments {
         var user: String?
         var socket: String?
 
-        /// Takes one option with its value; false if it is unknown, given twice or wrong.
+        /// Reads one option with its value; false if it is unknown, repeated or invalid.
         mutating func take(_ argument: String, from rest: inout ArraySlice<String>) -> Bool {
             switch argument {
             case "--force":
@@ -160,13 +161,13 @@ enum TokenArguments {
 }
 
 extension TokenRequest {
-    /// Seconds that a token may fall short of what was asked for without a word: its way here takes time, and a server's word on
-    /// a lifetime is in whole seconds.
+    /// How many seconds a token may be shorter than requested without a warning. Its transport takes time, and servers
+    /// state lifetimes in whole seconds.
     private static let slack: Int64 = 5
 
-    /// Acquires the token, and hands over the text for standard output.
+    /// Acquires the token, and passes the text for standard output to `deliver`.
     ///
-    /// Nothing of it is taken apart before `deliver` returns: an end of the process there saves that.
+    /// Nothing is deallocated before `deliver` returns. If the process ends there, that time is saved.
     func answer(_ deliver: (String) throws(AuthctlError) -> Void) throws(AuthctlError) {
         if format.needsUser { _ = try saslUser() }
         var daemon = try DaemonConnection(socket: socket)
@@ -176,7 +177,7 @@ extension TokenRequest {
         try withExtendedLifetime(token) { () throws(AuthctlError) in try deliver(text) }
     }
 
-    /// Acquires the token on a connection that others may use after it.
+    /// Acquires the token on a connection that can be used afterwards.
     func acquire(from daemon: inout DaemonConnection) throws(AuthctlError) -> AcquiredToken {
         try AcquiredToken(reply: reply(from: &daemon))
     }
@@ -194,9 +195,9 @@ extension TokenRequest {
         warnIfShort(endingAt: token.expiresAtUSec)
     }
 
-    /// A token that is valid for less than was asked for is worth more than none, but not in silence.
+    /// Warns if the token is valid for less time than requested. Such a token is better than none.
     ///
-    /// - Parameter end: the token's, µs since 1970.
+    /// - Parameter end: when the token expires, in µs since 1970.
     func warnIfShort(endingAt end: Int64) {
         guard let minimumValidity else { return }
         let left = LocalTime.now.seconds(until: end)
@@ -218,22 +219,23 @@ extension TokenRequest {
         return object.text
     }
 
-    /// Nil if there is nothing to name.
+    /// The texts as a JSON array; nil if there are none.
     private static func array(_ texts: [String]) -> String? {
         texts.isEmpty ? nil : JSONText.array(texts)
     }
 }
 
-/// A token as the daemon handed it out, and the forms in which it is printed. Written without Foundation: mail clients wait
-/// for it.
+/// A token from the daemon, and its printed forms. It is written without Foundation, because mail clients wait for it.
 struct AcquiredToken {
     let accessToken: String
     let tokenType: String
-    /// µs since 1970.
+    /// When the token expires, in µs since 1970.
     let expiresAtUSec: Int64
     private let reply: JSONText
 
-    /// - Throws: `connection(.unreadableReply)` if a part is missing, or holds characters that could forge a header.
+    /// Reads a reply.
+    ///
+    /// - Throws: `connection(.unreadableReply)` if a part is missing, or contains characters that could forge a header.
     init(reply: JSONText) throws(AuthctlError) {
         guard let token = reply["accessToken"]?.string, Self.isPrintable(token),
             let type = reply["tokenType"]?.string, Self.isPrintable(type),
@@ -245,9 +247,9 @@ struct AcquiredToken {
         self.reply = reply
     }
 
-    /// The text for standard output, with its newline.
+    /// The text for standard output, with a newline.
     ///
-    /// - Throws: `usage` if a SASL format has no user, or the token is for no header.
+    /// - Throws: `usage` if a SASL format has no user, or the token cannot be used in a header.
     func text(for request: TokenRequest) throws(AuthctlError) -> String {
         switch request.format {
         case .raw: "\(accessToken)\n"
@@ -261,7 +263,7 @@ struct AcquiredToken {
 
     private var authorization: String {
         get throws(AuthctlError) {
-            // RFC 8693 §2.2.1: a token that is no access token, an id_token for one.
+            // RFC 8693 §2.2.1: a token that is not an access token, for example an ID token.
             guard tokenType != "N_A" else {
                 throw .usage(.noAuthorizationHeader)
             }
@@ -269,9 +271,9 @@ struct AcquiredToken {
         }
     }
 
-    /// The reply as one object.
+    /// The reply as a JSON object.
     ///
-    /// - Parameter proof: what stands in it besides; nil if there is none.
+    /// - Parameter proof: a proof to add; nil for none.
     func object(with proof: String? = nil) -> JSONObjectText {
         var object = JSONObjectText()
         object.add("accessToken", JSONText.quote(accessToken))
@@ -283,11 +285,11 @@ struct AcquiredToken {
         return object
     }
 
-    /// What was granted, of a token set; nil if it is not told.
+    /// The granted scopes of a token set; nil if they are unknown.
     private var scopes: [String]? { reply["scopes"]?.elements?.compactMap(\.string) }
 
-    /// Whole seconds, because that is what `date` and the arithmetic of shells work with; rounded down, so that a token is not
-    /// promised longer than it lives.
+    /// The lines for a shell. Times are in whole seconds, which `date` and shell arithmetic use, and are rounded down
+    /// so that no token seems to live longer than it does.
     private func environment(of account: String) -> String {
         let variables = [
             ("AUTHREFRESH_ACCOUNT", account),
@@ -300,7 +302,7 @@ struct AcquiredToken {
         }
     }
 
-    /// RFC 5801 §4: in the user's name "," and "=" would end it.
+    /// RFC 5801 §4: "," and "=" in a user name would end it.
     private func gs2User(_ request: TokenRequest) throws(AuthctlError) -> String {
         var escaped = ""
         for character in try request.saslUser().unicodeScalars {
@@ -313,16 +315,16 @@ struct AcquiredToken {
         return escaped
     }
 
-    /// RFC 6749 §A.12: an access token is visible ASCII and space. A line break in it would forge a second header.
+    /// RFC 6749 §A.12: an access token consists of visible ASCII and spaces. A line break would forge a second header.
     static func isPrintable(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 }
 
 extension TokenRequest {
-    /// Whose mailbox the token is for.
+    /// The mailbox that the token is for.
     ///
-    /// - Throws: `usage` if neither `--user` nor the account's name says it.
+    /// - Throws: `usage` if neither `--user` nor the account's name contains it.
     func saslUser() throws(AuthctlError) -> String {
         let isAddress = account.utf8.contains(UInt8(ascii: "@"))
         guard let name = user ?? (isAddress ? account : nil) else {

@@ -3,9 +3,9 @@ internal import Glibc
 internal import Terminal
 internal import TextEncodings
 
-/// `authctl status --watch`: the table of `authctl status`, kept true in place until the user has seen enough.
+/// Runs `authctl status --watch`: it shows the table of `authctl status` and updates it in place until the user quits.
 ///
-/// The daemon tells what changes. The words that age ("in 42 min") are drawn anew when they do, from what is known here.
+/// The daemon reports changes. Relative times ("in 42 min") are redrawn when they change, without asking the daemon.
 struct LiveStatus {
     /// How the user ended it.
     private enum Ending {
@@ -13,25 +13,27 @@ struct LiveStatus {
         case signal(Int32)
     }
 
-    /// What a wait ended with.
+    /// The result of a wait.
     private enum WaitResult {
-        /// The time was over, or there is something to read.
+        /// The time is over, or there is something to read.
         case nothing
-        /// The terminal has another size, or is ours again.
+        /// The terminal's size has changed, or the program has returned to the foreground.
         case redraw
         case ending(Ending)
     }
 
-    /// µs between two drawings: a thousand changes a second are not a thousand screens.
+    /// The shortest time between two drawings in µs, so that a thousand changes per second do not cause a thousand
+    /// drawings.
     private static let pace: Int64 = 100_000
-    /// µs. The wall clock may be stepped, and nobody tells: words are looked over at least this often.
+    /// The longest wait in µs. The wall clock may be stepped without notice, so the words are updated at least this
+    /// often.
     private static let longestWait: Int64 = 60_000_000
     private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
     let names: [String]
     let connection: ConnectionOptions
 
-    /// Draws until `q` is typed. A signal that ends programs ends this one too, with the terminal as it was.
+    /// Draws until the user types `q`. A signal that ends programs also ends this one, with the terminal restored.
     func run() throws(AuthctlError) {
         try TerminalScreen.check()
         var feed = try StatusFeed.open(names: names, connection: connection)
@@ -52,7 +54,7 @@ struct LiveStatus {
             screen.takeEachKey(page.hidden != nil)
             try screen.draw(page.lines, footer: footer(page, isAnswered: feed.isAnswered))
             let next = min(time.untilWordsChange(accounts.flatMap(\.shownInstants)), Self.longestWait)
-            // Changes are left in the socket for the first moment: they are drawn together.
+            // Changes wait in the socket for a moment, so that they are drawn together.
             var result = try wait(for: screen.keyDescriptors, Self.pace, &screen, &position, signals)
             if case .nothing = result, try !feed.takeChanges() {
                 let descriptors = screen.keyDescriptors + feed.pollDescriptors
@@ -63,7 +65,7 @@ struct LiveStatus {
         }
     }
 
-    /// Waits for something to happen, and takes what was typed and which signals came.
+    /// Waits for an event, and reads the typed keys and the signals.
     private func wait(
         for descriptors: [Int32],
         _ microseconds: Int64,
@@ -73,7 +75,7 @@ struct LiveStatus {
     ) throws(AuthctlError) -> WaitResult {
         let ready = signals.wait(for: descriptors, microseconds: max(0, microseconds))
         if ready.contains(STDIN_FILENO) {
-            // A terminal that hangs up sends SIGHUP, if it can.
+            // A terminal that hangs up should send SIGHUP.
             guard let keys = screen.takeKeys() else { return .ending(.signal(SIGHUP)) }
             if keys.isEmpty || keys.contains(where: TerminalScreen.lastKeys.contains) { return .ending(.quit) }
             position.move(by: keys)
@@ -102,13 +104,13 @@ struct LiveStatus {
     }
 }
 
-/// Which part of the accounts and notes is shown.
+/// The part of the accounts and notes that is shown.
 private struct ScrollPosition {
     private(set) var offset = 0
     private var room = 1
     private var keys = ScrollKeys()
 
-    /// What was asked for becomes what there is.
+    /// Limits the requested position to the possible ones.
     mutating func settle(on page: StatusScreen.Page) {
         (offset, room) = (page.offset, page.room)
     }
@@ -128,37 +130,40 @@ private struct ScrollPosition {
 }
 
 extension AccountStatus {
-    /// The instants whose distance is told in words.
+    /// The instants whose relative time is shown.
     fileprivate var shownInstants: [Int64] {
         [expiresAtUSec, nextAttemptAtUSec, refreshTokenExpiresAtUSec, sinceUSec].compactMap(\.self)
     }
 }
 
-/// The terminal as a screen of its own, which is drawn anew in place; what was there before comes back at the end.
+/// The terminal's alternate screen, which is redrawn in place. The earlier content returns at the end.
 ///
-/// As little as possible is changed, for nobody changes it back after SIGKILL: while everything is in sight, the terminal goes on gathering
-/// lines and showing what is typed, so that a shell is as usable as before. Only a `q` ends a line as Enter does.
+/// It changes as little as possible, because nobody restores the terminal after SIGKILL. While everything fits on the
+/// screen, the terminal keeps its line mode and its echo, so that a shell stays usable. The only change is that `q`
+/// ends a line, like Enter.
 struct TerminalScreen: ~Copyable {
     /// xterm's private mode of the alternate screen.
     private static let enter = "\u{1B}[?1049h"
     private static let leave = "\u{1B}[?1049l"
 
-    /// The keys that are read as soon as they are typed: `q`, and Ctrl-D where the terminal does not gather lines.
+    /// The keys that are read immediately: `q`, and Ctrl-D if the terminal is not in line mode.
     static let lastKeys = [UInt8(ascii: "q"), UInt8(ascii: "Q"), 0x04]
 
-    /// Nil: nobody types here.
+    /// The settings to restore; nil if standard input is not a terminal.
     private var settingsBefore: termios?
-    /// Whether each key comes as it is typed, and none is shown.
+    /// Whether each key is read immediately, without echo.
     private var takesEachKey = false
 
-    /// - Throws: `usage` if standard output is no terminal, or one that cannot move its cursor.
+    /// Checks the terminal.
+    ///
+    /// - Throws: `usage` if standard output is not a terminal, or if its cursor cannot be moved.
     static func check() throws(AuthctlError) {
         guard TerminalStyle.standardOutput.canDraw else {
             throw .usage(.watchNeedsTerminal)
         }
     }
 
-    /// Takes the terminal, which `check` has found to be one.
+    /// Takes over the terminal, after `check`.
     init() throws(AuthctlError) {
         var settings = termios()
         if unsafe tcgetattr(STDIN_FILENO, &settings) == 0 { settingsBefore = settings }
@@ -167,16 +172,17 @@ struct TerminalScreen: ~Copyable {
 
     deinit { close() }
 
-    /// The descriptors on which keys come; none if nobody types here.
+    /// The descriptors for keys; empty if standard input is not a terminal.
     var keyDescriptors: [Int32] { settingsBefore == nil ? [] : [STDIN_FILENO] }
 
-    /// Takes the terminal, also after `close`.
+    /// Takes over the terminal, also after `close`.
     func open() throws(AuthctlError) {
         setKeys()
         try StandardOutput.write(Self.enter)
     }
 
-    /// Has each key come as it is typed, as scrolling needs it; or lines, which leave the terminal as it was.
+    /// Switches between reading each key, which scrolling needs, and reading lines, which leaves the terminal as it
+    /// was.
     mutating func takeEachKey(_ isWanted: Bool) {
         guard takesEachKey != isWanted else { return }
         takesEachKey = isWanted
@@ -189,7 +195,7 @@ struct TerminalScreen: ~Copyable {
             settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
             TypedLine.waitForEachByte(&settings)
         } else {
-            // termios(3): two characters more that end a line. All else that is typed stays with the terminal until Enter.
+            // termios(3): two more characters that end a line. All other input stays in the terminal until Enter.
             unsafe withUnsafeMutableBytes(of: &settings.c_cc) { characters in
                 unsafe characters[Int(VEOL)] = Self.lastKeys[0]
                 unsafe characters[Int(VEOL2)] = Self.lastKeys[1]
@@ -198,12 +204,12 @@ struct TerminalScreen: ~Copyable {
         unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func close() {
-        // A terminal that is gone needs nothing more.
+        // If the terminal is gone, this need not succeed.
         _ = FileDescriptor.write(Self.leave, to: STDOUT_FILENO)
         if var settings = settingsBefore {
-            // What was typed here is no command of the shell's.
+            // Input typed here must not become a shell command.
             tcflush(STDIN_FILENO, TCIFLUSH)
             unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         }
@@ -212,11 +218,12 @@ struct TerminalScreen: ~Copyable {
     /// Shows the lines, with `footer` below them.
     func draw(_ lines: [String], footer: String) throws(AuthctlError) {
         let drawn = (lines + [footer]).joined(separator: "\u{1B}[K\r\n")
-        // From the corner, over what is there: nothing flickers. Lines are cut at the edge instead of wrapped, for as long as this takes.
+        // Draw over the old content from the top left corner, so that nothing flickers. During the drawing, long lines
+        // are cut at the edge and not wrapped.
         try StandardOutput.show("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[K\u{1B}[J\u{1B}[?7h")
     }
 
-    /// The keys that were typed, up to one that ends a line; none for Ctrl-D; nil if the terminal has gone.
+    /// The typed keys, up to one that ends a line; empty for Ctrl-D; nil if the terminal has gone.
     mutating func takeKeys() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
@@ -224,7 +231,7 @@ struct TerminalScreen: ~Copyable {
         return Array(bytes[..<count])
     }
 
-    /// How many lines are shown above the footer.
+    /// How many lines fit above the footer.
     static var room: Int { max(1, height - 1) }
 
     private static var height: Int {

@@ -2,27 +2,29 @@ internal import AuthRefreshInterface
 internal import Glibc
 internal import Synchronization
 
-/// Where accounts stand, kept up to date by what the daemon tells; it is never asked again for what it has told.
+/// The states of accounts, updated by the daemon's changes. The daemon is never asked again for something that it has
+/// reported.
 struct StatusFeed: ~Copyable {
     private let names: [String]
     private let connection: ConnectionOptions
     private var daemon: DaemonConnection
-    /// Where the daemon as a whole is asked about: the other connection is busy with its endless answer. Nil: nothing is asked.
+    /// The connection for asking about the daemon itself, because the other one is busy with the stream of changes; nil
+    /// if nothing was asked.
     private var question: DaemonConnection?
     private var states = AccountStates()
-    /// The daemon has gone after changes that are shown first.
+    /// Whether the daemon has gone. Its last changes are shown first.
     private var hasEnded = false
-    /// In the order of the names' bytes, which is the daemon's own. While a daemon that was restarted does not answer yet: as the one
-    /// before told it.
+    /// The accounts, ordered by the bytes of their names like the daemon's lists. While a restarted daemon does not
+    /// answer yet, these are the previous daemon's.
     private(set) var accounts: [AccountStatus] = []
-    /// The daemon as a whole, as of the last change.
+    /// The daemon's own state at the last change.
     private(set) var info: GetInfo.Reply?
 
-    /// Subscribes, and waits for the present state.
+    /// Subscribes, and waits for the initial state.
     ///
-    /// - Parameter names: the accounts to follow; empty means all.
+    /// - Parameter names: the accounts to follow; empty for all.
     static func open(names: [String], connection: ConnectionOptions) throws(AuthctlError) -> StatusFeed {
-        // Not an initialiser: Swift cannot give up a type without copies half-way through one.
+        // Not an initializer, because Swift cannot abandon a noncopyable type in the middle of one.
         var feed = StatusFeed(names, connection, try connection.connect())
         try feed.daemon.subscribe(to: names)
         while !feed.states.isComplete { feed.states.apply(try feed.daemon.nextChange()) }
@@ -38,10 +40,10 @@ struct StatusFeed: ~Copyable {
         self.daemon = daemon
     }
 
-    /// Whether the daemon has told where all accounts stand; a daemon that was restarted may take its time.
+    /// Whether the daemon has sent the initial state. A restarted daemon may need some time.
     var isAnswered: Bool { states.isComplete }
 
-    /// One of them has something to read when there is a change to be taken.
+    /// The descriptors to watch. One of them becomes readable when there is a change.
     var pollDescriptors: [Int32] {
         [daemon.pollDescriptor] + (questionDescriptor.map { [$0] } ?? [])
     }
@@ -53,17 +55,17 @@ struct StatusFeed: ~Copyable {
         }
     }
 
-    /// Waits for a change, and takes those that came with it, and what the daemon says of itself by then.
+    /// Waits for a change, and reads all changes and the daemon's own state.
     ///
-    /// Ends the process once nobody reads its output.
+    /// It ends the process if nobody reads its output any more.
     mutating func waitForChange() throws(AuthctlError) {
         while try !takeChanges() || !isAnswered { StandardOutput.wait(forInputOn: pollDescriptors) }
         while let descriptor = questionDescriptor, try !takeInfo() { StandardOutput.wait(forInputOn: [descriptor]) }
     }
 
-    /// Takes the changes that have come, and waits for none: a daemon that does not answer must not keep the user's keys from being heard.
+    /// Reads the changes that have arrived, without waiting, because a silent daemon must not block the user's keys.
     ///
-    /// - Returns: whether there is something else to be shown.
+    /// - Returns: whether something has to be redrawn.
     @discardableResult mutating func takeChanges() throws(AuthctlError) -> Bool {
         var hasChanged = false
         do throws(AuthctlError) {
@@ -86,9 +88,10 @@ struct StatusFeed: ~Copyable {
         return try takeInfo() || hasChanged
     }
 
-    /// Subscribes anew after the daemon has gone: a restart, as an upgrade makes it, leaves a socket where the next one answers.
+    /// Subscribes again after the daemon has gone. During a restart, for example for an upgrade, the socket stays, and
+    /// the next daemon answers there.
     ///
-    /// - Throws: `error` itself, unless it is the connection's end and this daemon had answered.
+    /// - Throws: `error` itself, unless the connection ended and this daemon had answered.
     private mutating func begin(after error: AuthctlError) throws(AuthctlError) {
         guard case .connection(.ended) = error, isAnswered else { throw error }
         question = nil
@@ -99,29 +102,29 @@ struct StatusFeed: ~Copyable {
     }
 
     private mutating func askForInfo() throws(AuthctlError) {
-        // The answer to a question that is still open would be older than the change.
+        // An answer to an older question would be older than the change.
         var question = try connection.connect()
         try question.begin(.getInfo, GetInfo.Parameters())
         self.question = consume question
     }
 
-    /// Takes the answer about the daemon as a whole; whether there was one.
+    /// Reads the answer about the daemon itself; returns whether there was one.
     private mutating func takeInfo() throws(AuthctlError) -> Bool {
         do throws(AuthctlError) {
             guard let (reply, _) = try question?.availableReply(GetInfo.Reply.self) else { return false }
             info = reply
         } catch .connection(.ended) {
-            // It has gone, which the subscription tells, too.
+            // The daemon has gone. The subscription notices that as well.
         }
         question = nil
         return true
     }
 }
 
-/// What the changes so far add up to.
+/// The sum of all changes so far.
 struct AccountStates {
     private var byName: [String: AccountStatus] = [:]
-    /// Whether the present state has come to its end.
+    /// Whether the initial state is complete.
     private(set) var isComplete = false
 
     var sorted: [AccountStatus] {
@@ -131,17 +134,19 @@ struct AccountStates {
     mutating func apply(_ change: Subscribe.Reply) {
         if change.event == "ready" { isComplete = true }
         if let previous = change.previousName { byName[previous] = nil }
-        // A change without a state is an account's end.
+        // A change without a state means that the account was removed.
         if change.accounts.isEmpty, let account = change.account { byName[account] = nil }
         for status in change.accounts { byName[status.account] = status }
     }
 }
 
-/// What `FD_SET` makes; the macros do not reach Swift.
+/// The work of `FD_SET`, whose macros Swift cannot use.
 struct DescriptorSet {
     var set = fd_set()
 
-    /// - Parameter descriptors: each below 1024; those of this process are among the first few.
+    /// Creates a set.
+    ///
+    /// - Parameter descriptors: each below 1024; this process has only a few.
     init(_ descriptors: [Int32]) {
         unsafe withUnsafeMutableBytes(of: &set) { bytes in
             for descriptor in descriptors { unsafe bytes[Int(descriptor) / 8] |= 1 << (descriptor % 8) }
@@ -153,10 +158,11 @@ struct DescriptorSet {
     }
 }
 
-/// The signals that have come and were not looked at yet, a bit each; all that a signal handler may touch.
+/// The signals that have arrived and were not handled yet, one bit each. A signal handler may touch nothing else.
 private let arrived = Atomic<UInt64>(0)
 
-/// Holds signals back until the program waits, and tells which one broke off its wait. At most one at a time.
+/// Blocks signals except while the program waits, and reports which one interrupted a wait. There may be only one
+/// instance at a time.
 struct CaughtSignals: ~Copyable {
     private let numbers: [Int32]
     private var actionsBefore: [sigaction]
@@ -185,15 +191,15 @@ struct CaughtSignals: ~Copyable {
         unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
     }
 
-    /// The signals that came since the last call.
+    /// The signals since the last call.
     func take() -> [Int32] {
         let bits = arrived.exchange(0, ordering: .relaxed)
         return numbers.filter { bits & 1 << UInt64($0) != 0 }
     }
 
-    /// Waits until one of the descriptors has something to read, a signal comes, or the time is over.
+    /// Waits until a descriptor is readable, a signal arrives, or the time is over.
     ///
-    /// - Returns: the descriptors with something to read; none after a signal.
+    /// - Returns: the readable descriptors; empty after a signal.
     func wait(for descriptors: [Int32], microseconds: Int64) -> [Int32] {
         var wanted = DescriptorSet(descriptors)
         var time = timespec(tv_sec: Int(microseconds / 1_000_000), tv_nsec: Int(microseconds % 1_000_000 * 1000))
@@ -203,7 +209,7 @@ struct CaughtSignals: ~Copyable {
         return count > 0 ? descriptors.filter(wanted.contains) : []
     }
 
-    /// Does to this process what the signal would have done, and returns if it lives on.
+    /// Applies the signal's usual effect to this process; returns if the process survives it.
     static func passOn(_ number: Int32) {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = SIG_DFL
@@ -214,7 +220,7 @@ struct CaughtSignals: ~Copyable {
         var maskBefore = sigset_t()
         unsafe sigemptyset(&only)
         unsafe sigaddset(&only, number)
-        // It is taken here.
+        // The signal is delivered here.
         unsafe pthread_sigmask(SIG_UNBLOCK, &only, &maskBefore)
         unsafe pthread_sigmask(SIG_SETMASK, &maskBefore, nil)
         unsafe sigaction(number, &before, nil)

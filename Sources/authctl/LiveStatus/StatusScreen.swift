@@ -1,31 +1,33 @@
-/// What `authctl status --watch` shows: a part of the accounts and notes, between what always stands there.
+/// The screen of `authctl status --watch`: a part of the accounts and notes between fixed lines.
 struct StatusScreen {
     /// The table's header; empty if there is no table.
     let header: [String]
-    /// The accounts, then what is to be said about them.
+    /// The accounts, then the notes about them.
     let body: [String]
     /// How many lines of the body are accounts.
     let rowCount: Int
-    /// What sums it up.
+    /// The summary.
     let end: [String]
 
-    /// What is shown in so many lines.
+    /// The visible part for a given number of lines.
     struct Page: Equatable {
         var lines: [String]
-        /// The first line of the body that is shown.
+        /// The first visible line of the body.
         var offset: Int
-        /// How many lines of the body are shown.
+        /// The number of visible lines of the body.
         var room: Int
-        /// What is out of sight, and by what it can be had: `2 accounts out of sight; arrow keys scroll (3 lines above, 20 below)`; nil if
-        /// nothing is.
+        /// What is not visible, and how to reach it: `2 accounts out of sight; arrow keys scroll (3 lines above, 20
+        /// below)`; nil if everything is visible.
         var hidden: String?
     }
 
+    /// The page for a screen.
+    ///
     /// - Parameters:
-    ///   - height: the lines that there are.
-    ///   - offset: the first line of the body that is wanted; the nearest possible one is taken.
+    ///   - height: the number of lines on the screen.
+    ///   - offset: the wanted first line of the body. The nearest possible one is used.
     func page(height: Int, offset: Int) -> Page {
-        // A terminal of a few lines shows accounts rather than anything else.
+        // A terminal with only a few lines shows accounts before anything else.
         let fixed = header.count + end.count + 1 < height ? (header, end.isEmpty ? [] : [""] + end) : ([], [])
         let room = max(1, height - fixed.0.count - fixed.1.count)
         let first = max(0, min(offset, body.count - room))
@@ -43,7 +45,7 @@ struct StatusScreen {
     }
 }
 
-/// The keys that scroll, as terminals send them.
+/// Reads the keys that scroll, as terminals send them.
 struct ScrollKeys {
     enum Step: Equatable {
         case lines(Int)
@@ -52,10 +54,10 @@ struct ScrollKeys {
         case end
     }
 
-    /// What has come of a key that is not complete yet.
+    /// The bytes of a key that is not complete yet.
     private var pending: [UInt8] = []
 
-    /// The steps that the bytes mean, in their order.
+    /// The steps that the bytes mean, in order.
     mutating func steps(in bytes: [UInt8]) -> [Step] {
         var rest = (pending + bytes)[...]
         pending = []
@@ -77,23 +79,24 @@ struct ScrollKeys {
         return steps
     }
 
-    /// As less(1) has them.
+    /// The same letters as in less(1).
     private static let letters: [UInt8: Step] = [
         UInt8(ascii: "j"): .lines(1), UInt8(ascii: "k"): .lines(-1), UInt8(ascii: " "): .pages(1),
         UInt8(ascii: "b"): .pages(-1), UInt8(ascii: "g"): .beginning, UInt8(ascii: "G"): .end,
     ]
 
-    /// Behind ESC [ or ESC O.
+    /// The sequences after ESC [ or ESC O.
     private static let sequences: [String: Step] = [
         "A": .lines(-1), "B": .lines(1), "5~": .pages(-1), "6~": .pages(1), "H": .beginning, "F": .end,
         "1~": .beginning, "4~": .end,
     ]
 
-    /// Bytes of the key that the bytes begin with; nil if more have to come. ECMA-48 §5.4: the last byte is 0x40 to 0x7E.
+    /// The length of the key at the start of the bytes; nil if it is not complete. ECMA-48 §5.4: the last byte is 0x40
+    /// to 0x7E.
     private static func length(of bytes: ArraySlice<UInt8>) -> Int? {
         guard bytes.count >= 2 else { return nil }
         let second = bytes[bytes.startIndex + 1]
-        // The key Escape, and another after it.
+        // The Escape key, followed by another key.
         guard second == UInt8(ascii: "[") || second == UInt8(ascii: "O") else { return 2 }
         let end = bytes.dropFirst(2).firstIndex { (0x40...0x7E).contains($0) }
         return end.map { $0 - bytes.startIndex + 1 }

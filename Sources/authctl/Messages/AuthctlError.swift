@@ -5,20 +5,20 @@ internal import Terminal
 internal import TextEncodings
 internal import VarlinkClient
 
-/// Why a command did not do its work.
+/// Why a command failed.
 indirect enum AuthctlError: Error, Hashable, Sendable {
     /// A secret was typed as an argument. `option` is the option's name without its value.
     case secretAsArgument(option: String)
-    /// The word in a command's place is none. `suggestion` is a command that is spelled nearly so.
+    /// The command is unknown. `suggestion` is a command with a similar spelling.
     case unknownCommand(suggestion: String?, helpCommand: String)
-    /// The arguments do not fit together; nothing was asked of the daemon.
+    /// The arguments do not fit together. The daemon was not called.
     case usage(WrongUse)
     case secretFile(SecretFileError)
-    /// What a file holds is not what the command needs.
+    /// The content of a file is not what the command needs.
     case unusableDocument(UnusableDocument)
-    /// The server of a new account is not what it is taken for.
+    /// The server of the new account is not the expected one.
     case wrongIssuer(message: String, hints: [String])
-    /// Secrets would have gone to a terminal.
+    /// The command would have printed secrets to a terminal.
     case secretsToTerminal
     case cannotCreateFile(path: String, errno: Int32)
     case cannotWriteOutput(errno: Int32)
@@ -28,36 +28,37 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
 
     case connection(ConnectionError)
     case refused(Refusal)
-    /// The new name of an account is another's. Unlike in `refused`, nothing about that other account is to be advised.
+    /// The new name belongs to another account. Unlike with `refused`, there is no advice about that other account.
     case nameTaken(Refusal)
 
-    /// The daemon answered with a state in which the refresh has failed.
+    /// The daemon's answer shows that the refresh failed.
     case notFresh(AccountStatus)
-    /// The account was changed, but its first refresh did not succeed. `done` tells the change.
+    /// The account was changed, but its first refresh failed. `done` describes the change.
     case keptButNotFresh(done: String, cause: AuthctlError)
-    /// One step of a sign-out was not done; those after it were.
+    /// One step of a sign-out failed. The later steps were done.
     case signOutFailed(account: String, step: String, reason: String)
-    /// The failures were told one by one; only the status is left to say.
+    /// The failures were already reported one by one. Only the exit status is left.
     case reported(ExitStatus)
-    /// The program that notifies is not where it should be.
+    /// The notification program is not where it should be.
     case cannotStartAgent(path: String, errno: Int32)
     /// The daemon's program, which restores a store, cannot be started.
     case cannotStartDaemon(path: String, errno: Int32)
-    /// The command that was to have the token does not start.
+    /// The command that should get the token cannot be started.
     case cannotRunCommand(name: String, errno: Int32)
-    /// The token is of no use to a program that does not have the account's key (RFC 9449).
+    /// The token is useless for a program that does not have the account's key (RFC 9449).
     case boundToken(account: String)
     case cannotStartSSH(errno: Int32)
     case noPrivateWindow(PrivateWindowRefusal)
-    /// The page was to be opened by the desktop's portal only, and there is none.
+    /// Only the desktop's portal may open the page, and there is none.
     case noPortal
-    /// The page was to be opened by the desktop's portal only, and the portal did not.
+    /// Only the desktop's portal may open the page, and it failed.
     case portalFailed
-    /// The browser that was named is not there, or opens no window; another one would not be what was asked for.
+    /// The named browser is missing, or opens no window. Another browser would not be what the user asked for.
     case noSuchBrowser(name: String, hint: String)
-    /// The window that was asked for cannot be had; `cause` says why. For programs that tell this from wrong arguments.
+    /// The requested window is not available; `cause` says why. Programs can tell this from wrong arguments.
     case noContext(cause: AuthctlError)
-    /// The address that a web session has ended with, and that is printed, carries an error of the server (RFC 6749 §4.1.2.1).
+    /// The web session has ended with an address that is printed, and that contains an error of the server (RFC 6749
+    /// §4.1.2.1).
     case callbackIsError(code: String)
     case cancelled
 }
@@ -168,7 +169,7 @@ extension AuthctlError {
         }
     }
 
-    /// Whether this is the daemon's answer about one account; the connection can be used further.
+    /// Whether this is the daemon's answer about one account, so that the connection can still be used.
     var isOutcome: Bool {
         switch self {
         case .refused, .nameTaken, .notFresh: true
@@ -223,7 +224,7 @@ extension AuthctlError {
 }
 
 extension AuthctlError {
-    /// The failure as one line for programs, with its newline; empty if everything has been said already.
+    /// The failure as one line for programs, with a newline; empty if everything was reported already.
     var json: String {
         let report = report
         guard !report.message.isEmpty else { return "" }
@@ -237,7 +238,7 @@ extension AuthctlError {
         ]) + "\n"
     }
 
-    /// The daemon's name of the error, or our own for what it has no part in.
+    /// The daemon's name of the error, or our own for errors that do not come from the daemon.
     var name: String {
         switch self {
         case .secretAsArgument: "authctl.SecretAsArgument"
@@ -271,7 +272,7 @@ extension AuthctlError {
         }
     }
 
-    /// The daemon's own parameters of the error, in JSON; nil if it sent none.
+    /// The daemon's parameters of the error as JSON; nil if it sent none.
     private var parameters: String? {
         switch self {
         case .refused(let refusal), .nameTaken(let refusal): refusal.shownParameters
@@ -292,7 +293,7 @@ extension AuthctlError {
 }
 
 extension ConnectionError {
-    /// What programs know it by.
+    /// The error's name for programs.
     fileprivate var name: String {
         switch self {
         case .unreachable: "authctl.DaemonUnreachable"
@@ -308,30 +309,30 @@ extension ConnectionError {
     }
 }
 
-/// How `authctl` ends; the numbers are those of sysexits where it has one for the cause.
+/// The exit statuses of `authctl`. If sysexits has a number for the cause, that is used.
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
-    /// A credential helper has told on standard output why it has no answer.
+    /// A credential helper has explained on standard output why it has no answer.
     case helperFailed = 1
-    /// A person must act: the grant has ended, or the authorization server asks for the user.
+    /// A person is needed: the grant has ended, or the authorization server requires the user.
     case interactionRequired = 3
     case noSuchAccount = 4
     /// The account holds no grant.
     case signedOut = 5
     case usage = 64
-    /// Something read from a file, from standard input or from the daemon cannot be used.
+    /// Data from a file, from standard input or from the daemon cannot be used.
     case badData = 65
     case daemonUnreachable = 69
     case tryAgainLater = 75
     case notPermitted = 77
     case misconfigured = 78
-    /// The command of `authctl exec` cannot be started, or does not exist; the numbers are those of shells.
+    /// The command of `authctl exec` cannot be started, or does not exist. The numbers are the shell's.
     case cannotRunCommand = 126
     case commandNotFound = 127
-    /// The user broke off; the shell's number for SIGINT.
+    /// The user cancelled; the shell's number for SIGINT.
     case cancelled = 130
 
-    /// Ranks the outcomes of several accounts: what a person must do comes before what time will heal.
+    /// Orders the results of several accounts: what a person must do comes before what passes by itself.
     private var urgency: Int {
         switch self {
         case .success: 0
@@ -345,31 +346,31 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// The more urgent of two outcomes.
+    /// The more urgent of two results.
     static func worst(_ first: ExitStatus, _ second: ExitStatus) -> ExitStatus {
         second.urgency > first.urgency ? second : first
     }
 }
 
-/// What a failure looks like to the user: one error line, then what to do about it.
+/// A failure as users see it: one error line, then hints.
 struct Report: Hashable, Sendable {
     let status: ExitStatus
-    /// Lower case, no full stop. Empty: everything has been said already.
+    /// The error text: lower case, no full stop. Empty if everything was reported already.
     let message: String
-    /// Each is a command or a sentence that helps.
+    /// The hints: commands or sentences that help.
     var hints: [String] = []
 
-    /// The same, after what was done all the same.
+    /// This report, after a text about what was done in spite of the failure.
     func following(_ done: String) -> Report {
         Report(status: status, message: "\(done), but \(message)", hints: hints)
     }
 
-    /// The same on one line, for programs that show one only.
+    /// The report on one line, for programs that show only one.
     var line: String {
         ([message] + hints.filter { !$0.isEmpty }).map { PlainText.line($0) }.joined(separator: "; ")
     }
 
-    /// The lines for standard error, each with its newline.
+    /// The lines for standard error, each with a newline.
     var text: String {
         guard !message.isEmpty else { return "" }
         var lines = "authctl: error: \(PlainText.line(message))\n"

@@ -8,12 +8,12 @@ internal import VarlinkClient
 struct Refusal: Hashable, Sendable {
     /// The error's full name: `io.authrefresh.NoSuchAccount`.
     let name: String
-    /// Its parameters as JSON text; `{}` if there were none.
+    /// Its parameters as JSON text; `{}` if there are none.
     let parameters: String
 }
 
 extension Refusal {
-    /// The exit status and the lines for the user: one row for each error of the interface and of Varlink itself.
+    /// The exit status and the lines for the user. There is one row for each error of the interface and of Varlink.
     var report: Report {
         switch name {
         case NoSuchAccountError.name: row(NoSuchAccountError.self, Self.noSuchAccount)
@@ -63,8 +63,8 @@ extension Refusal {
         }
     }
 
-    /// The parameters as they may be shown, in JSON; nil if they may not: a word that no account can be called may be a secret
-    /// in the wrong place.
+    /// The parameters as JSON, if they may be shown; nil if not. A word that cannot be an account's name may be a
+    /// secret in the wrong place.
     var shownParameters: String? {
         if name == NoSuchAccountError.name {
             let error = WireText.decode(NoSuchAccountError.self, fromText: parameters)
@@ -97,7 +97,7 @@ extension Refusal {
     private static func noSuchAccount(_ error: NoSuchAccountError) -> Report {
         Report(
             status: .noSuchAccount,
-            // A word that no account can be called may be a secret in the wrong place.
+            // A word that cannot be an account's name may be a secret in the wrong place.
             message: isPossibleName(error.account)
                 ? "no account is named '\(error.account)'" : "no account has the name that was given",
             hints: (error.nearest.map { ["did you mean '\(PlainText.line($0))'?"] } ?? []) + ["authctl account list"]
@@ -250,7 +250,7 @@ extension Refusal {
         )
     }
 
-    /// What `InvalidSettings` is about, as a sentence's subject.
+    /// The field in `InvalidSettings`, as the subject of a sentence.
     private static func words(forField field: String) -> String {
         if let setting = Setting.named(field) { return setting.words }
         return switch field {
@@ -273,18 +273,18 @@ extension Refusal {
         }
     }
 
-    /// The rule of `AccountSettings.name`.
+    /// Whether it follows the rule of `AccountSettings.name`.
     static func isPossibleName(_ name: String) -> Bool {
         name.wholeMatch(of: /[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}/) != nil
     }
 
-    /// The command that shows what the daemon noted about a failure.
+    /// The command that shows the daemon's journal lines about a failure.
     static func journal(_ correlation: String?) -> [String] {
         correlation.map { ["journalctl --user -u authrefreshd AUTHREFRESH_CORRELATION_ID=\($0)"] } ?? []
     }
 }
 
-/// How a sign-in ended that brought no tokens.
+/// The end of a sign-in without tokens.
 extension Refusal {
     static func signInCancelled(_ error: SignInCancelledError) -> Report {
         let again = "authctl login \(error.account)"
@@ -299,7 +299,7 @@ extension Refusal {
             )
         case "removed":
             Report(status: .noSuchAccount, message: "the account '\(error.account)' was removed during its sign-in")
-        // A newer daemon may know more reasons; that it stops is one of them.
+        // A newer daemon may know more reasons; stopping is one of them.
         default:
             Report(
                 status: .tryAgainLater,
@@ -332,7 +332,7 @@ extension Refusal {
             switch error.kind {
             case "unavailable": .tryAgainLater
             case "misconfigured": .misconfigured
-            // A newer daemon may know more kinds; what none of the others covers a person must see to.
+            // A newer daemon may know more kinds. An unknown one needs a person.
             default: .interactionRequired
             }
         return Report(
@@ -343,7 +343,7 @@ extension Refusal {
     }
 
     static func otherSubject(_ error: OtherSubjectError) -> Report {
-        // A daemon of an earlier version names neither.
+        // An older daemon sends neither name.
         let people = error.signedIn.flatMap { signedIn in error.owner.map { (signedIn, $0) } }
         let message =
             people.map { "you signed in as '\($0)', but '\(error.account)' belongs to '\($1)'; nothing was stored" }

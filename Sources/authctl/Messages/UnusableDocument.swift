@@ -1,4 +1,5 @@
-/// Why the content of a file or of standard input cannot be used. The content is never repeated: it may be a secret.
+/// Why the content of a file or of standard input cannot be used. The content is never repeated, because it may be a
+/// secret.
 enum UnusableDocument: Hashable, Sendable {
     // A client.
     case otherClient
@@ -10,8 +11,8 @@ enum UnusableDocument: Hashable, Sendable {
     case secretInsteadOfKey
     case noClientKey
 
-    // What is imported.
-    /// `content` says what is there instead: `a web page`.
+    // Imports.
+    /// `content` says what was found instead, such as `a web page`.
     case noRefreshToken(content: String)
     case brokenJSON
     case unknownJSON
@@ -19,7 +20,7 @@ enum UnusableDocument: Hashable, Sendable {
     case incompleteExport
     case exportInsteadOfToken
 
-    // What other programs ask for.
+    // Requests of other programs.
     case noChallenge
     case noExecCredential
     case unknownKubeVersion(asked: String, known: String)
@@ -27,7 +28,7 @@ enum UnusableDocument: Hashable, Sendable {
     case toolInput(ToolInputFlaw)
 }
 
-/// What is wrong with standard input, on which another tool asks.
+/// What is wrong with another tool's request on standard input.
 enum ToolInputFlaw: Hashable, Sendable {
     case unreadable(errno: Int32)
     case tooLong(limit: Int)
@@ -38,7 +39,7 @@ enum ToolInputFlaw: Hashable, Sendable {
 }
 
 extension UnusableDocument {
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var message: String {
         switch self {
         case .otherClient: "the file belongs to another client than '--client-id' names"
@@ -63,7 +64,7 @@ extension UnusableDocument {
         }
     }
 
-    /// What to do, with the command or the option as it is typed.
+    /// What to do, with the command or the option to type.
     var hint: String {
         switch self {
         case .otherClient: "leave '--client-id' out: the file says it"

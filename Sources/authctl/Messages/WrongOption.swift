@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// What the options of a command say that cannot be. The argument parser's report adds where its help is.
+/// Why the options of a command are invalid. The argument parser's report adds where to find help.
 enum WrongOption: Hashable, Sendable {
     case blankValues(options: String)
 
@@ -40,7 +40,7 @@ enum WrongOption: Hashable, Sendable {
 }
 
 extension WrongOption {
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var message: String {
         switch self {
         case .blankValues(let options): "\(options) need a value"

@@ -1,19 +1,19 @@
-/// What does not fit together in the arguments, each with what to type instead.
+/// Why the arguments do not fit together, with what to type instead.
 enum WrongUse: Hashable, Sendable {
-    /// What the argument parser says.
+    /// The argument parser's message.
     case parser(message: String, hint: String)
     case socketWithoutPath
     case watchNeedsTerminal
     case noHome
 
-    // Which account.
+    // Errors about which account is meant.
     case noAccountNamed
     case noAccounts
-    /// `names` are the first of them, as they are shown.
+    /// `names` are the first of the accounts, ready to be shown.
     case severalAccounts(names: String)
 
-    // How an account is set up.
-    /// `names` says what is missing: `--client-id`.
+    // Errors about an account's settings.
+    /// `names` lists what is missing, such as `--client-id`.
     case missing(names: [String])
     case nothingToChange
     case cannotClear(known: [String])
@@ -35,7 +35,7 @@ enum WrongUse: Hashable, Sendable {
     case nobodyToAsk
     case notAWebAddress
 
-    // What is imported.
+    // Errors about imports.
     case noFileToImport
     case oneAccountBesideTokenFile
     case tokenWithoutAccount
@@ -43,13 +43,13 @@ enum WrongUse: Hashable, Sendable {
     case fileOfNoProgram
     case allAndNames
 
-    // What a token is printed as.
+    // Errors about printing a token.
     case noAuthorizationHeader
     case mailboxUnknown(format: String)
     case userNotPrintable
     case notBound(account: String)
     case outputIsText
-    /// Docker compares these words with its own (docker-credential-helpers, `errCredentialsNotFoundMessage`).
+    /// Docker compares this text with its own (docker-credential-helpers, `errCredentialsNotFoundMessage`).
     case noDockerCredentials
     case passwordForNoAccount(server: String)
     case passwordForAccount(String, server: String)
@@ -58,7 +58,7 @@ enum WrongUse: Hashable, Sendable {
 }
 
 extension WrongUse {
-    /// Lower case, no full stop. Names are safe to show: callers pass them through `PlainText`.
+    /// The error text: lower case, no full stop. Names are safe to show, because callers pass them through `PlainText`.
     var message: String {
         switch self {
         case .parser(let message, _): message
@@ -109,7 +109,7 @@ extension WrongUse {
         }
     }
 
-    /// What to do, with the command or the option as it is typed. Empty where another program reads the message.
+    /// What to do, with the command or the option to type. Empty if another program reads the message.
     var hint: String {
         switch self {
         case .parser(_, let hint): hint

@@ -1,33 +1,34 @@
 internal import AuthRefreshInterface
 
-// What `--json` prints where it is not a reply of the interface as it came. The documentation's page "JSON-of-authctl" lists the fields.
+// The results with `--json` that are not plain replies of the interface. The documentation's page "JSON-of-authctl"
+// lists the fields.
 
-/// Of `authctl status`.
+/// The result of `authctl status`.
 struct StatusAnswer: Encodable {
     let accounts: [AccountStatus]
     let daemon: GetInfo.Reply
 }
 
-/// Of `authctl account show`.
+/// The result of `authctl account show`.
 struct AccountAnswer: Encodable {
-    /// Nil if the store cannot read them.
+    /// The settings; nil if the store cannot read them.
     let settings: AccountSettings?
     let status: AccountStatus?
 }
 
-/// Of `authctl account rename`.
+/// The result of `authctl account rename`.
 struct RenameAnswer: Encodable {
     let account: String
     let previousName: String
 }
 
-/// Of `authctl account remove`.
+/// The result of `authctl account remove`.
 struct RemoveAnswer: Encodable {
     let account: String
     let removed: Bool
 }
 
-/// Of `authctl logout`.
+/// The result of `authctl logout`.
 struct LogoutAnswer: Encodable {
     var accounts: [Account]
 
@@ -35,36 +36,36 @@ struct LogoutAnswer: Encodable {
         let account: String
         var steps: [SignOutStep]
         var endSessionHost: String?
-        /// Nil if it was opened.
+        /// The address that ends the session; nil if it was opened.
         var endSessionUrl: String?
     }
 }
 
-/// Of `authctl account link-token-file`.
+/// The result of `authctl account link-token-file`.
 struct TokenFileLinkAnswer: Encodable {
     let path: String
     let target: String
     let settings: String
 }
 
-/// Of commands that make a file.
+/// The result of commands that create a file.
 struct FileAnswer: Encodable {
     let path: String
     var bytes: Int?
     var keys: [String]?
 }
 
-/// Of `authctl provider show`.
+/// The result of `authctl provider show`.
 struct ProviderAnswer: Encodable {
     let provider: ProviderDescription
 }
 
-/// Of `authctl interface`.
+/// The result of `authctl interface`.
 struct InterfaceAnswer: Encodable {
     let description: String
 }
 
-/// Of `authctl doctor`.
+/// The result of `authctl doctor`.
 struct DoctorAnswer: Encodable {
     let findings: [Finding]
     let exitStatus: Int32
@@ -75,9 +76,9 @@ struct DoctorAnswer: Encodable {
     }
 }
 
-/// What `authctl version` prints with `--json`.
+/// The result of `authctl version --json`.
 struct VersionAnswer: Encodable, Sendable {
     let authctl: String
-    /// Nil if no daemon answers.
+    /// The daemon's version; nil if no daemon answers.
     let authrefreshd: String?
 }

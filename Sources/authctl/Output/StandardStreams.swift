@@ -3,23 +3,23 @@ internal import StrictJSON
 internal import Terminal
 internal import VarlinkClient
 
-/// What this program is given.
+/// Standard input.
 enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 }
 
-/// The answer: what scripts and mail clients read.
+/// Standard output, which scripts and mail clients read.
 enum StandardOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Writes text for people, in characters that their locale has.
+    /// Writes text for people, in the characters of their locale.
     static func show(_ text: String) throws(AuthctlError) {
         try write(Charset.current.rendered(CalledName.inText(text)))
     }
 
-    /// Writes all of the text as it is.
+    /// Writes the whole text unchanged.
     ///
-    /// - Throws: `cannotWriteOutput`; with a closed pipe the process ends by SIGPIPE instead, as other filters do.
+    /// - Throws: `cannotWriteOutput`. If the pipe is closed, the process ends by SIGPIPE, like other filters.
     static func write(_ text: String) throws(AuthctlError) {
         let number = FileDescriptor.write(text, to: STDOUT_FILENO)
         guard number != 0 else { return }
@@ -27,14 +27,14 @@ enum StandardOutput {
         throw .cannotWriteOutput(errno: number)
     }
 
-    /// Waits until one of the descriptors has something to read, or its peer has closed it.
+    /// Waits until a descriptor is readable, or its peer has closed it.
     ///
-    /// Once nobody can read what is written here the process ends by SIGPIPE: the next answer may be hours away.
+    /// If nobody can read our output any more, the process ends by SIGPIPE, because the next output may be hours away.
     static func wait(forInputOn descriptors: [Int32]) {
         var interest = [pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)]
         interest += descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while unsafe poll(&interest, nfds_t(interest.count), -1) < 0, errno == EINTR {}
-        // poll(2): errors and hang-ups are told whatever is asked for; a pipe's closed reading end is an error.
+        // poll(2): errors and hang-ups are always reported, and a pipe without a reader is an error.
         if interest[0].revents != 0 { endByPipe() }
     }
 
@@ -44,9 +44,10 @@ enum StandardOutput {
     }
 }
 
-/// Everything that is not the answer: lines for people, or with `--json` an object a line.
+/// Standard error: everything except the result, as lines for people or, with `--json`, one object per line.
 enum StandardError {
-    /// Whether this process was asked for JSON. Looked up in the raw arguments, because the parser's own errors count too.
+    /// Whether this process has the option `--json`. It searches the raw arguments, because the parser's own errors
+    /// need it, too.
     static let isJSON = asksForJSON(CommandLine.arguments)
 
     static func asksForJSON(_ arguments: [String]) -> Bool {
@@ -57,7 +58,7 @@ enum StandardError {
 
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Tells a failure, with what to do about it.
+    /// Reports a failure with its hints.
     static func tell(_ error: AuthctlError) {
         write(isJSON ? error.json : Charset.current.rendered(error.report.text))
     }
@@ -70,7 +71,8 @@ enum StandardError {
         say("note", message)
     }
 
-    /// Shows lines for people to read while they wait; those who asked for JSON get them as JSON, elsewhere.
+    /// Shows lines to people while they wait. With `--json` it does nothing, because programs get the same as JSON
+    /// elsewhere.
     static func show(_ text: String) {
         if !isJSON { write(Charset.current.rendered(text)) }
     }
@@ -86,9 +88,9 @@ enum StandardError {
     }
 }
 
-/// Whole reads and writes on descriptors.
+/// Complete reads and writes on descriptors.
 enum FileDescriptor {
-    /// Writes all of the text; 0 or the error number.
+    /// Writes the whole text; returns 0 or the error number.
     static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var text = text
         return text.withUTF8 { bytes in
@@ -96,13 +98,13 @@ enum FileDescriptor {
         }
     }
 
-    /// Writes all of the bytes; 0 or the error number.
+    /// Writes all bytes; returns 0 or the error number.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = unsafe bytes
         while unsafe !rest.isEmpty {
             let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
-                // Whoever gave us the descriptor may have it not block; part of an answer is none.
+                // Whoever gave us the descriptor may have made it non-blocking. A part of a result is useless, so wait.
                 switch errno {
                 case EINTR: continue
                 case EAGAIN: waitForRoom(in: descriptor)
@@ -115,13 +117,13 @@ enum FileDescriptor {
         return 0
     }
 
-    /// Why a descriptor was not read to its end.
+    /// Why a descriptor could not be read to its end.
     enum ReadFailure: Error {
         case failed(errno: Int32)
         case tooLong
     }
 
-    /// Reads to the end; no more than `most` bytes are taken.
+    /// Reads to the end, but at most `most` bytes.
     static func readAll(_ descriptor: Int32, atMost most: Int) throws(ReadFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

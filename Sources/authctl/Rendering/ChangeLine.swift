@@ -4,18 +4,18 @@ internal import TextEncodings
 
 /// One line of `authctl watch`: `2026-11-22 14:02:31  work  token-refreshed  fresh until 15:02 (in 60 min)`.
 struct ChangeLine {
-    /// Widths that keep most lines in columns; longer names push the rest to the right.
+    /// Widths that keep most lines in columns. Longer names move the rest to the right.
     private static let accountWidth = 16
     private static let eventWidth = 20
 
     let change: Subscribe.Reply
 
-    /// The lines, each with its newline; none for `ready`, which only ends the present state.
+    /// The lines, each with a newline; empty for `ready`, which only ends the initial state.
     var text: String {
         if change.accounts.isEmpty {
             return change.account.map { line(account: $0, "") } ?? ""
         }
-        // What follows is told as of the change, so that a line reads the same whenever it is printed.
+        // Times are relative to the change, so that a line is the same whenever it is printed.
         let time = LocalTime(nowUSec: change.atUSec)
         return change.accounts
             .map { line(account: $0.account, StatusSentence(status: $0, time: time).description) }

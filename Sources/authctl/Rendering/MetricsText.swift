@@ -95,7 +95,7 @@ struct MetricsText {
         return text
     }
 
-    /// Microseconds as seconds, without a rounding: `-0.5`, `1764050000.25`.
+    /// Microseconds as seconds, without rounding: `-0.5`, `1764050000.25`.
     static func seconds(_ microseconds: Int64) -> String {
         let (whole, part) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
         var text = (microseconds < 0 ? "-" : "") + "\(whole)"

@@ -5,7 +5,7 @@ internal import TextEncodings
 struct ProviderView {
     let provider: ProviderDescription
 
-    /// The lines, each with its newline. What is not set is left out.
+    /// The lines, each with a newline. Settings without a value are left out.
     var text: String {
         var lines: [(name: String, value: String?)] = [
             ("provider", provider.name),
@@ -76,7 +76,7 @@ struct ProviderView {
             ? "lives \(length) from the sign-in" : "lives \(length) unused"
     }
 
-    /// The option by which a setting is named; the setting itself if this version does not know it.
+    /// The option for a setting; the setting's name if this version does not know it.
     private static func option(_ name: String) -> String {
         switch name {
         case "scopes": "--scope"

@@ -4,12 +4,12 @@ internal import TextEncodings
 
 /// An account's settings as lines of name and value.
 struct SettingsView {
-    /// Nil if the store cannot read them.
+    /// The settings; nil if the store cannot read them.
     let settings: AccountSettings?
     let status: AccountStatus?
     let time: LocalTime
 
-    /// The lines, each with its newline. What is not set is left out.
+    /// The lines, each with a newline. Settings without a value are left out.
     var text: String {
         var lines: [(name: String, value: String?)] = [("account", settings?.name ?? status?.account)]
         if let settings {
@@ -37,7 +37,7 @@ struct SettingsView {
         return NamedLines.text(lines)
     }
 
-    /// `jane@example.org (248289761001)`: what the server calls the person, and its identifier for them.
+    /// `jane@example.org (248289761001)`: the server's name for the person and its identifier.
     private static func person(_ status: AccountStatus) -> String? {
         guard let name = status.person?.best else { return status.subject.map(PlainText.line) }
         let identifier = status.subject.map { " (\($0))" } ?? ""
@@ -50,7 +50,7 @@ struct SettingsView {
     ) -> [(name: String, value: String?)] {
         let value = settings[setting]
         switch (setting.name, value) {
-        // They stand with their account.
+        // They are shown with their account.
         case (_, nil), ("subjectTokenType", _), ("actorTokenType", _): return []
         case ("subjectAccount", .text(let account)):
             return [(setting.label, source(account, settings.subjectTokenType))]
@@ -79,7 +79,8 @@ struct SettingsView {
         }
     }
 
-    /// Nil if the grant is as it was asked for, or the server does not say (RFC 9396 §7). Both texts are the daemon's, written alike.
+    /// The granted details; nil if they are the requested ones, or if the server does not say (RFC 9396 §7). Both texts
+    /// come from the daemon and have the same form.
     private func detailsNote(granted: String?) -> String? {
         guard let asked = settings?.authorizationDetails, let granted, granted != asked else { return nil }
         return "what was granted is not what was asked for"
@@ -101,7 +102,7 @@ struct SettingsView {
         return "\(parts.joined(separator: ", ")) \(verb) \(time.both(set.expiresAtUSec))"
     }
 
-    /// Nil for a clock that agrees with this machine's, as far as whole seconds tell.
+    /// The difference of the server's clock; nil if there is none, in whole seconds.
     private static func skew(_ seconds: Int64) -> String? {
         guard abs(seconds) > 2 else { return nil }
         return "\(LocalTime.length(abs(seconds))) \(seconds > 0 ? "ahead" : "behind")"

@@ -2,15 +2,15 @@ internal import AuthRefreshInterface
 internal import Terminal
 internal import TextEncodings
 
-/// What `authctl status` prints: a table, then what to do, then one line that sums it up.
+/// The output of `authctl status`: a table, then what to do, then a summary in one line.
 struct StatusView {
     let accounts: [AccountStatus]
     let time: LocalTime
 
-    /// What concerns the daemon as a whole; a line each, with its newline.
+    /// Lines about the daemon itself, each with a newline.
     var condition = ""
 
-    /// The lines, each with its newline.
+    /// The lines, each with a newline.
     func render(_ style: TerminalStyle) -> String {
         guard !accounts.isEmpty else { return "no accounts\n" + condition }
         let notes = accounts.compactMap { StatusNote($0, time)?.render(style) }.joined(separator: "\n")
@@ -18,7 +18,7 @@ struct StatusView {
         return parts.filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
-    /// The same for a screen that is scrolled: the most urgent accounts first, and nothing beyond the edge.
+    /// The same for a screen that scrolls: the most urgent accounts come first, and nothing exceeds the width.
     func screen(_ style: TerminalStyle) -> StatusScreen {
         guard !accounts.isEmpty else {
             return StatusScreen(header: [], body: ["no accounts"], rowCount: 0, end: Self.lines(condition))
@@ -49,7 +49,7 @@ struct StatusView {
     }
 
     private func table(_ accounts: [AccountStatus]) -> TextTable {
-        // A column only where a server has told a name.
+        // Show this column only if a server has sent a name.
         let hasPeople = accounts.contains { $0.person?.best != nil }
         var table = TextTable(
             header: ["ACCOUNT", "STATE", "EXPIRES", "NEXT REFRESH", "ISSUER"] + (hasPeople ? ["SIGNED IN AS"] : []),
@@ -96,8 +96,8 @@ struct StatusView {
         }
     }
 
-    /// A line for each server whose clock is a minute or more away from this machine's: one of the two is wrong, and with a wrong
-    /// one certificates and tokens are misjudged.
+    /// A line for each server whose clock differs from this machine's by a minute or more. One of the two is wrong, and
+    /// with a wrong clock, certificates and tokens are misjudged.
     private var clocks: String {
         let skews = Dictionary(accounts.map { (Self.host(of: $0.issuer), $0.clockSkewSec ?? 0) }) { first, _ in first }
         return skews.filter { abs($0.value) >= 60 }.sorted { $0.key < $1.key }.reduce(into: "") { text, skew in
@@ -106,7 +106,7 @@ struct StatusView {
         }
     }
 
-    /// `3 accounts: 2 fresh, 1 interaction-required`, in the order of the states' urgency.
+    /// `3 accounts: 2 fresh, 1 interaction-required`, with the most urgent states first.
     private var summary: String {
         let counts = Dictionary(grouping: accounts, by: \.state).mapValues(\.count)
         let known = AccountState.allCases.map(\.rawValue)
@@ -116,7 +116,7 @@ struct StatusView {
         return "\(accounts.count) \(noun): \(parts.joined(separator: ", "))"
     }
 
-    /// The host of an issuer's URL, with its port; the whole text if it is no URL.
+    /// The host of an issuer's URL, with its port; the whole text if it is not a URL.
     static func host(of issuer: String) -> String {
         PlainText.line(ShownHost.of(issuer))
     }
@@ -144,7 +144,7 @@ struct StatusSentence: CustomStringConvertible {
 
     private var isValid: Bool { status.isValid(at: time.nowUSec) }
 
-    /// What ends the grant, and when.
+    /// How and when the grant ends.
     var grantEnd: String {
         let (token, signOut) = (status.refreshTokenExpiresAtUSec, status.signOutAtUSec)
         if let signOut, signOut <= token ?? signOut { return "it signs out by itself \(time.both(signOut))" }
@@ -167,16 +167,16 @@ struct StatusSentence: CustomStringConvertible {
     private var serverWords: String { status.failure.flatMap(Wording.serverWords).map { " (\($0))" } ?? "" }
 }
 
-/// What the user should know about one account beyond its line in the table.
+/// What the user should know about an account in addition to its line in the table.
 struct StatusNote {
-    /// Columns before the words that stand beside a label.
+    /// The column where the text after a label begins.
     private static let margin = 12
 
     private let account: String
     private let title: String
     private let lines: [(label: String, text: String)]
 
-    /// Nil if there is nothing to say: all is well, or time will heal it.
+    /// Returns nil if nothing is wrong, or if the problem will pass by itself.
     init?(_ status: AccountStatus, _ time: LocalTime) {
         var lines: [(label: String, text: String)] = []
         switch status.knownState {
@@ -229,7 +229,7 @@ struct StatusNote {
         status.failure.map { ": \($0.summary)" } ?? ""
     }
 
-    /// The lines, each with its newline.
+    /// The lines, each with a newline.
     ///
     /// - Parameter breaking: whether long words are broken at the edge.
     func render(_ style: TerminalStyle, breaking: Bool = false) -> String {
@@ -245,7 +245,7 @@ struct StatusNote {
             let wrapped = WrappedText.lines(
                 PlainText.line(words),
                 width: style.width.map { $0 - Self.margin },
-                // A command that was copied stays one.
+                // So that a copied command is still complete.
                 ending: label == "run" ? " \\" : "",
                 breaking: breaking
             )
@@ -256,9 +256,9 @@ struct StatusNote {
     }
 }
 
-/// What keeps the daemon as a whole from its work.
+/// Problems of the daemon itself.
 enum DaemonCondition {
-    /// A line each, with its newline; empty if all is well.
+    /// One line per problem, each with a newline; empty if there is none.
     static func text(_ info: GetInfo.Reply) -> String {
         var text = ""
         if !info.online { text += "no network route: only servers on this machine are asked\n" }
@@ -267,7 +267,7 @@ enum DaemonCondition {
     }
 }
 
-/// The states of accounts, as the wire names them.
+/// The states of accounts, by their wire names.
 enum AccountState: String, CaseIterable, Sendable {
     case fresh
     case refreshing
@@ -280,13 +280,13 @@ enum AccountState: String, CaseIterable, Sendable {
 }
 
 extension AccountStatus {
-    /// Nil if the daemon is newer than this program and has states that it does not know.
+    /// The state; nil if the daemon is newer and the state is unknown here.
     var knownState: AccountState? { AccountState(rawValue: state) }
 
     /// Whether the store cannot read the account.
     var isDamaged: Bool { reason == "damaged" }
 
-    /// The place in a list of what needs its user: 0 comes first.
+    /// The position in a list ordered by urgency; 0 comes first.
     func urgency(at nowUSec: Int64) -> Int {
         switch knownState {
         case .interactionRequired: 0
@@ -301,16 +301,16 @@ extension AccountStatus {
         }
     }
 
-    /// Whether there is an access token that has not ended.
+    /// Whether there is an access token that has not expired.
     func isValid(at nowUSec: Int64) -> Bool {
         expiresAtUSec.map { $0 > nowUSec } ?? false
     }
 
-    /// How the account fares, as `authctl status ACCOUNT` tells it: whether a token can be had.
+    /// The exit status of `authctl status ACCOUNT`: whether a token is available.
     func exitStatus(at nowUSec: Int64) -> ExitStatus {
         switch knownState {
         case .fresh, .refreshTokenExpiring, nil: .success
-        // An attempt under way after failures is still a retry: the status must not flicker.
+        // An attempt after failures still counts as retrying, so that the status does not alternate.
         case .refreshing, .retrying: failures == 0 || isValid(at: nowUSec) ? .success : .tryAgainLater
         case .interactionRequired: .interactionRequired
         case .signedOut: .signedOut
@@ -319,7 +319,7 @@ extension AccountStatus {
         }
     }
 
-    /// How the refresh ended that was waited for: a token that is still valid is no success.
+    /// The exit status after waiting for a refresh. A token that is still valid does not count as success.
     var refreshExitStatus: ExitStatus {
         switch knownState {
         case .fresh, .refreshTokenExpiring, nil: failures == 0 ? .success : .tryAgainLater

@@ -1,28 +1,28 @@
 internal import Terminal
 
-/// Lines up columns of text.
+/// Aligns text in columns.
 struct TextTable {
-    /// A cell: its text, and its colour on a terminal.
+    /// A cell: its text, and its color on a terminal.
     struct Cell {
         var text: String
         var colour: TerminalStyle.Colour?
     }
 
-    /// No column is cut below this: enough to tell hosts and names apart, and the longest state with a name and a time beside it
-    /// fits into 40 columns.
+    /// The narrowest width to which a column is cut. It is enough to distinguish hosts and names. The longest state,
+    /// with a name and a time, fits into 40 columns.
     private static let narrowest = 7
     private static let gap = 2
 
     let header: [String]
     var rows: [[Cell]] = []
 
-    /// The columns that may be cut if the terminal is narrow, the first to be cut first.
+    /// The columns that may be cut on a narrow terminal, in the order of cutting.
     var cuttable: [Int] = []
 
-    /// The columns that may be left out if cutting is not enough, the first to go first.
+    /// The columns that may be left out if cutting is not enough, in the order of dropping.
     var droppable: [Int] = []
 
-    /// The lines, each with its newline.
+    /// The lines, each with a newline.
     func render(_ style: TerminalStyle) -> String {
         var widths = header.map(TerminalWidth.of)
         for row in rows {
@@ -34,7 +34,7 @@ struct TextTable {
         return text
     }
 
-    /// Cuts what may be cut; the columns that are shown.
+    /// Cuts columns as far as allowed; returns the columns that are shown.
     private func fit(_ widths: inout [Int], into width: Int?) -> [Int] {
         var columns = Array(widths.indices)
         guard let width else { return columns }
@@ -73,12 +73,12 @@ struct TextTable {
     }
 }
 
-/// Lines of name and value, lined up.
+/// Aligns lines of name and value.
 enum NamedLines {
-    /// Where values begin; longer names push theirs to the right.
+    /// The column where values begin. Longer names move their values to the right.
     private static let width = 16
 
-    /// The lines, each with its newline. What has no value is left out.
+    /// The lines, each with a newline. Names without a value are left out.
     static func text(_ lines: [(name: String, value: String?)]) -> String {
         lines.reduce(into: "") { text, line in
             guard let value = line.value else { return }
@@ -87,7 +87,7 @@ enum NamedLines {
         }
     }
 
-    /// A line for each member, in the order of their names.
+    /// A line for each member, ordered by name.
     static func members(_ name: String, _ members: [String: String]?) -> [(name: String, value: String?)] {
         (members ?? [:]).sorted { $0.key < $1.key }.map { (name, "\($0.key)=\($0.value)") }
     }

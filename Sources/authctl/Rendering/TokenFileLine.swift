@@ -2,16 +2,16 @@ internal import AuthRefreshInterface
 internal import Terminal
 internal import TextEncodings
 
-/// What is said of an account's token file.
+/// The texts about an account's token file.
 enum TokenFileLine {
-    /// Where it is and when it was written, a line with its newline; nil if the account has none.
+    /// The file's path and when it was written, as a line with a newline; nil if the account has none.
     static func text(_ status: AccountStatus, _ time: LocalTime) -> String? {
         guard let file = status.tokenFile else { return nil }
         let written = file.writtenAtUSec.map { "written \(time.both($0))" } ?? "not there now"
         return PlainText.line("\(status.account): token file \(file.path), \(written)") + "\n"
     }
 
-    /// Says that the account's list does not hold for a file.
+    /// Warns that the account's list of allowed callers does not protect the file.
     static func warn(of settings: AccountSettings, by change: AccountSettings) {
         let hasList = settings.allowedUnits != nil || settings.allowedExecutables != nil
         let isNew = change.tokenFile != nil || change.allowedUnits != nil || change.allowedExecutables != nil

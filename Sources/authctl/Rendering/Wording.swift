@@ -1,9 +1,9 @@
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// Plain words for what the wire says in codes.
+/// Plain words for codes on the wire.
 enum Wording {
-    /// Why the user must act. A reason that this program does not know stays as it is.
+    /// Why the user is needed. An unknown reason is shown unchanged.
     static func reason(_ reason: String?) -> String {
         switch reason {
         case "grantEnded": "the authorization server says that the grant has ended"
@@ -20,7 +20,7 @@ enum Wording {
         }
     }
 
-    /// Why the end of an access token is assumed. A word that this program does not know stays as it is.
+    /// Why the expiry of an access token is assumed. An unknown code is shown unchanged.
     static func basis(_ basis: String) -> String {
         switch basis {
         case "notStated": "the server does not say how long its tokens live"
@@ -29,8 +29,8 @@ enum Wording {
         }
     }
 
-    /// The authorization server's own words on one line: `invalid_grant: Token has been revoked. [AADSTS70043]`. Nil if
-    /// it said nothing.
+    /// The authorization server's text on one line: `invalid_grant: Token has been revoked. [AADSTS70043]`; nil if
+    /// there is none.
     static func serverWords(code: String?, description: String?, finer: [String?]) -> String? {
         let parts = [code, description].compactMap(\.self).filter { !$0.isEmpty }
         let codes = finer.compactMap(\.self).filter { !$0.isEmpty }
@@ -38,7 +38,7 @@ enum Wording {
         return words.isEmpty ? nil : PlainText.line(words)
     }
 
-    /// What the authorization server said about a failure, with the HTTP status. Nil if it did not answer.
+    /// The authorization server's text about a failure, with the HTTP status; nil if it did not answer.
     static func serverWords(_ failure: FailureReport) -> String? {
         let words = serverWords(
             code: failure.oauthError,
@@ -50,7 +50,7 @@ enum Wording {
         return words + (status.map { " (\($0))" } ?? "")
     }
 
-    /// A reason and what the authorization server said about it: `the server is busy (HTTP 503)`.
+    /// A reason with the authorization server's text: `the server is busy (HTTP 503)`.
     static func joined(_ reason: String, _ failure: FailureReport?) -> String {
         guard let words = failure.flatMap(serverWords) else { return reason }
         return "\(reason) (\(words))"

@@ -1,16 +1,16 @@
-/// A browser whose way to a private window we know.
+/// A browser that we know how to open a private window with.
 struct KnownBrowser: Equatable, Sendable {
-    /// How it is told what to do.
+    /// The kind of command line.
     enum Family: Sendable {
         case firefox, chromium, edge
     }
 
     let name: String
-    /// A name, or a path.
+    /// The program's name or path.
     private(set) var program: String
     let family: Family
 
-    /// In the order in which they are tried where nothing else decides.
+    /// All known browsers, in the order in which they are tried by default.
     static let all = [
         KnownBrowser(name: "Firefox", program: "firefox", family: .firefox),
         KnownBrowser(name: "Firefox", program: "firefox-esr", family: .firefox),
@@ -34,15 +34,15 @@ struct KnownBrowser: Equatable, Sendable {
         all.filter { surroundings.program(named: $0.program) != nil }
     }
 
-    /// A private window, which keeps nothing and knows nothing of the others.
+    /// A private window, which stores nothing and is separate from other windows.
     ///
-    /// - Parameter profile: a folder for a profile of its own. Without one the window shares its cookies with other private windows
-    ///   that are open.
+    /// - Parameter profile: a folder for a separate profile. Without one, the window shares its cookies with other open
+    ///   private windows.
     func privateWindow(profile: String?) -> Browser {
         var words = [program]
         switch family {
         case .firefox:
-            // --no-remote: a Firefox that runs already would take the address into its own profile.
+            // --no-remote: otherwise a running Firefox would open the address in its own profile.
             if let profile { words += ["--no-remote", "--profile", profile] }
             words.append("--private-window")
         case .chromium, .edge:
@@ -53,11 +53,12 @@ struct KnownBrowser: Equatable, Sendable {
     }
 }
 
-/// Why there is no private window to be had; nothing is opened then, for another window would not be what was asked for.
+/// Why no private window is available. Then nothing is opened, because another window would not be what the user asked
+/// for.
 enum PrivateWindowRefusal: Error, Hashable, Sendable {
-    /// `names` are those that could.
+    /// `names` are the browsers that could open one.
     case noneInstalled(names: [String])
-    /// The user's own browser is one that we cannot tell to. It is not passed over in silence.
+    /// The user's default browser is unknown to us. It is not silently replaced by another one.
     case unknownDefault(name: String)
     case noPlaceForProfile
     case noDisplay
@@ -90,8 +91,7 @@ extension PrivateWindowRefusal {
 }
 
 extension KnownBrowser {
-    /// The browser that a private window is opened with: the one that `BROWSER` names, the desktop's default, or the first
-    /// that is installed.
+    /// The browser for a private window: the one in `BROWSER`, the desktop's default, or the first that is installed.
     static func forPrivateWindow(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> KnownBrowser {
         if let program = Browser.named(in: surroundings)?.words.first {
             let name = program.split(separator: "/").last.map(String.init) ?? program
@@ -100,7 +100,7 @@ extension KnownBrowser {
             return browser
         }
         if let name = defaultName(in: surroundings) {
-            // Names of desktop entries: firefox-esr.desktop, google-chrome.desktop, of a snap firefox_firefox.desktop.
+            // Names of desktop entries: firefox-esr.desktop, google-chrome.desktop; firefox_firefox.desktop for a snap.
             let program = name.split(separator: "_").first.map(String.init) ?? name
             guard let browser = known(as: program), surroundings.program(named: program) != nil else {
                 throw .unknownDefault(name: name)

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// A page that is opened for the person: the browser's process, and the way by which the address gets there.
+/// Opens a page for the person. It keeps the browser's process, and the way in which the browser gets the address.
 ///
-/// With the address itself, every user of this machine could read what is secret in it among the browser's arguments: a sign-in's
-/// `state`, and so answer in its place, or sign somebody else in.
+/// If the address itself were an argument of the browser, every user of this machine could read its secrets, such as a
+/// sign-in's `state`. They could then answer in the person's place, or sign somebody else in.
 struct PageOpening: ~Copyable {
-    /// What became of the browser, as far as anybody has to be told.
+    /// What became of the browser, if anybody has to be told.
     enum News: Equatable {
-        /// The page is in a browser, as the portal says; or one was started in the portal's place.
+        /// The portal reports that the page is open, or a browser was started instead of the portal.
         case opened
-        /// The window was the session's own, and was closed.
+        /// The session's own window was closed.
         case windowClosed
-        /// The person has closed the desktop's dialog, or nothing could be started: they open the page themselves.
+        /// The person closed the desktop's dialog, or nothing could be started. They have to open the page themselves.
         case notOpened(reason: String)
     }
 
@@ -20,9 +20,9 @@ struct PageOpening: ~Copyable {
 
     private(set) var choice: WindowChoice
     private var browser: DetachedProgram?
-    /// What the browser was started with.
+    /// The address with which the browser was started.
     private var way: WebLink?
-    /// What the browser was started with leads on from there; nil once it did.
+    /// The redirect from that address; nil after it was used.
     private var detour: SecretLink?
 
     init(_ choice: WindowChoice) {
@@ -30,7 +30,7 @@ struct PageOpening: ~Copyable {
         TemporaryProfile.removeAbandoned(in: .real)
     }
 
-    /// What poll(2) is to watch for `serve`.
+    /// The descriptors to watch with poll(2) for `serve`.
     var descriptors: [Int32] {
         switch detour {
         case .some(let detour): detour.descriptors
@@ -38,16 +38,16 @@ struct PageOpening: ~Copyable {
         }
     }
 
-    /// Chooses the browser; to be called before `open`.
+    /// Chooses the browser. Call it before `open`.
     ///
-    /// - Throws: as `WindowChoice.chooseBrowser`.
+    /// - Throws: the errors of `WindowChoice.chooseBrowser`.
     mutating func chooseBrowser(configured: String? = nil, hint: String = "") throws(AuthctlError) {
         try choice.chooseBrowser(configured: configured, hint: hint)
     }
 
     /// Starts the browser.
     ///
-    /// - Returns: why it could not be started; nil if it was, or if none is to be.
+    /// - Returns: why it could not be started; nil if it was, or if none has to be started.
     mutating func open(_ link: WebLink) -> String? {
         guard let wanted = choice.browser else { return nil }
         guard let detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
@@ -58,10 +58,10 @@ struct PageOpening: ~Copyable {
         return nil
     }
 
-    /// Whether a browser was started. What the portal did is known when its process ends.
+    /// Whether a browser was started. The portal's result is known when its process ends.
     var isOpened: Bool { browser != nil && !(choice.browser?.isPortal ?? false) }
 
-    /// Leads the browser on if it has come; does not wait.
+    /// Redirects the browser if it has connected, without waiting.
     mutating func serve() {
         if detour?.serve() ?? false { detour = nil }
     }
@@ -74,27 +74,27 @@ struct PageOpening: ~Copyable {
         )
     }
 
-    /// Takes the end of the browser's process; to be called after SIGCHLD.
+    /// Handles the end of the browser's process. Call it after SIGCHLD.
     ///
-    /// - Returns: nil if there is nothing to be said of it.
-    /// - Throws: `noPortal` or `portalFailed` if only the portal was to open the page, and did not.
+    /// - Returns: nil if nobody has to be told.
+    /// - Throws: `noPortal` or `portalFailed` if only the portal may open the page, and it did not.
     mutating func takeEnd() throws(AuthctlError) -> News? {
         guard let end = browser?.takeEnd() else { return nil }
         browser = nil
         if choice.browser?.isPortal ?? false { return try take(portalEnd: end) }
         guard end == .exited(0) else { return .notOpened(reason: "the browser was not opened") }
-        // Another one's process only hands the address on, and ends at once.
+        // The process of a shared browser only passes the address on, and ends at once.
         return choice.browser?.ownProfile == nil ? nil : .windowClosed
     }
 
-    /// Where the portal refused, the person opens the page; where it did not answer, the usual browser does.
+    /// If the portal refused, the person opens the page. If it did not answer, the usual browser does.
     private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> News {
         switch end {
         case .exited(ExitStatus.success.rawValue): return .opened
         case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: "the desktop's dialog was closed")
         default: break
         }
-        // A window of the portal alone that cannot be had.
+        // A window that only the portal may open is not available.
         guard !choice.isByPortalOnly else {
             throw end == .exited(ExitStatus.misconfigured.rawValue) ? .noPortal : .portalFailed
         }
@@ -102,9 +102,9 @@ struct PageOpening: ~Copyable {
         return browser == nil ? .notOpened(reason: "the browser was not opened") : .opened
     }
 
-    /// Closes the window that was opened for this alone, and removes its profile.
+    /// Closes the window that was opened only for this session, and removes its profile.
     ///
-    /// - Parameter signals: what the browser's end is waited for by.
+    /// - Parameter signals: used to wait for the browser's end.
     mutating func close(waitingBy signals: borrowing CaughtSignals) {
         guard let profile = choice.browser?.ownProfile else { return }
         if let browser, browser.takeEnd() == nil {
@@ -119,7 +119,7 @@ struct PageOpening: ~Copyable {
         TemporaryProfile.remove(profile, .real)
     }
 
-    /// In µs; nil if nothing is left.
+    /// The remaining time in µs; nil if it is over.
     private static func rest(until end: ContinuousClock.Instant) -> Int64? {
         let (seconds, attoseconds) = (end - .now).components
         let rest = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
@@ -129,19 +129,21 @@ struct PageOpening: ~Copyable {
 
 /// A way to show an address in a browser.
 struct Browser: Equatable, Sendable {
-    /// As it is called in messages: `Firefox`; `the browser` if the desktop chooses it.
+    /// Its name in messages: `Firefox`, or `the browser` if the desktop chooses it.
     let name: String
-    /// The program and its arguments; the address is put in place of each `%s`, or at the end.
+    /// The program and its arguments. The address replaces each `%s`, or is added at the end.
     let words: [String]
-    /// The profile that this browser alone uses. Its process is then the window: it ends when the window is closed. Nil: the browser may
-    /// be one that runs already.
+    /// The profile that only this browser uses. Its process then is the window, and ends when the window is closed. Nil
+    /// if a running browser may open the address.
     var ownProfile: String?
-    /// The descriptor that says that its profile is in use. Its process keeps it open, because it may outlive this one.
+    /// The descriptor that marks its profile as in use. The browser's process keeps it open, because it may outlive
+    /// this one.
     var profileLock: Int32?
-    /// Whether this is the desktop's portal. The address goes to its standard input, and its exit status says whether it was opened.
+    /// Whether this is the desktop's portal. It gets the address on standard input, and its exit status says whether
+    /// the page was opened.
     var isPortal = false
 
-    /// The portal, by the agent's program beside this one; nil if there is no session bus to ask.
+    /// The portal, through the agent's program next to this one; nil without a session bus.
     static func portal(in surroundings: Surroundings, parentWindow: String? = nil) -> Browser? {
         let own = surroundings.program
         let agent = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/authagent"
@@ -151,26 +153,27 @@ struct Browser: Equatable, Sendable {
         return Browser(name: "the browser", words: words, isPortal: true)
     }
 
-    /// The words that show `link`, none of which a shell ever sees.
+    /// The command line that shows `link`. No shell ever sees it.
     func command(for link: WebLink) -> [String] {
         guard !isPortal else { return words }
         let hasPlace = words.contains { $0.contains("%s") }
         return words.map { $0.replacing("%s", with: link.text) } + (hasPlace ? [] : [link.text])
     }
 
-    /// The one that the user's variable names, the desktop's own, or any that there is; nil if there is none.
+    /// The usual browser: the one in the user's variable, the desktop's, or any installed one; nil if there is none.
     static func usual(in surroundings: Surroundings) -> Browser? {
         if let browser = named(in: surroundings) { return browser }
-        // Debian's x-www-browser is what the administrator chose; the others are guesses.
+        // Debian's x-www-browser is the administrator's choice; the others are guesses.
         for program in ["xdg-open", "x-www-browser"] where surroundings.program(named: program) != nil {
             return Browser(name: "the browser", words: [program])
         }
         return KnownBrowser.installed(in: surroundings).first.map { Browser(name: $0.name, words: [$0.program]) }
     }
 
-    /// The first of `BROWSER` that is there: commands parted by colons, as xdg-open takes them; nil if it names none.
+    /// The first available browser in `BROWSER`, which has commands separated by colons as for xdg-open; nil if there
+    /// is none.
     ///
-    /// Browsers that need the terminal are passed over: it is in use.
+    /// Browsers that need the terminal are skipped, because it is in use.
     static func named(in surroundings: Surroundings) -> Browser? {
         let commands = surroundings.environment("BROWSER")?.split(separator: ":") ?? []
         for command in commands {
@@ -186,23 +189,23 @@ struct Browser: Equatable, Sendable {
     private static let textBrowsers: Set<String> = ["elinks", "links", "links2", "lynx", "w3m", "www-browser"]
 }
 
-/// A program that is started and left to itself: it outlives this one, and has neither its terminal nor its signals.
+/// A started program that runs independently: it outlives this one, and has neither its terminal nor its signals.
 struct DetachedProgram {
     /// POSIX_SPAWN_SETSID of spawn.h, which Swift sees only with _GNU_SOURCE.
     private static let newSession: Int16 = 0x80
 
     let pid: pid_t
 
-    /// Starts a program of `PATH`, without a shell.
+    /// Starts a program from `PATH`, without a shell.
     ///
     /// - Parameters:
-    ///   - input: what it reads, shorter than a socket's buffer (208 KiB, socket(7)); nil: nothing.
-    ///   - descriptor: what it has open beside its standard streams; nil: nothing.
+    ///   - input: its standard input, shorter than a socket's buffer (208 KiB, socket(7)); nil for none.
+    ///   - descriptor: an open descriptor besides its standard streams; nil for none.
     /// - Returns: nil if it cannot be started.
     init?(_ words: [String], input: String? = nil, keepingOpen descriptor: Int32? = nil) {
         var ends: [Int32] = [-1, -1]
         if let input {
-            // Close-on-exec in one step, which Swift sees of no pipe.
+            // A socket pair is close-on-exec in one step. Swift cannot create such a pipe.
             let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
             guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
             let bytes = Array("\(input)\n".utf8)
@@ -212,17 +215,18 @@ struct DetachedProgram {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // What a browser complains about is not for this terminal.
+        // A browser's messages do not belong on this terminal.
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
         }
         if ends[0] >= 0 { unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO) }
-        // Onto itself: it is not closed then (posix_spawn_file_actions_adddup2(3p)).
+        // A descriptor duplicated onto itself is not closed (posix_spawn_file_actions_adddup2(3p)).
         if let descriptor { unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // A session of its own: Ctrl-C and the end of the terminal are not meant for it. Signals as they are without us.
+        // A session of its own, because Ctrl-C and the end of the terminal do not concern it. It gets the default
+        // signals.
         var none = sigset_t()
         var all = sigset_t()
         unsafe sigemptyset(&none)

@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// Takes the line that a person pastes while other things go on.
+/// Reads the line that a person pastes, while other work continues.
 ///
-/// On a terminal it is not shown, and what has not been taken at the end is thrown away: half a pasted address would otherwise be
-/// the shell's next command, and stay in its history.
+/// A terminal does not show it, and unread input is discarded at the end. Otherwise, half of a pasted address would
+/// become the shell's next command, and stay in its history.
 struct PasteInput: ~Copyable {
-    /// What has come of the line.
+    /// The progress of the line.
     enum Progress: Equatable {
         case line(String)
-        /// The line is not done yet.
+        /// The line is not complete yet.
         case more
-        /// The user, or the file, ended the input where no line had begun.
+        /// The input ended at the beginning of a line.
         case ended
-        /// Longer than any address, or no text.
+        /// The line is longer than any address, or is not text.
         case unusable
     }
 
@@ -21,7 +21,9 @@ struct PasteInput: ~Copyable {
     private var line: TypedLine
     private(set) var isOpen = false
 
-    /// - Returns: nil if standard input is a terminal that another job of the shell has.
+    /// Takes over standard input.
+    ///
+    /// - Returns: nil if standard input is a terminal that belongs to another job of the shell.
     static func standardInput() -> PasteInput? {
         let isTerminal = isatty(STDIN_FILENO) == 1
         guard !isTerminal || tcgetpgrp(STDIN_FILENO) == getpgrp() else { return nil }
@@ -41,21 +43,22 @@ struct PasteInput: ~Copyable {
         }
     }
 
-    /// What poll(2) is to watch; none while it is closed.
+    /// The descriptors to watch with poll(2); empty while it is closed.
     var descriptors: [Int32] { isOpen ? [STDIN_FILENO] : [] }
 
-    /// Begins to take lines, also after `close`.
+    /// Begins to read lines, also after `close`.
     mutating func open() {
         isOpen = true
         guard isTerminal else { return }
         var settings = settingsBefore
-        // Not canonical: a line that the terminal gathers ends after 4095 bytes (termios(3)), and addresses are longer.
+        // Non-canonical, because a canonical terminal cuts lines after 4095 bytes (termios(3)), and addresses are
+        // longer.
         settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
         TypedLine.waitForEachByte(&settings)
         unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     mutating func close() {
         guard isOpen else { return }
         isOpen = false
@@ -63,7 +66,7 @@ struct PasteInput: ~Copyable {
         if isTerminal { unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settingsBefore) }
     }
 
-    /// Takes what there is to read.
+    /// Reads what has arrived.
     mutating func take() -> Progress {
         var chunk = [UInt8](repeating: 0, count: 4096)
         let count = unsafe read(STDIN_FILENO, &chunk, chunk.count)
@@ -86,7 +89,7 @@ struct PasteInput: ~Copyable {
             return .unusable
         }
         let words = text.split { $0 == " " || $0 == "\t" }
-        // A terminal's window may have put white space around what was copied from it.
+        // A terminal's window may have added white space to the copied text.
         return words.isEmpty ? .more : .line(words.joined())
     }
 }

@@ -1,21 +1,24 @@
 internal import Glibc
 
-/// Where an address can be pasted on the terminal, among the lines that are shown while a browser is waited for.
+/// The prompt for pasting an address, together with the other lines that are shown while the program waits for a
+/// browser.
 struct PastePrompt: ~Copyable {
     private var input: PasteInput?
     private var prompt: String?
-    /// Whether the cursor stands behind the prompt.
+    /// Whether the cursor is after the prompt.
     private var isShown = false
 
+    /// Creates the prompt.
+    ///
     /// - Parameter takesPaste: whether standard input is read.
     init(takesPaste: Bool) {
         input = takesPaste ? PasteInput.standardInput() : nil
     }
 
-    /// Whether anything can be pasted.
+    /// Whether an address can be pasted.
     var takesPaste: Bool { input != nil }
 
-    /// What poll(2) is to watch for `take`.
+    /// The descriptors to watch with poll(2) for `take`.
     var descriptors: [Int32] {
         switch input {
         case .some(let input): input.descriptors
@@ -23,28 +26,28 @@ struct PastePrompt: ~Copyable {
         }
     }
 
-    /// Begins to take lines, and asks for one.
+    /// Begins to read lines, and shows the prompt.
     mutating func open(_ prompt: String) {
         self.prompt = prompt
         input?.open()
         show()
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     mutating func close() {
         input?.close()
         end()
     }
 
-    /// Takes what there is to read; nil if nothing is taken here.
+    /// Reads what has arrived; nil if nothing is read here.
     mutating func take() -> PasteInput.Progress? {
         let progress = input?.take()
-        // The end of a file, after the address that it holds, is no wish to cancel.
+        // After the address, the end of a file does not mean that the user cancels.
         if case .line = progress, !StandardInput.isTerminal { input?.close() }
         return progress
     }
 
-    /// Has a signal do what it does, with the terminal as it was meanwhile; returns if this process lives on.
+    /// Applies a signal's usual effect, with the terminal restored meanwhile; returns if this process survives it.
     mutating func pass(_ signal: Int32) {
         let wasOpen = input?.isOpen ?? false
         input?.close()
@@ -54,7 +57,7 @@ struct PastePrompt: ~Copyable {
         show()
     }
 
-    /// Shows lines for people; those who read JSON have had the reply.
+    /// Shows lines to people. Programs that read JSON already have the reply.
     mutating func tell(_ text: String) {
         end()
         StandardError.show(text)
@@ -66,14 +69,14 @@ struct PastePrompt: ~Copyable {
         show()
     }
 
-    /// Asks again.
+    /// Shows the prompt again.
     mutating func show() {
         guard let prompt, input?.isOpen ?? false else { return }
         StandardError.show(prompt)
         isShown = true
     }
 
-    /// Goes on on a line of its own.
+    /// Continues on a new line.
     mutating func end() {
         if isShown { StandardError.show("\n") }
         isShown = false

@@ -1,25 +1,25 @@
 internal import Terminal
 
-/// Has the desktop hand addresses of a URI scheme to `authctl callback`.
+/// Makes the desktop pass addresses with a URI scheme to `authctl callback`.
 enum SchemeHandler {
-    /// The desktop entry that `systemd/install` puts among the user's applications.
+    /// The desktop entry that `systemd/install` adds to the user's applications.
     static let entry = "authctl-callback.desktop"
 
-    /// What it came to.
+    /// The result of a registration.
     enum Outcome: Equatable, Sendable {
         case already
-        /// `previous`: whose addresses they were.
+        /// `previous` is the program that handled the scheme before.
         case registered(previous: String?)
-        /// One sentence.
+        /// It failed; the reason is one sentence.
         case refused(reason: String)
     }
 
-    /// Names `authctl` as the one who takes the scheme, unless it is that already.
+    /// Registers `authctl` for the scheme, unless it is registered already.
     ///
-    /// - Parameter redirectURI: what the authorization server sends the browser to.
+    /// - Parameter redirectURI: the address to which the authorization server sends the browser.
     static func register(for redirectURI: String, in surroundings: Surroundings) -> Outcome {
         let scheme = redirectURI.prefix { $0 != ":" }.lowercased()
-        // RFC 3986 §3.1. Of those that the desktop needs itself none is ever taken away from it.
+        // RFC 3986 §3.1. Schemes that the desktop itself needs are never taken over.
         guard scheme.wholeMatch(of: /[a-z][a-z0-9+.-]*/) != nil, !reserved.contains(scheme) else {
             return .refused(reason: "'\(PlainText.line(scheme))' is no URI scheme of an application's own")
         }
@@ -38,7 +38,7 @@ enum SchemeHandler {
         return .registered(previous: present.isEmpty ? nil : String(present))
     }
 
-    /// The same, with a word to the person about what it came to.
+    /// Registers the scheme, and tells the person the result.
     static func registerAndTell(for redirectURI: String) {
         switch register(for: redirectURI, in: .real) {
         case .already: break
@@ -55,7 +55,7 @@ enum SchemeHandler {
         "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "mailto",
     ]
 
-    /// The folders of the XDG base directory specification.
+    /// Searches the folders of the XDG base directory specification.
     private static func isInstalled(in surroundings: Surroundings) -> Bool {
         let home = surroundings.environment("HOME").map { "\($0)/.local/share" }
         let own = surroundings.environment("XDG_DATA_HOME") ?? home

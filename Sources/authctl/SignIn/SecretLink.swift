@@ -1,23 +1,25 @@
 internal import Glibc
 internal import LoopbackPeer
 
-/// An address with a secret in it, on its way to a browser: what the browser is started with leads there once, and to nothing after that.
+/// Brings a secret address to a browser. The browser is started with an address on loopback, which redirects to the
+/// secret address once and then no longer works.
 ///
-/// A program's arguments are for everybody of this machine to read (proc(5)), for as long as the browser lives. So it gets an address on
-/// loopback, and is sent on from there. What it gets is no secret any more once it is started: only programs of this user are answered.
+/// A program's arguments can be read by everybody on this machine (proc(5)), as long as the browser runs. The loopback
+/// address is no secret, because only this user's programs get an answer.
 struct SecretLink: ~Copyable {
-    /// Bytes. A browser's own request is less than one thousand; its cookies for other ports of this host may be some more.
+    /// The most bytes of a request. A browser's own request has less than one thousand; its cookies for other ports of
+    /// this host may add some.
     private static let requestLimit = 32 << 10
-    /// Browsers connect in advance, and keep what they do not use: the oldest makes room.
+    /// The most connections. Browsers connect in advance and keep unused connections, so the oldest is closed.
     private static let connectionsMax = 8
 
-    /// A browser that has connected, and what it has said so far.
+    /// A connected browser, and what it has sent so far.
     private struct Connection {
         let descriptor: Int32
         var request: [UInt8] = []
     }
 
-    /// What may be seen by anybody.
+    /// The address that anybody may see.
     let link: WebLink
     private let target: WebLink
     private let path: String
@@ -28,7 +30,7 @@ struct SecretLink: ~Copyable {
         (self.link, self.target, self.path, self.listener) = (link, target, path, listener)
     }
 
-    /// Waits on loopback for the browser; nil if no port is to be had there.
+    /// Listens on loopback for the browser; nil if no port is available.
     static func leading(to target: WebLink) -> SecretLink? {
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let listener = socket(AF_INET, Int32(type), 0)
@@ -47,12 +49,12 @@ struct SecretLink: ~Copyable {
         for connection in connections { close(connection.descriptor) }
     }
 
-    /// One of them has something to read when a browser comes, or says something.
+    /// The descriptors to watch. One of them becomes readable when a browser connects or sends something.
     var descriptors: [Int32] { [listener] + connections.map(\.descriptor) }
 
-    /// Answers whoever has come; does not wait.
+    /// Answers everybody who has connected, without waiting.
     ///
-    /// - Returns: whether it was the browser, which is on its way now.
+    /// - Returns: whether it was the browser, which has now been redirected.
     mutating func serve() -> Bool {
         takeConnections()
         var silent: [Connection] = []
@@ -86,10 +88,10 @@ struct SecretLink: ~Copyable {
         case unfinished, whole, ended
     }
 
-    /// Reads what has come of a request.
+    /// Reads the part of a request that has arrived.
     private static func take(_ connection: inout Connection) -> Progress {
         var chunk = [UInt8](repeating: 0, count: 4096)
-        // All of it: a connection that is closed with something unread is reset, and its answer lost.
+        // Read everything, because closing a connection with unread data resets it, and the answer would be lost.
         while !connection.request.suffix(4).elementsEqual("\r\n\r\n".utf8) {
             let count = unsafe recv(connection.descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EINTR { continue }
@@ -100,7 +102,9 @@ struct SecretLink: ~Copyable {
         return .whole
     }
 
-    /// - Returns: whether it asked for our path, and is sent on.
+    /// Answers a request.
+    ///
+    /// - Returns: whether it asked for our path and was redirected.
     private func answer(_ connection: Connection) -> Bool {
         let line = String(decoding: connection.request.prefix { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
         let isBrowser = ["GET \(path) HTTP/1.1", "GET \(path) HTTP/1.0"].contains(line)
@@ -109,12 +113,12 @@ struct SecretLink: ~Copyable {
             ? "HTTP/1.1 303 See Other\r\nLocation: \(target.text)\r\nReferrer-Policy: no-referrer\r\n"
             : "HTTP/1.1 404 Not Found\r\n"
         let reply = Array((head + "Cache-Control: no-store\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").utf8)
-        // A few kilobytes, which a new connection has room for.
+        // A few kilobytes, for which a new connection has room.
         let sent = unsafe send(connection.descriptor, reply, reply.count, Int32(MSG_NOSIGNAL))
         return isBrowser && sent == reply.count
     }
 
-    /// The port of 127.0.0.1 that `listener` is bound to now; nil if there is none.
+    /// Binds `listener` and returns its port on 127.0.0.1; nil if none is available.
     private static func listen(_ listener: Int32) -> UInt16? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -131,19 +135,20 @@ struct SecretLink: ~Copyable {
     }
 }
 
-/// An address that may be handed to a browser.
+/// An address that may be passed to a browser.
 struct WebLink: Hashable, Sendable {
     let text: String
-    /// The host that the browser will show, with its port if it has one.
+    /// The host that the browser will show, with its port if there is one.
     let host: String
 
-    /// Nil for anything but an address of the web: a browser takes much else, and acts on it.
+    /// Returns nil for anything except a web address. Browsers also accept other things, and act on them.
     init?(_ text: String) {
         guard let separator = text.firstRange(of: "://"),
             ["https", "http"].contains(text[..<separator.lowerBound].lowercased()),
             text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) })
         else { return nil }
-        // RFC 3986 §3.2. What stands before an '@' is there to look like a host, and browsers end the host at a backslash too.
+        // RFC 3986 §3.2. Text before an '@' could be mistaken for the host, and browsers also end the host at a
+        // backslash.
         let authority = text[separator.upperBound...].prefix { !"/?#\\".contains($0) }
         guard !authority.isEmpty, !authority.contains("@"), !text.contains("\\") else { return nil }
         self.text = text

@@ -1,21 +1,23 @@
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// What one `authctl login` is to do, as far as it is known before the daemon is asked.
+/// The plan of one `authctl login`, as far as it is known before the daemon is called.
 struct SignInPlan {
     let parameters: StartSignIn.Parameters
-    /// The account that is signed in; it may be yet to be added.
+    /// The account to sign in to. It may not exist yet.
     var account: String { parameters.newAccount ?? parameters.account }
-    /// What is tried in turn until the server takes one of them; nil: what the daemon chooses.
+    /// The flows to try in this order until the server accepts one; nil lets the daemon choose.
     let flows: [SignInFlow?]
     let window: WindowChoice
     /// Whether standard input is read.
     let takesPaste: Bool
 
+    /// Makes a plan.
+    ///
     /// - Parameters:
     ///   - parameters: without the flow.
-    ///   - flow: nil: chosen by where the user is.
-    ///   - browser: the one that the user names; nil leaves it to the account.
+    ///   - flow: nil chooses by where the user is.
+    ///   - browser: the browser that the user named; nil uses the account's.
     /// - Throws: `noPrivateWindow`, `noPortal`, `noSuchBrowser`.
     init(
         _ parameters: StartSignIn.Parameters,
@@ -25,45 +27,46 @@ struct SignInPlan {
         takesPaste: Bool,
         in surroundings: Surroundings
     ) throws(AuthctlError) {
-        // Whoever asks for a code wants to type it elsewhere.
+        // A user who asks for a code wants to enter it elsewhere.
         window = try WindowChoice(kind, browser: browser, isForDesktop: flow != .device, in: surroundings)
         self.takesPaste = takesPaste
         self.parameters = parameters
         flows = flow.map { [$0] } ?? (window.isByPortalOnly ? SignInPlace.desktop : window.place).flows
     }
 
-    /// What helps if the browser that the account names is not there.
+    /// The hint if the account's browser is missing.
     var browserHint: String {
         let account = PlainText.line(parameters.account)
         return "--browser names another; to change it: authctl account edit \(account) --login-browser PROGRAM"
     }
 }
 
-/// Where the person is who is to sign in, as far as this process can tell.
+/// Where the person is who signs in, as far as this process can tell.
 enum SignInPlace: Equatable, Sendable {
-    /// A browser that is started here is seen by them.
+    /// They see a browser that is started here.
     case desktop
-    /// They sit at the other end of SSH: no browser there reaches a loopback port of this machine.
+    /// They are at the other end of SSH, where a browser cannot reach a loopback port of this machine.
     case remote
-    /// Neither: a text console, or a service.
+    /// There is no display: a text console, or a service.
     case noDisplay
 
     init(_ surroundings: Surroundings) {
         let has = { surroundings.environment($0) != nil }
         if Browser.named(in: surroundings) != nil {
-            // Whoever names a browser wants it used. Over SSH it is one that knows the way: editors that work remotely set it so.
+            // A user who names a browser wants it to be used. Over SSH, it is one that can reach the user: remote
+            // editors set the variable like that.
             self = .desktop
         } else if has("SSH_CONNECTION") || has("SSH_TTY") {
-            // Also with DISPLAY: a browser drawn through SSH is nobody's wish who has one at hand.
+            // Even with DISPLAY, because nobody with a browser of their own wants one that is drawn through SSH.
             self = .remote
         } else {
             self = has("WAYLAND_DISPLAY") || has("DISPLAY") ? .desktop : .noDisplay
         }
     }
 
-    /// The ways that can be gone from here, best first; nil is what the daemon chooses of those with a browser here.
+    /// The flows that are possible here, the best first; nil lets the daemon choose a flow with a browser here.
     ///
-    /// What the authorization server and the account's client take, the daemon finds out.
+    /// The daemon finds out what the authorization server and the account's client support.
     var flows: [SignInFlow?] {
         switch self {
         case .desktop: [nil, .device]
@@ -71,7 +74,7 @@ enum SignInPlace: Equatable, Sendable {
         }
     }
 
-    /// Why no browser is opened; nil where one is.
+    /// Why no browser is opened; nil if one is.
     var reason: String? {
         switch self {
         case .desktop: nil
@@ -81,14 +84,14 @@ enum SignInPlace: Equatable, Sendable {
     }
 }
 
-/// The ways to sign in, as the wire names them.
+/// The sign-in flows, by their wire names.
 enum SignInFlow: String, CaseIterable, Sendable {
     /// The browser on this machine is redirected to a loopback port.
     case browser
-    /// The browser on this machine is redirected to an address that the desktop hands to `authctl callback`.
+    /// The browser on this machine is redirected to an address that the desktop passes to `authctl callback`.
     case scheme
-    /// A code is typed on a page that any device opens (RFC 8628).
+    /// The user enters a code on a page that any device can open (RFC 8628).
     case device
-    /// A browser anywhere; its user brings back the address that it ended on.
+    /// The user pastes the address on which a browser ended, on any machine.
     case paste
 }

@@ -1,21 +1,23 @@
 internal import Terminal
 
-/// What the person is told after a while in which nothing came back.
+/// What the person is told if no answer arrives for some time.
 ///
-/// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1): it shows a page of its
-/// own, and this program hears nothing.
+/// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1). It
+/// shows an error page, and this program hears nothing.
 struct SignInReminder {
-    /// Long enough to type a password, short enough for somebody who looks at an error page.
+    /// Long enough to type a password, and short enough for somebody who looks at an error page.
     static let delay = Duration.seconds(30)
 
-    /// How long nothing may happen without a word.
+    /// How long the program may be silent.
     static let quiet = Duration.seconds(2)
 
     /// The lines to show, with their newlines.
     let text: String
     private let dueAt: ContinuousClock.Instant
 
-    /// - Parameter redirectURI: by which the answer comes; nil: by none.
+    /// Creates a reminder for a sign-in.
+    ///
+    /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.
     init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
         let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
         text = """
@@ -28,13 +30,15 @@ struct SignInReminder {
         dueAt = now + Self.delay
     }
 
-    /// - Parameter account: whose server has not answered yet.
+    /// Creates a reminder for a slow server.
+    ///
+    /// - Parameter account: the account whose server has not answered yet.
     init(server account: String, now: ContinuousClock.Instant = .now) {
         text = "\(account): waiting for its authorization server; Ctrl-C cancels\n"
         dueAt = now + Self.quiet
     }
 
-    /// µs until it is due, 1 or more.
+    /// µs until it is due, at least 1.
     var remaining: Int64 {
         let rest = (dueAt - .now).components
         return max(rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000, 1)
@@ -42,7 +46,7 @@ struct SignInReminder {
 }
 
 extension SignInReminder? {
-    /// The lines to show, once, when it is time.
+    /// The lines to show when it is due; returned once.
     mutating func takeIfDue() -> String? {
         guard let reminder = self, reminder.remaining == 1 else { return nil }
         self = nil

@@ -2,13 +2,15 @@ internal import AuthRefreshInterface
 internal import Glibc
 internal import Terminal
 
-/// One sign-in as this terminal sees it. The daemon leads it; here it is shown, opened, and what the person brings is handed on.
+/// One sign-in on this terminal. The daemon runs it. This program shows it, opens the browser, and passes on what the
+/// person pastes.
 ///
-/// Ctrl-C ends it at the daemon too. Whatever else ends this program leaves it under way: `authctl login` follows it further.
+/// Ctrl-C also cancels it at the daemon. If this program ends in another way, the sign-in continues, and `authctl
+/// login` follows it again.
 struct SignInSession: ~Copyable {
-    /// µs. Nothing is due while it waits; pselect(2) wants some number.
+    /// The longest wait in µs. Nothing is due, but pselect(2) needs a number.
     private static let longestWait: Int64 = 3_600_000_000
-    /// Seconds for the daemon to confirm a cancellation; whoever types Ctrl-C wants the prompt back.
+    /// How many seconds the daemon has to confirm a cancellation. A user who types Ctrl-C wants the prompt back.
     private static let cancelPatience: Int32 = 3
 
     private let plan: SignInPlan
@@ -18,12 +20,12 @@ struct SignInSession: ~Copyable {
     private let signals: CaughtSignals
     private var paste: PastePrompt
     private var attempt: String?
-    /// Whether another program began the sign-in: this one's lack of a browser does not end it.
+    /// Whether another program began the sign-in. Then a missing browser here does not end it.
     private var isJoined = false
-    /// What the daemon said last, once it is over.
+    /// The daemon's last reply, once the sign-in is over.
     private(set) var ending: StartSignIn.Reply?
     private var page: PageOpening
-    /// What the person is told if nothing has come back; nil once they were, or if nothing can.
+    /// What the person is told if no answer arrives; nil after that, or if no answer is expected.
     private var reminder: SignInReminder?
 
     init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(AuthctlError) {
@@ -36,7 +38,8 @@ struct SignInSession: ~Copyable {
         paste = PastePrompt(takesPaste: plan.takesPaste)
     }
 
-    /// Leads the person through it, and closes the window that was opened for it alone; where the account stands then.
+    /// Guides the person through the sign-in, and closes the window that was opened only for it; returns the account's
+    /// state.
     ///
     /// - Throws: `refused` with how the sign-in ended; `cancelled`.
     mutating func run() throws(AuthctlError) -> AccountStatus {
@@ -66,7 +69,7 @@ struct SignInSession: ~Copyable {
         after refusal: AuthctlError,
         of first: SignInFlow?
     ) throws(AuthctlError) -> AccountStatus {
-        // Many servers do not have the device flow: that it is refused says nothing about what is wrong.
+        // Many servers do not support the device flow, so its refusal does not show what is wrong.
         guard first != .device else { return try run(fallback) }
         StandardError.warn(refusal.report.message)
         do throws(AuthctlError) {
@@ -80,7 +83,7 @@ struct SignInSession: ~Copyable {
         var parameters = plan.parameters
         parameters.flow = flow?.rawValue
         try daemon.follow(.startSignIn, parameters)
-        // The server may be asked for its metadata first, or for the request's place.
+        // The server may first be asked for its metadata, or to store the request.
         reminder = StandardError.isTerminal ? SignInReminder(server: plan.account) : nil
         do throws(AuthctlError) {
             while true {
@@ -103,9 +106,9 @@ struct SignInSession: ~Copyable {
         }
     }
 
-    // MARK: What the daemon tells
+    // MARK: News from the daemon
 
-    /// The account's state once it is over.
+    /// Handles a reply; returns the account's state once the sign-in is over.
     private mutating func take(_ reply: StartSignIn.Reply, isLast: Bool) throws(AuthctlError) -> AccountStatus? {
         attempt = reply.attempt
         if output.json { try output.printLine(reply, or: "") }
@@ -115,7 +118,7 @@ struct SignInSession: ~Copyable {
             let policy = reply.policy.map { " (the policy '\(PlainText.line($0))')" } ?? ""
             try goOn(reply, "to the page on which the password is reset\(policy)")
         case "sign-in-again": try goOn(reply, "to the sign-in again; the password is reset")
-        // It may be a refusal.
+        // It may be an error.
         case "callback-received": reminder = nil
         case "exchanging" where plan.parameters.policy == nil:
             paste.tell("\(plan.account): the answer is here; fetching the tokens\n")
@@ -132,7 +135,7 @@ struct SignInSession: ~Copyable {
     }
 
     private mutating func begin(_ reply: StartSignIn.Reply) throws(AuthctlError) {
-        // A reply that names nothing a browser may open is none.
+        // A reply without an address that a browser may open is invalid.
         guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
         isJoined = reply.joined ?? false
         try chooseBrowser(configured: reply.browser)
@@ -159,7 +162,8 @@ struct SignInSession: ~Copyable {
         paste.open(prompt)
     }
 
-    /// The person is sent to the server again: by the browser that brought the answer, or by an address that is opened here.
+    /// Sends the person to the server again: the browser that brought the answer is redirected, or an address is opened
+    /// here.
     private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(AuthctlError) {
         let account = plan.account
         reminder = SignInReminder(redirectURI: reply.redirectUri)
@@ -174,7 +178,7 @@ struct SignInSession: ~Copyable {
         paste.show()
     }
 
-    /// A sign-in of our own whose browser is missing is ended.
+    /// Chooses the browser. If it is missing, a sign-in of our own is ended.
     private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
         do throws(AuthctlError) {
             try page.chooseBrowser(configured: configured, hint: plan.browserHint)
@@ -184,7 +188,7 @@ struct SignInSession: ~Copyable {
         }
     }
 
-    /// Shows a code to be read off, where `opening` with the address and the code to be typed stays in sight above it.
+    /// Shows a QR code, if `opening` with the address and the code stays visible above it.
     private func showQRCode(_ text: String, below opening: String) {
         let style = TerminalStyle.standardError
         let lines = style.height.map { $0 - style.lineCount(of: opening + "\n" + SignInText.waiting) }
@@ -197,12 +201,14 @@ struct SignInSession: ~Copyable {
         if page.isOpened { tellOpened() }
     }
 
-    /// Only for others to see; the sign-in goes on without.
+    /// Reports that the browser was opened, for others to see. If that fails, the sign-in continues.
     private func tellOpened() {
         _ = try? handOn(ContinueSignIn.Parameters(attempt: attempt, opened: true))
     }
 
-    /// - Throws: `noPortal` or `portalFailed` if only the portal was to open the page: a sign-in of our own is ended.
+    /// Handles news about the browser.
+    ///
+    /// - Throws: `noPortal` or `portalFailed` if only the portal may open the page. A sign-in of our own is then ended.
     private mutating func takeBrowserNews() throws(AuthctlError) -> PageOpening.News? {
         do throws(AuthctlError) {
             return try page.takeEnd()
@@ -212,7 +218,7 @@ struct SignInSession: ~Copyable {
         }
     }
 
-    // MARK: What the person does
+    // MARK: The person
 
     private mutating func takeInput() throws(AuthctlError) -> AccountStatus? {
         switch paste.take() {
@@ -223,7 +229,8 @@ struct SignInSession: ~Copyable {
         case .unusable: paste.warn("this is no address")
         case .ended:
             guard !StandardInput.isTerminal else { return try cancel() }
-            // A file without an address is no wish to cancel: somebody may bring it by another program.
+            // A file without an address does not mean that the user cancels, because somebody may bring the address
+            // with another program.
             paste.close()
             paste.tell("Nothing came on standard input. Hand the address on with: authctl callback URL\n")
         }
@@ -234,13 +241,13 @@ struct SignInSession: ~Copyable {
         do throws(AuthctlError) {
             try handOn(ContinueSignIn.Parameters(attempt: attempt, redirect: text))
         } catch {
-            // The daemon's word on what was pasted; the sign-in's own end comes by the other connection.
+            // The daemon's verdict on the pasted text. The end of the sign-in arrives on the other connection.
             guard case .refused(let refusal) = error else { throw error }
             paste.warn(refusal.report.message)
         }
     }
 
-    /// On a connection of its own: the other one is busy with its answer.
+    /// Passes the text on over a separate connection, because the other one is busy.
     private func handOn(_ parameters: ContinueSignIn.Parameters) throws(AuthctlError) {
         var daemon = try connection.connect()
         _ = try daemon.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
@@ -263,9 +270,9 @@ struct SignInSession: ~Copyable {
         return nil
     }
 
-    /// Ends the sign-in at the daemon; the account's state if it was quicker.
+    /// Cancels the sign-in at the daemon; returns the account's state if the sign-in was finished before.
     ///
-    /// - Throws: `refused` with the daemon's word for it; `cancelled` if it says none.
+    /// - Throws: `refused` with the daemon's reason; `cancelled` if it gives none.
     private mutating func cancel() throws(AuthctlError) -> AccountStatus? {
         paste.close()
         askToCancel()
@@ -273,7 +280,7 @@ struct SignInSession: ~Copyable {
             while true {
                 let (reply, continues) = try daemon.nextReply(StartSignIn.Reply.self, patience: Self.cancelPatience)
                 if let status = reply.status, !continues { return status }
-                // It had not begun when it was to end.
+                // The user cancelled before the sign-in had begun.
                 if attempt == nil {
                     attempt = reply.attempt
                     askToCancel()
@@ -298,24 +305,24 @@ struct SignInSession: ~Copyable {
 }
 
 extension AuthctlError {
-    /// Whether the server, or the account's client, does not take this way to sign in.
+    /// Whether the server, or the account's client, does not support this flow.
     fileprivate var isMisconfiguredSignIn: Bool {
         guard case .refused(let refusal) = self, refusal.name == SignInFailedError.name else { return false }
         return WireText.decode(SignInFailedError.self, fromText: refusal.parameters)?.kind == "misconfigured"
     }
 }
 
-/// Has a browser end the person's session at the authorization server (OpenID Connect RP-Initiated Logout).
+/// Ends the person's session at the authorization server with a browser (OpenID Connect RP-Initiated Logout).
 struct SessionEnd {
-    /// µs. As long as a browser takes to start on a slow machine, and as anybody waits for one.
+    /// The time limit in µs. A browser on a slow machine needs as long to start, and nobody waits longer.
     private static let patience: Int64 = 60_000_000
 
-    /// Where the session ends; the id_token is in it.
+    /// The address that ends the session. It contains the ID token.
     let link: WebLink
 
-    /// Brings `browser` there.
+    /// Opens the address in `browser`.
     ///
-    /// - Returns: why it has not come there; nil if it has.
+    /// - Returns: why that failed; nil if it succeeded.
     func open(in browser: Browser) -> String? {
         let signals = CaughtSignals([SIGCHLD])
         guard var detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
@@ -328,7 +335,7 @@ struct SessionEnd {
             let left = rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000
             guard left > 0 else { return "\(browser.name) has not asked for it" }
             if !signals.wait(for: detour.descriptors, microseconds: left).isEmpty, detour.serve() { return nil }
-            // What only hands an address on ends at once, and well.
+            // A program that only passes the address on ends at once with success.
             if !signals.take().isEmpty, let result = program.takeEnd(), result != .exited(0) {
                 return "\(browser.name) was not opened"
             }
@@ -336,29 +343,29 @@ struct SessionEnd {
     }
 }
 
-/// What the person is told who is to sign in; nothing of it is secret.
+/// The text for the person who signs in. It contains no secret.
 struct SignInText {
-    /// What the lines are about.
+    /// The account in the lines.
     let account: String
     var action = "sign in at"
     let flow: SignInFlow?
     let link: WebLink
     let userCode: String?
     let place: SignInPlace
-    /// What is about to be opened; nil: nothing.
+    /// The browser that will be opened; nil for none.
     let browser: Browser?
     /// Whether an address can be pasted here.
     let takesPaste: Bool
 
-    /// The lines before anything is opened, each with its newline.
+    /// The lines before anything is opened, each with a newline.
     var opening: String {
         "\(account): \(sentence)\n\n  \(link.text)\n\n" + code
     }
 
-    /// What stands there instead of a prompt.
+    /// The line that is shown instead of a prompt.
     static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
 
-    /// What asks for the paste, without a newline; nil if nothing can be pasted.
+    /// The prompt for pasting, without a newline; nil if nothing can be pasted.
     var prompt: String? {
         guard takesPaste else { return nil }
         switch flow {

@@ -1,32 +1,34 @@
 internal import Glibc
 
-/// A folder for a browser's profile that nothing of the user's is in.
+/// An empty folder for a browser's profile.
 ///
-/// It lies where it never reaches a disk, and is gone with the login session at the latest.
+/// It is never on a disk, and disappears with the login session at the latest.
 enum TemporaryProfile {
     private static let prefix = "authctl-browser-"
-    /// In each folder: locked as long as the program lives that made it, or the browser that it is for.
+    /// The lock file in each folder. It is locked while the program that created the folder, or its browser, is
+    /// running.
     private static let lock = "authctl.lock"
-    /// Behind the name of one that is to go.
+    /// The suffix of a folder that is being removed.
     private static let removed = ".removed"
 
-    /// Makes one.
+    /// Creates a folder.
     ///
     /// - Returns: its path, and the descriptor that its browser has to keep open.
     static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> (path: String, lock: Int32) {
         guard let folder = folder(in: surroundings) else { throw .noPlaceForProfile }
         var path = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
-        // mkdtemp(3): mode 0700.
+        // mkdtemp(3) creates it with mode 0700.
         guard unsafe mkdtemp(&path) != nil else { throw .noPlaceForProfile }
         let profile = String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        // Open until this program ends, however it does.
+        // Open until this program ends, in whatever way.
         let descriptor = unsafe open("\(profile)/\(lock)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .noPlaceForProfile }
         return (profile, descriptor)
     }
 
     static func remove(_ profile: String, _ surroundings: Surroundings) {
-        // A browser's processes do not all end with the first: under its former name none of them makes anything in it again.
+        // Not all of a browser's processes end with the first. After the renaming, none of them can create anything in
+        // it.
         let doomed = profile.hasSuffix(removed) ? profile : profile + removed
         if profile != doomed, unsafe rename(profile, doomed) != 0 { return }
         // What cannot be removed now is removed when the next page is opened, or with the login session.
@@ -37,7 +39,8 @@ enum TemporaryProfile {
         surroundings.environment("XDG_RUNTIME_DIR")
     }
 
-    /// Removes those whose program was killed and whose window is closed: somebody may be signed in at servers there.
+    /// Removes folders whose program was killed and whose window is closed, because somebody may still be signed in to
+    /// servers there.
     static func removeAbandoned(in surroundings: Surroundings) {
         guard let folder = folder(in: surroundings), let listing = unsafe opendir(folder) else { return }
         defer { unsafe closedir(listing) }

@@ -1,36 +1,36 @@
 internal import QRCode
 internal import Terminal
 
-/// A QR code as lines of a terminal: two modules above each other are one character.
+/// A QR code as lines for a terminal. Each character shows two modules, one above the other.
 struct TerminalQRCode {
-    /// ISO/IEC 18004 §9.1: modules that stay light around the symbol.
+    /// ISO/IEC 18004 §9.1: the width of the light border around the symbol, in modules.
     private static let quietZone = 4
 
-    /// Of the palette of 256 colours: black and white that no theme changes, so that the background does not matter.
+    /// Black and white from the palette of 256 colors, which no theme changes, so that the background does not matter.
     private static let blackOnWhite = "\u{1B}[38;5;16;48;5;231m"
     private static let plain = "\u{1B}[0m"
 
     private let code: QRCode
 
-    /// Nil if the text is too long for a symbol that a terminal shows.
+    /// Returns nil if the text is too long for a symbol on a terminal.
     init?(_ text: String) {
         guard let code = QRCode(text) else { return nil }
         self.code = code
     }
 
-    /// How many columns and lines it takes.
+    /// The columns and lines that it needs.
     var size: (columns: Int, lines: Int) {
         let side = code.size + 2 * Self.quietZone
         return (side, (side + 1) / 2)
     }
 
-    /// The lines, each with its newline; nil where they could not be read off: without room for all of them, or without block
-    /// characters.
+    /// The lines, each with a newline; nil if the code could not be read, because there is no room for all lines or no
+    /// block characters.
     ///
-    /// - Parameter lines: of the terminal; nil: it does not tell.
+    /// - Parameter lines: the lines of the terminal; nil if they are unknown.
     func text(_ style: TerminalStyle, lines: Int?) -> String? {
         guard case .utf8 = style.charset, let width = style.width, size.columns <= width else { return nil }
-        // The line that is left is for what is typed below it.
+        // One line is left for what is typed below it.
         if let lines, size.lines >= lines { return nil }
         let range = -Self.quietZone..<code.size + Self.quietZone
         return stride(from: range.lowerBound, to: range.upperBound, by: 2).reduce(into: "") { text, row in
@@ -41,10 +41,10 @@ struct TerminalQRCode {
         }
     }
 
-    /// Whether a module is drawn in the foreground's colour.
+    /// Whether a module is drawn in the foreground color.
     ///
-    /// Where the colours are not ours to set, the light modules are drawn: most terminals are dark, and readers take a symbol that
-    /// is inverted after all.
+    /// If we cannot set colors, the light modules are drawn. Most terminals are dark, and readers also accept an
+    /// inverted symbol.
     private func isInk(_ row: Int, _ column: Int, _ style: TerminalStyle) -> Bool {
         code.isDark(row: row, column: column) == style.isColoured
     }

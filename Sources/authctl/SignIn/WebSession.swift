@@ -2,18 +2,18 @@ internal import AuthRefreshInterface
 internal import Glibc
 internal import Terminal
 
-/// One web session as this terminal sees it: a page is opened, and the daemon waits for where the browser comes back to.
+/// One web session on this terminal. This program opens a page, and the daemon waits for the browser to come back.
 ///
-/// The session is this program's: it ends with it, however that ends.
+/// The session belongs to this program, and ends with it in any case.
 struct WebSession: ~Copyable {
-    /// What the page's address has in place of the callback, if nobody knows its port beforehand.
+    /// The placeholder for the callback in the page's address, because the callback's port may not be known in advance.
     static let callbackPlace = "{callback}"
 
-    /// µs. Nothing is due while it waits; pselect(2) wants some number.
+    /// The longest wait in µs. Nothing is due, but pselect(2) needs a number.
     private static let longestWait: Int64 = 3_600_000_000
     private static let waiting = "Waiting for the browser to come back; Ctrl-C cancels.\n"
 
-    /// As the caller gave it; it may hold secrets.
+    /// The address from the caller. It may contain secrets.
     private let address: SecretText
     private let parameters: StartWebSession.Parameters
     private let connection: ConnectionOptions
@@ -41,9 +41,10 @@ struct WebSession: ~Copyable {
         paste = PastePrompt(takesPaste: StandardInput.isTerminal && !output.json)
     }
 
-    /// Leads the person through it, and closes the window that was opened for it alone; where the browser came back to.
+    /// Guides the person through the session, and closes the window that was opened only for it; returns the callback
+    /// address.
     ///
-    /// - Throws: `cancelled`; `refused` with the daemon's word.
+    /// - Throws: `cancelled`; `refused` with the daemon's reason.
     mutating func run() throws(AuthctlError) -> String {
         do throws(AuthctlError) {
             let url = try lead()
@@ -115,9 +116,9 @@ struct WebSession: ~Copyable {
         }
     }
 
-    /// The page, with the callback in its place.
+    /// The page's address with the callback inserted.
     ///
-    /// - Throws: `usage` if it is no address of the web; it is not repeated.
+    /// - Throws: `usage` if it is not a web address. The address is not repeated.
     static func link(to address: SecretText, callback: String) throws(AuthctlError) -> WebLink {
         let text = address.reveal().replacing(callbackPlace, with: encoded(callback))
         guard let link = WebLink(text) else {
@@ -126,7 +127,7 @@ struct WebSession: ~Copyable {
         return link
     }
 
-    /// As the value of a parameter (RFC 3986 §2.1).
+    /// The text as the value of a parameter (RFC 3986 §2.1).
     private static func encoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { result, byte in
             let scalar = UnicodeScalar(byte)
@@ -137,7 +138,7 @@ struct WebSession: ~Copyable {
         }
     }
 
-    // MARK: What the person does
+    // MARK: The person
 
     private mutating func takeInput() throws(AuthctlError) {
         switch paste.take() {
@@ -150,14 +151,14 @@ struct WebSession: ~Copyable {
         }
     }
 
-    /// On a connection of its own: the other one is busy with its answer.
+    /// Passes the text on over a separate connection, because the other one is busy.
     private mutating func handOn(_ text: String) throws(AuthctlError) {
         do throws(AuthctlError) {
             var daemon = try connection.connect()
             let parameters = ContinueSignIn.Parameters(attempt: attempt, redirect: text)
             _ = try daemon.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
         } catch {
-            // The daemon's word on what was pasted; the session goes on.
+            // The daemon's verdict on the pasted text. The session continues.
             guard case .refused(let refusal) = error else { throw error }
             paste.warn(refusal.report.message)
         }
@@ -188,7 +189,7 @@ enum CallbackKind {
         self = scheme == "http" ? .loopback : scheme == "https" ? .page : .scheme
     }
 
-    /// The sign-in that comes back in the same way.
+    /// The sign-in flow that returns in the same way.
     var flow: SignInFlow {
         switch self {
         case .loopback: .browser
@@ -198,13 +199,14 @@ enum CallbackKind {
     }
 }
 
-/// The address of a page of one's own, `https://app.example/back?code=…`, as that page hands it to the desktop.
+/// An address of the user's own page, `https://app.example/back?code=…`, in the form in which the page passes it to the
+/// desktop.
 enum HandedOnAddress {
-    /// A scheme of our own, before the whole address.
+    /// Our own scheme, before the whole address.
     static let prefix = "io.authrefresh:"
 
-    /// Has the desktop hand such addresses to `authctl callback`, where there is a desktop. The scheme is nobody else's, and the address
-    /// can be pasted without it: nothing is said of what came of it.
+    /// Makes the desktop pass such addresses to `authctl callback`, if there is a desktop. The result is not reported,
+    /// because nobody else uses the scheme, and the address can also be pasted.
     static func register(on place: SignInPlace) {
         guard place == .desktop else { return }
         _ = SchemeHandler.register(for: prefix, in: .real)
@@ -212,7 +214,7 @@ enum HandedOnAddress {
 }
 
 extension AuthctlError {
-    /// The same for a program that has asked for a window which cannot be had.
+    /// The same error for a program that has requested an unavailable window.
     var asNoContext: AuthctlError {
         switch self {
         case .noPrivateWindow: .noContext(cause: self)

@@ -1,32 +1,34 @@
 internal import Terminal
 
-/// Which browser shows a page to the person, and in what kind of window.
+/// The browser that shows a page to the person, and the kind of window.
 struct WindowChoice: Sendable {
-    /// What is opened, and whether the user asked for more than a usual window.
+    /// What to open, and whether the user asked for a special window.
     enum Kind: Sendable {
         case usual
         case privateWindow(hasOwnProfile: Bool)
-        /// By the desktop's portal, or not at all.
+        /// Only by the desktop's portal.
         case portal(parentWindow: String?)
-        /// The user opens it.
+        /// The user opens the page.
         case none
     }
 
     let place: SignInPlace
-    /// Nil: nothing is opened, or it is not known yet which one the account names.
+    /// The browser; nil if nothing is opened, or if the account's browser is not known yet.
     private(set) var browser: Browser?
-    /// What is opened if the portal, which is asked first, does not answer; nil: nothing.
+    /// The browser if the portal, which is asked first, does not answer; nil for none.
     private(set) var fallback: Browser?
     private let kind: Kind
-    /// Whether the page is for this desktop if nobody says where it is to be opened.
+    /// Whether the page is opened on this desktop by default.
     private let isForDesktop: Bool
     /// Whether the user named the browser, so that the account's does not count.
     private let namesBrowser: Bool
     private let surroundings: Surroundings
 
+    /// Makes the choice.
+    ///
     /// - Parameters:
-    ///   - name: the browser that the user names; nil leaves it to the account, and to `chooseBrowser` later.
-    ///   - isForDesktop: false: a usual window is not opened, because the page is wanted on another device.
+    ///   - name: the browser that the user named; nil leaves it to the account and to a later `chooseBrowser`.
+    ///   - isForDesktop: false if the page is wanted on another device, so that no usual window is opened.
     /// - Throws: `noPrivateWindow`, `noPortal`, `noSuchBrowser`.
     init(
         _ kind: Kind,
@@ -48,11 +50,11 @@ struct WindowChoice: Sendable {
         if namesBrowser { browser = try chosen(in: surroundings) }
     }
 
-    /// Chooses the browser, once the daemon has said which one the account or its configuration names.
+    /// Chooses the browser after the daemon has named the account's or the configured one.
     ///
     /// - Parameters:
-    ///   - configured: nil: neither names one.
-    ///   - hint: what helps if that one is not there.
+    ///   - configured: the named browser; nil if there is none.
+    ///   - hint: the hint if that browser is missing.
     /// - Throws: `noPrivateWindow`, `noPortal`, `noSuchBrowser`.
     mutating func chooseBrowser(configured: String? = nil, hint: String = "") throws(AuthctlError) {
         guard !namesBrowser, opensBrowser else { return }
@@ -67,10 +69,10 @@ struct WindowChoice: Sendable {
         browser = try chosen(in: surroundings.preferring(browser: configured, hint: hint))
     }
 
-    /// Whether nothing but the portal may open the page.
+    /// Whether only the portal may open the page.
     var isByPortalOnly: Bool { if case .portal = kind { true } else { false } }
 
-    /// Takes what is opened in the portal's place.
+    /// Switches to the browser that replaces the portal.
     mutating func takeFallback() -> Browser? {
         guard let fallback else { return nil }
         (browser, self.fallback) = (fallback, nil)
@@ -115,9 +117,9 @@ struct WindowChoice: Sendable {
 }
 
 extension Surroundings {
-    /// The same with `browser` in place of the one that `BROWSER` names.
+    /// These surroundings with `browser` instead of the one in `BROWSER`.
     ///
-    /// - Throws: `noSuchBrowser` with `hint` if it is not there, or needs the terminal.
+    /// - Throws: `noSuchBrowser` with `hint` if it is missing, or needs the terminal.
     fileprivate func preferring(browser: String, hint: String) throws(AuthctlError) -> Surroundings {
         var named = self
         let environment = environment

@@ -1,20 +1,22 @@
-/// The name by which people can call this program, in the texts that tell them to.
+/// The name under which people can call this program, for texts with commands.
 ///
-/// Ubuntu's authd has an `authctl`, too. Where that is the one that a shell finds, "run 'authctl login work'" would be wrong advice.
+/// Ubuntu's authd also has an `authctl`. If the shell finds that one, "run 'authctl login work'" would be wrong advice.
 enum CalledName {
     private static let usual = "authctl"
-    /// A second name that no other project has; `systemd/files.bash` makes the link.
+    /// A second name that no other project uses; `systemd/files.bash` creates the link.
     private static let unmistakable = "authrefreshctl"
 
-    /// Looked up only when there is something to tell.
+    /// Determined only when there is a text to show.
     private static let here = choose(by: .real)
 
-    /// The text, with the commands in it under the name that they have here.
+    /// The text, with its commands under the name that they have here.
     static func inText(_ text: String) -> String {
         here == usual || text.isEmpty ? text : rename(text, to: here)
     }
 
-    /// - Returns: `authrefreshctl` if a shell finds this program by that name, and not by `authctl`.
+    /// Chooses the name.
+    ///
+    /// - Returns: `authrefreshctl` if a shell finds this program under that name, and not as `authctl`.
     static func choose(by surroundings: Surroundings) -> String {
         func finds(_ name: String) -> Bool {
             surroundings.program(named: name).map(surroundings.target) == surroundings.program
@@ -22,7 +24,8 @@ enum CalledName {
         return !finds(usual) && finds(unmistakable) ? unmistakable : usual
     }
 
-    /// Gives each command of ours in the text another program name: a whole word `authctl` with a command or an option behind it.
+    /// Replaces the program name in each of our commands in the text: a whole word `authctl`, followed by a command or
+    /// an option.
     static func rename(_ text: String, to name: String) -> String {
         var rest = text[...]
         var result = ""

@@ -1,18 +1,20 @@
-/// What git asks its credential helper, or tells it (git-credential(1), "INPUT/OUTPUT FORMAT").
+/// A request of git to its credential helper (git-credential(1), "INPUT/OUTPUT FORMAT").
 struct GitCredential {
     private(set) var scheme: String?
     private(set) var host: String?
     private(set) var path: String?
     private(set) var username: String?
-    /// The password, or the credential of another kind of authentication.
+    /// The password, or the credential for another authentication type.
     private(set) var secret: SecretText?
-    /// Whether git can send an `Authorization` header of our choice.
+    /// Whether git can send an `Authorization` header that we choose.
     private(set) var takesAuthenticationTypes = false
     /// Whether the server has asked for a Bearer token.
     private(set) var hasBearerChallenge = false
 
-    /// - Parameter text: lines of `key=value` up to an empty one.
-    /// - Throws: `unusableDocument` for a line that is none.
+    /// Reads a request.
+    ///
+    /// - Parameter text: lines of `key=value` up to an empty line.
+    /// - Throws: `unusableDocument` for an invalid line.
     init(_ text: String) throws(AuthctlError) {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             guard !line.isEmpty else { return }
@@ -38,7 +40,7 @@ struct GitCredential {
         }
     }
 
-    /// The address that git wants to sign in at; nil if it does not say it.
+    /// The address that git wants to authenticate at; nil if git does not send it.
     var url: String? {
         guard let scheme, let host, !scheme.isEmpty, !host.isEmpty else { return nil }
         let path = (path ?? "").prefix { $0 != "?" && $0 != "#" }.drop { $0 == "/" }
@@ -50,8 +52,8 @@ extension GitCredential {
     /// The lines that answer `get`.
     ///
     /// - Parameters:
-    ///   - username: what the service wants beside the token; nil: anything.
-    ///   - takesBearer: whether the service is known to take the token in a header.
+    ///   - username: the user name that the service wants with the token; nil for any.
+    ///   - takesBearer: whether the service is known to accept the token in a header.
     func answer(_ token: ToolToken, username: String?, takesBearer: Bool) -> String {
         let isHeader = takesAuthenticationTypes && (hasBearerChallenge || takesBearer)
         var lines: [(String, String)] = []

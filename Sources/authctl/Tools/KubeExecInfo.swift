@@ -1,6 +1,6 @@
 internal import StrictJSON
 
-/// The version of `client.authentication.k8s.io` that client-go and its credential plugin speak.
+/// A version of `client.authentication.k8s.io`, the protocol between client-go and its credential plugins.
 enum KubeVersion: String, CaseIterable, Sendable {
     case v1
     case v1beta1
@@ -10,16 +10,18 @@ enum KubeVersion: String, CaseIterable, Sendable {
 
     private static let groupPrefix = "client.authentication.k8s.io/"
 
+    /// Reads a version.
+    ///
     /// - Parameter group: `apiVersion` of a document.
     init?(group: String) {
         guard group.hasPrefix(Self.groupPrefix) else { return nil }
         self.init(rawValue: String(group.dropFirst(Self.groupPrefix.count)))
     }
 
-    /// What the program that asks speaks. One that says nothing is a person, who looks at what this prints.
+    /// The version that the calling program uses. Without one, a person is looking at the output.
     ///
     /// - Parameter info: `KUBERNETES_EXEC_INFO`; nil if it is not set.
-    /// - Throws: `unusableDocument` if it is no `ExecCredential`, or one of another version.
+    /// - Throws: `unusableDocument` if it is not an `ExecCredential`, or has an unknown version.
     static func asked(by info: String?) throws(AuthctlError) -> KubeVersion {
         guard let info else { return .v1 }
         guard let document = try? JSONText(info), document["kind"]?.string == "ExecCredential",

@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// The names under which other tools look for this program: links to it, each of which stands for a command.
+/// The names under which other tools call this program. They are links to it, and each stands for a command.
 enum ProgramName {
-    /// The command that the program's own name stands for; nil for `authctl` itself, which costs a look at one byte.
+    /// The command for the name under which the program was called; nil for `authctl` itself, which costs a look at one
+    /// byte.
     static var command: String? {
         guard let path = unsafe CommandLine.unsafeArgv[0] else { return nil }
         let name = unsafe strrchr(path, Int32(UInt8(ascii: "/"))).map { unsafe $0 + 1 } ?? path
@@ -10,7 +11,9 @@ enum ProgramName {
         return unsafe command(named: String(cString: name))
     }
 
-    /// - Parameter name: a file's name, without its folder.
+    /// The command for a name.
+    ///
+    /// - Parameter name: a file name without its folder.
     static func command(named name: String) -> String? {
         switch name {
         case "git-credential-authctl": "git-credential"

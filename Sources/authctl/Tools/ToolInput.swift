@@ -1,11 +1,11 @@
 internal import AuthRefreshInterface
 internal import Glibc
 
-/// What a tool writes to its helper's standard input.
+/// Reads what a tool writes to its helper's standard input.
 enum ToolInput {
-    /// All of it.
+    /// Reads everything.
     ///
-    /// - Throws: `unusableDocument` if it is too long, or no text.
+    /// - Throws: `unusableDocument` if it is too long, or not text.
     static func read() throws(AuthctlError) -> String {
         let bytes: [UInt8]
         do throws(FileDescriptor.ReadFailure) {
@@ -24,9 +24,9 @@ enum ToolInput {
 }
 
 extension DaemonConnection {
-    /// The account that tools are to take for an address; nil if none fits.
+    /// The account that a tool should use for an address; nil if none matches.
     ///
-    /// - Parameter account: is taken, whatever the address; nil: it is looked for.
+    /// - Parameter account: the account to use for any address; nil finds it by the address.
     mutating func account(
         for url: String,
         username: String? = nil,
@@ -39,7 +39,7 @@ extension DaemonConnection {
 
     /// Reports that a service refused the account's token.
     ///
-    /// - Throws: `notFresh` if that brought no new one.
+    /// - Throws: `notFresh` if that brought no new token.
     mutating func reportRejected(_ account: String) throws(AuthctlError) {
         let reply = try ask(
             .reportRejected,
@@ -51,7 +51,7 @@ extension DaemonConnection {
         guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
     }
 
-    /// Whether `secret` is the token that the account has now. One without a token has no such secret.
+    /// Whether `secret` is the account's current token; false if the account has no token.
     mutating func holds(_ secret: String, in account: String, socket: String?) -> Bool {
         let token = try? ToolToken(TokenRequest(account: account, socket: socket), from: &self)
         return token?.secret.reveal() == secret

@@ -1,21 +1,21 @@
 internal import AuthRefreshInterface
 
-/// A token on its way into another program: an access token, or the account's ID token.
+/// A token for another program: an access token, or the account's ID token.
 struct ToolToken {
     /// The token itself.
     let secret: SecretText
-    /// µs since 1970.
+    /// When it expires, in µs since 1970.
     let expiresAtUSec: Int64
 
-    /// Acquires what `request` asks for.
+    /// Acquires the requested token.
     ///
-    /// - Throws: `boundToken` if nobody but the holder of the account's key can use the token.
+    /// - Throws: `boundToken` if only the holder of the account's key can use the token.
     init(_ request: TokenRequest) throws(AuthctlError) {
         var daemon = try DaemonConnection(socket: request.socket)
         try self.init(request, from: &daemon)
     }
 
-    /// The same, on a connection that others may use after it.
+    /// Acquires the token on a connection that can be used afterwards.
     init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(AuthctlError) {
         if request.idToken {
             let token = try PrintedIDToken(request, from: &daemon).token
@@ -28,12 +28,13 @@ struct ToolToken {
         }
     }
 
-    /// When the token ends, in whole seconds since 1970; rounded down, so that a token is not promised longer than it lives.
+    /// When the token expires, in whole seconds since 1970, rounded down so that the token does not seem to live longer
+    /// than it does.
     var expiresAt: Int64 { expiresAtUSec / 1_000_000 }
 }
 
-/// Variables by which tools say what they want.
+/// Environment variables with which tools state their request.
 enum ToolEnvironment {
-    /// Nil if the variable is not set, or empty.
+    /// The value; nil if the variable is not set or is empty.
     static func value(_ name: String) -> String? { Surroundings.real.environment(name) }
 }

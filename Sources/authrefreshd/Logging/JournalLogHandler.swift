@@ -14,7 +14,7 @@ struct JournalLogHandler: LogHandler {
     /// How long the daemon waits at its end until the last records are written.
     static let drainLimit = Duration.seconds(2)
 
-    /// Where all records of the process go.
+    /// The outlet for all records of the process.
     static let outlet = LogOutlet(bytesMax: waitingBytesMax) { dropped in
         let event = JournalEvent.logDropped
         let metadata: Logger.Metadata = [
@@ -38,7 +38,7 @@ struct JournalLogHandler: LogHandler {
         self.outlet = outlet
     }
 
-    /// Returns when everything that was logged is written, or after `drainLimit`; for the end of the daemon.
+    /// Returns when everything logged so far was written, or after `drainLimit`. Call it at the end of the daemon.
     static func drain() async {
         await outlet.drain(within: drainLimit)
     }
@@ -56,10 +56,11 @@ struct JournalLogHandler: LogHandler {
     }
 }
 
-/// What is written of one log event.
+/// A log event, ready to be written.
 private struct JournalRecord: Sendable {
     private let level: Logger.Level
-    /// With the account before it, if it is about one: a journal is read without its fields.
+    /// The message. If it is about an account, it begins with the account, because people read the journal without its
+    /// fields.
     private let message: String
     private let metadata: [String: String]
 
@@ -70,19 +71,19 @@ private struct JournalRecord: Sendable {
         self.message = account + Self.shown(message.description)
     }
 
-    /// About what it takes while it waits.
+    /// The approximate size of the record while it waits.
     var bytes: Int {
         metadata.reduce(message.utf8.count + 64) { $0 + $1.key.utf8.count + $1.value.utf8.count + 32 }
     }
 
-    /// Writes it; may block.
+    /// Writes the record; may block.
     func write(toJournal isJournalConnected: Bool) {
         if isJournalConnected, (try? Journal.send(fields)) != nil { return }
-        // journald reads the priority from the front of a line; a person at a terminal would stumble over it.
+        // journald reads the priority from the start of the line. On a terminal it would only confuse people.
         var text = isJournalConnected ? "<\(level.priority)>" : "authrefreshd: \(level): "
         text += line
         text += "\n"
-        // Standard error that is gone cannot be told so.
+        // If standard error is gone, there is no place to report that.
         _ = text.withUTF8 { text in unsafe Glibc.write(STDERR_FILENO, text.baseAddress, text.count) }
     }
 
@@ -99,7 +100,7 @@ private struct JournalRecord: Sendable {
         return fields
     }
 
-    /// The message, and the metadata that says more than the journal's bookkeeping, on one line.
+    /// The message on one line, with the metadata that is of interest to people.
     private var line: String {
         var text = message
         for (key, value) in metadata.sorted(by: { $0.key < $1.key }) where key != JournalEvent.messageIDKey {
@@ -111,9 +112,9 @@ private struct JournalRecord: Sendable {
         return text
     }
 
-    /// Text as it may be read by a person: a caller's executable has any name that the caller likes.
+    /// Text that is safe to show, because a caller can give its executable any name.
     private static func shown(_ text: String) -> String {
-        // Nearly all of it is ASCII, and needs no look at each scalar.
+        // Most text is ASCII, and need not be checked scalar by scalar.
         guard text.utf8.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
         return text.replacingSteering(with: " ")
     }
@@ -133,12 +134,13 @@ extension Logger.Level {
     }
 }
 
-/// Writes log lines on a queue of its own, in their order.
+/// Writes log lines in order, on its own queue.
 ///
-/// A journal that hangs, or a terminal that was stopped, blocks whoever writes to it. Here that is nobody but this queue. Lines wait in
-/// a bounded buffer meanwhile; those that do not fit are dropped and counted, and their number is written when the others are through.
+/// A journal that hangs, or a stopped terminal, blocks its writer, and that is only this queue. Meanwhile, lines wait
+/// in a limited buffer. Lines that do not fit are dropped and counted, and the count is written after the waiting
+/// lines.
 final class LogOutlet: Sendable {
-    /// Writes one line, and may block.
+    /// Writes one line; may block.
     typealias Write = @Sendable () -> Void
 
     private struct State {
@@ -153,8 +155,10 @@ final class LogOutlet: Sendable {
     private let queue: DispatchQueue
     private let state = Mutex(State())
 
+    /// Creates an outlet.
+    ///
     /// - Parameters:
-    ///   - bytesMax: how much may wait.
+    ///   - bytesMax: how many bytes may wait.
     ///   - writeDropped: writes, on the queue, how many lines were dropped.
     init(bytesMax: Int, writeDropped: @escaping @Sendable (Int) -> Void) {
         self.bytesMax = bytesMax
@@ -162,9 +166,9 @@ final class LogOutlet: Sendable {
         queue = DispatchQueue(label: "authrefreshd.log")
     }
 
-    /// Has a line written; never blocks.
+    /// Queues a line; never blocks.
     ///
-    /// - Parameter bytes: how long it is.
+    /// - Parameter bytes: the length of the line.
     func send(bytes: Int, _ write: @escaping Write) {
         let begins = state.withLock { state in
             guard state.bytes + bytes <= bytesMax else {
@@ -179,7 +183,7 @@ final class LogOutlet: Sendable {
         if begins { queue.async { self.writeAll() } }
     }
 
-    /// Returns when everything that was sent until now is written, or when `limit` is over.
+    /// Returns when everything sent so far was written, or after `limit`.
     func drain(within limit: Duration) async {
         await queue.drain(within: limit)
     }
@@ -196,7 +200,7 @@ final class LogOutlet: Sendable {
             if lines.isEmpty, dropped == 0 { return }
             for line in lines {
                 line.write()
-                // One that is being written still takes its room: what waits in the kernel is not ours to count.
+                // A line counts until it has been written.
                 state.withLock { $0.bytes -= line.bytes }
             }
             if dropped > 0 { writeDropped(dropped) }
@@ -204,16 +208,17 @@ final class LogOutlet: Sendable {
     }
 }
 
-/// How many lines are written on each subject: so many in each stretch of time; the others are counted, and their number is told with the
-/// next line, whatever that is on.
+/// Limits the number of log lines for each subject per stretch of time. Further lines are counted, and the count is
+/// written with the next line of any subject.
 ///
-/// journald drops what a service says too fast (journald.conf(5), `RateLimitBurst=`): without this, a program that is refused again and
-/// again would have it drop what the daemon says of its accounts. A subject has a share of its own, so that who uses it up hides nothing
-/// of the others.
+/// journald drops lines of a service that writes too many (journald.conf(5), `RateLimitBurst=`). Without this limit, a
+/// program that is refused again and again would make journald drop the daemon's messages about accounts. Each subject
+/// has its own share, so that one subject cannot hide lines of the others.
 final class LineBudget<Subject: Hashable & Sendable>: Sendable {
     private struct State {
         var began: ContinuousClock.Instant?
-        /// Lines in this stretch; nil is the share of the subjects that came when enough others had one.
+        /// The lines in this stretch. The share under nil is for all subjects that came after the limit of subjects was
+        /// reached.
         var written: [Subject?: Int] = [:]
         var leftOut = 0
     }
@@ -223,19 +228,21 @@ final class LineBudget<Subject: Hashable & Sendable>: Sendable {
     private let stretch: Duration
     private let state = Mutex(State())
 
+    /// Creates a budget.
+    ///
     /// - Parameters:
-    ///   - linesMax: how many lines each stretch takes on one subject.
-    ///   - subjectsMax: how many subjects have a share of their own in a stretch; those that come later have one together.
-    ///   - stretch: how long one is, the same one for all; it begins with its first line.
+    ///   - linesMax: the most lines for one subject per stretch.
+    ///   - subjectsMax: how many subjects get their own share in a stretch. Later ones have a common share.
+    ///   - stretch: its length, the same for all subjects; it begins with the first line.
     init(linesMax: Int, subjectsMax: Int, stretch: Duration) {
         self.linesMax = linesMax
         self.subjectsMax = subjectsMax
         self.stretch = stretch
     }
 
-    /// Takes one line on `subject`, or counts it.
+    /// Uses up one line for `subject`, or counts it as omitted.
     ///
-    /// - Returns: how many lines, on whatever subject, were left out since the last one; nil if this one is left out, too.
+    /// - Returns: how many lines, of any subject, were omitted since the last one; nil if this one is omitted as well.
     func spend(on subject: Subject, at now: ContinuousClock.Instant = .now) -> Int? {
         state.withLock { state in
             if state.began.map({ now - $0 >= stretch }) ?? true {

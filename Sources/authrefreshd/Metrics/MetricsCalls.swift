@@ -3,7 +3,7 @@ internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Varlink
 
-/// The call for figures that a monitoring system keeps.
+/// The call that returns figures for a monitoring system.
 struct MetricsCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
@@ -35,7 +35,8 @@ struct MetricsCalls: DutyCalls {
         )
     }
 
-    /// All accounts if they are few, else those in trouble: a monitoring system keeps a series for each.
+    /// All accounts if there are few, otherwise those with problems, because a monitoring system stores a series for
+    /// each.
     private func accounts(
         of total: Int,
         on coordinator: isolated RefreshCoordinator
@@ -53,8 +54,8 @@ struct MetricsCalls: DutyCalls {
 }
 
 extension PhaseCounts {
-    /// How many accounts are in which state, by the states' names on the wire. What only the clock tells, or a resource server, is not
-    /// told apart: `refresh-token-expiring` counts as `fresh`.
+    /// How many accounts are in each state, by the states' wire names. States that depend on the clock or on a resource
+    /// server are not counted separately: `refresh-token-expiring` counts as `fresh`.
     fileprivate var byState: [String: Int64] {
         [
             ShownState.fresh.rawValue: Int64(scheduled),

@@ -1,41 +1,41 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// What was decided about one account: what is committed, and what is done once it is.
+/// A decision about one account: what to commit, and what to do after that.
 struct Decision {
     var record: Record
     let arrival: Arrival
-    /// What was made of the arrival's event.
+    /// The event that was decided on.
     let event: Event
     let effects: [Effect]
-    /// What the effects ask to be committed; nil if nothing changed.
+    /// What the effects ask to commit; nil if nothing changed.
     var write: StateWrite?
-    /// The account before its owner changed it; nil if that was not done.
+    /// The account before its owner's change; nil without such a change.
     var accountBefore: Account?
-    /// What the account was suffering from before; nil if nothing.
+    /// The account's failure before the decision; nil if there was none.
     let failureBefore: RefreshFailure?
-    /// Whether those whose token is derived from the account's have to know: it has a new grant, a valid access token that it did not
-    /// have before, or a person to wait for.
+    /// Whether accounts derived from this one have to know: it has a new grant, a valid access token after it had none,
+    /// or now needs a person.
     var concernsDerived = false
 
-    /// Whether it spends a refresh token.
+    /// Whether it sends a refresh token.
     var sends: Bool {
         effects.contains { effect in
             if case .send = effect { true } else { false }
         }
     }
 
-    /// Whether it leaves the account with a deadline that is past at `now`.
+    /// Whether it leaves the account with a deadline before `now`.
     func isDue(at now: Moment) -> Bool {
         write?.state.deadline.map { $0 <= now.wall } ?? false
     }
 
-    /// Whether it carries tokens that the server has just issued, and that must not be lost.
+    /// Whether it carries newly issued tokens, which must not be lost.
     var carriesAnswer: Bool {
         event.isIssuance && arrivedTokens != nil
     }
 
-    /// The tokens that are to be stored.
+    /// The tokens to store.
     var arrivedTokens: StoredTokens? {
         switch write?.tokens {
         case .store(let tokens), .storeGrant(let tokens), .replace(let tokens, _): tokens
@@ -44,18 +44,19 @@ struct Decision {
         }
     }
 
-    /// What is to be stored of this token target, or of the account's default if it is nil; nil if nothing is.
+    /// The tokens to store for this target, or for the account's default if it is nil; nil if there are none.
     func arrivedTokens(for target: TokenTarget?) -> StoredTokens? {
         if case .storeGrant? = write?.tokens { return nil }
         return arrivedTarget?.target == target ? arrivedTokens : nil
     }
 
-    /// The token target that is to be stored; nil if none is.
+    /// The token target to store; nil if there is none.
     var arrivedTarget: TokenTargetWrite? {
         if case .storeTarget(let write)? = write?.tokens { write } else { nil }
     }
 
-    /// The access token that came with a refresh token and without its lifetime, and when it was issued; nil if there is none.
+    /// An access token that came with a refresh token but without its lifetime, and when it was issued; nil if there is
+    /// none.
     var tokenOfUnknownLifetime: (token: AccessToken, issuedAt: Moment)? {
         guard event.isIssuance, let tokens = arrivedTokens(for: nil), tokens.refreshToken != nil,
             let token = tokens.accessToken, let times = record.state.accessToken,
@@ -64,7 +65,7 @@ struct Decision {
         return (token, times.issuedAt)
     }
 
-    /// This decision with what another one, which was not stored and which it follows from, had to change of the settings.
+    /// This decision, plus the settings from an earlier decision that was not stored.
     func following(_ earlier: Decision?) -> Decision {
         guard let earlier, let change = earlier.write?.settings else { return self }
         var decision = self
@@ -75,11 +76,11 @@ struct Decision {
 }
 
 extension Decision {
-    /// What the machine decides on `arrival`.
+    /// Lets the machine decide on `arrival`.
     ///
     /// - Parameters:
     ///   - event: what the arrival means for the account.
-    ///   - record: the account as it is stored, or will be with the decisions before this one.
+    ///   - record: the account as it is stored, or will be after the earlier decisions.
     init(
         on arrival: Arrival,
         as event: Event,
@@ -127,9 +128,9 @@ extension Decision {
 }
 
 extension TokenWrite {
-    /// What is written of the tokens that came with an event.
+    /// The write for a change of tokens.
     ///
-    /// - Parameter tokens: nil if none came; nothing is stored then.
+    /// - Parameter tokens: the tokens that came with the event; nil if none did, and then nothing is stored.
     fileprivate init(_ change: TokenChange, _ tokens: StoredTokens?, _ facts: GrantFacts) {
         switch change {
         case .unchanged: self = .unchanged
@@ -144,9 +145,9 @@ extension TokenWrite {
     }
 }
 
-/// What the coordinator has to know of an event before it is decided on.
+/// What the coordinator must know about an event before the decision.
 extension Event {
-    /// The token target that it is about; nil if it is about the account's default token, or the account as a whole.
+    /// The event's token target; nil if it is about the account's default token or the whole account.
     var target: TokenTarget? {
         switch self {
         case .targetNeeded(let target), .targetRejected(let target), .targetIssued(let target, _, _),
@@ -160,7 +161,7 @@ extension Event {
         }
     }
 
-    /// Whether it brings tokens that the server has just issued.
+    /// Whether it carries newly issued tokens.
     var isIssuance: Bool {
         switch self {
         case .tokensIssued, .targetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
@@ -185,7 +186,7 @@ extension Event {
         }
     }
 
-    /// Whether it is the end of a request, which happens once.
+    /// Whether it is the end of a request, which comes only once.
     var isAnswer: Bool {
         switch self {
         case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed, .grantObtained,
@@ -199,7 +200,7 @@ extension Event {
         }
     }
 
-    /// Whether it is of no interest once nobody waits for its outcome.
+    /// Whether it is irrelevant if nobody waits for its result.
     var isForWaiters: Bool {
         switch self {
         case .tokenNeeded, .targetNeeded, .refreshRequested: true
@@ -211,7 +212,7 @@ extension Event {
         }
     }
 
-    /// Whether a request that follows from it may wait until the issuer's gate is open.
+    /// Whether its request may wait until the issuer's gate is open.
     var waitsForGate: Bool {
         switch self {
         case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected,

@@ -1,8 +1,9 @@
 internal import Dispatch
 
-/// Runs an actor on a serial Dispatch queue, so that Dispatch handlers on that queue may enter it without a hop.
+/// Runs an actor on a serial Dispatch queue, so that Dispatch handlers on that queue can enter the actor without a
+/// switch.
 ///
-/// `DispatchSerialQueue`, which is an executor by itself elsewhere, does not exist on Linux.
+/// On other platforms, `DispatchSerialQueue` is itself an executor. It does not exist on Linux.
 final class DispatchQueueExecutor: SerialExecutor {
     let queue: DispatchQueue
 
@@ -27,7 +28,7 @@ final class DispatchQueueExecutor: SerialExecutor {
 }
 
 extension DispatchQueue {
-    /// Returns when this serial queue has done what it was given until now, or when `limit` is over.
+    /// Returns when this serial queue has done its earlier work, or after `limit`.
     func drain(within limit: Duration) async {
         _ = await BlockingCall.result(within: limit, on: self) {}
     }

@@ -1,29 +1,32 @@
 internal import RefreshCore
 
-/// The gates of all issuers that are being asked, and who stands before them.
+/// The gates of all issuers that are being asked, and the accounts that wait for them.
 ///
-/// An issuer whose gate is shut is *backlogged*: its due accounts stay in the store, whose index by issuer finds them again. One that has
-/// been so for `longestCatchUp` without a break is *behind*: its accounts ask for more than it may be asked.
+/// An issuer with a closed gate is *backlogged*: its due accounts stay in the store, where the index by issuer finds
+/// them again. If that lasts for `longestCatchUp` without a break, the issuer is *behind*: its accounts need more
+/// requests than are allowed.
 struct IssuerGates {
     private struct Backlog {
         let issuer: Issuer
         var since: Moment
-        /// When its accounts were last looked for.
+        /// When its accounts were last checked.
         var seenAt: Moment
         var isBehind = false
     }
 
-    /// A burst of accounts that are due together, as after a night's sleep, is over by then.
+    /// A burst of accounts that are due together, for example after a night's sleep, is over by then.
     static let longestCatchUp = Duration.seconds(600)
-    /// What is not looked at for so long was not waiting for its gate: the machine slept, or the store could not be used.
+    /// If an issuer was not checked for this long, it was not waiting for its gate: the machine slept, or the store
+    /// could not be used.
     private static let longestGap = Duration.seconds(120)
 
     private var gates: [IssuerID: IssuerGate] = [:]
-    /// Accounts whose callers wait for a refresh, in the order of their calls; they go before the accounts that are merely due.
+    /// Accounts whose callers wait for a refresh, in the order of their calls. They come before accounts that are only
+    /// due.
     private var waiting: [IssuerID: [(account: AccountID, event: Event)]] = [:]
     private var backlogs: [IssuerID: Backlog] = [:]
 
-    /// Requests that may start for `issuer`, which may be asked within `limits`, at `now`.
+    /// How many requests may start for `issuer` at `now`, within `limits`.
     mutating func openSlots(for issuer: IssuerID, limits: IssuerGate.Limits, at now: Moment) -> Int {
         var gate = gates[issuer] ?? IssuerGate(limits: limits, at: now)
         gate.limits = limits
@@ -31,12 +34,14 @@ struct IssuerGates {
         return gate.openSlots(at: now)
     }
 
-    /// The same for an issuer that has been asked before, and so has a gate; 0 for any other.
+    /// The same for an issuer that has a gate, because it was asked before; 0 for others.
     mutating func openSlots(for issuer: IssuerID, at now: Moment) -> Int {
         gates[issuer]?.openSlots(at: now) ?? 0
     }
 
-    /// - Returns: the request's place, to leave by.
+    /// Begins a request.
+    ///
+    /// - Returns: the request's place, for `leave`.
     mutating func enter(
         _ issuer: IssuerID,
         limits: @autoclosure () -> IssuerGate.Limits,
@@ -49,7 +54,8 @@ struct IssuerGates {
         gates[issuer]?.leave(place)
     }
 
-    /// Notes what an issuer's answer to a request of `account`, which began at `start`, says about the rate of requests.
+    /// Records what an issuer's answer to a request of `account`, which began at `start`, says about the rate of
+    /// requests.
     mutating func note(
         _ outcome: IssuerGate.Word,
         of issuer: IssuerID,
@@ -62,7 +68,7 @@ struct IssuerGates {
 
     var backlogged: Set<IssuerID> { Set(backlogs.keys) }
 
-    /// Those that are behind, and since when.
+    /// The issuers that are behind, and since when.
     var behind: [(issuer: Issuer, since: Moment)] {
         backlogs.values.filter(\.isBehind).map { ($0.issuer, $0.since) }.sorted { $0.issuer.url < $1.issuer.url }
     }
@@ -71,7 +77,7 @@ struct IssuerGates {
         if backlogs[id] == nil { backlogs[id] = Backlog(issuer: issuer, since: now, seenAt: now) }
     }
 
-    /// Nobody waits for the issuer any more.
+    /// Records that nobody waits for the issuer any more.
     ///
     /// - Returns: the issuer, if it was behind.
     mutating func markServed(_ id: IssuerID) -> Issuer? {
@@ -79,7 +85,7 @@ struct IssuerGates {
         return backlog.issuer
     }
 
-    /// Notes that an issuer's accounts are looked for.
+    /// Records that an issuer's accounts are being checked.
     ///
     /// - Returns: the issuer, if it is behind from now on.
     mutating func look(at id: IssuerID, at now: Moment) -> Issuer? {
@@ -92,14 +98,14 @@ struct IssuerGates {
         return backlog.issuer
     }
 
-    /// Puts an account in line, once for each event however many callers it has.
+    /// Queues an account, once for each event, however many callers it has.
     mutating func queue(_ account: AccountID, _ event: Event, at id: IssuerID, _ issuer: Issuer, at now: Moment) {
         markBacklogged(id, issuer, at: now)
         guard !waiting[id, default: []].contains(where: { $0 == (account, event) }) else { return }
         waiting[id, default: []].append((account, event))
     }
 
-    /// Takes up to `count` waiting accounts of `issuer`, first come first.
+    /// Takes up to `count` waiting accounts of `issuer`, in order.
     mutating func takeWaiting(at issuer: IssuerID, upTo count: Int) -> [(account: AccountID, event: Event)] {
         guard let queue = waiting[issuer] else { return [] }
         let rest = queue.dropFirst(count)
@@ -107,38 +113,39 @@ struct IssuerGates {
         return Array(queue.prefix(count))
     }
 
-    /// When the first backlogged issuer's rate allows a request; nil if only the end of a request can help.
+    /// When the first backlogged issuer's rate allows a request; nil if a request has to end first.
     func nextOpening(at now: Moment) -> Timestamp? {
         backlogs.keys.compactMap { gates[$0]?.wait(at: now) }.min().map { now.wall + $0 }
     }
 
-    /// Forgets gates that nothing is known of any more: those without requests whose allowance is full again.
+    /// Removes gates without requests whose allowance is full again.
     mutating func forgetIdle(at now: Moment) {
         gates = gates.filter { $0.value.inFlight > 0 || backlogs[$0.key] != nil || !$0.value.isFull(at: now) }
     }
 }
 
-/// Keeps callers from having a server asked more than once a second for the same token.
+/// Limits the requests that callers cause to one per second for the same token.
 ///
-/// Whoever asks again within that second waits for the rest of it; then one request answers all of them. So `--force` and `Refresh` always
-/// bring what is newer than the call, and a program in a loop costs one request a second.
+/// A caller that asks again within that second waits for the rest of it, and then one request answers all such callers.
+/// So `--force` and `Refresh` always bring a token newer than the call, and a program in a loop costs one request per
+/// second.
 struct AskingPace {
-    /// The time between two requests for the same token that callers cause.
+    /// The shortest time between two requests for the same token that callers cause.
     static let interval = RefreshRule.shortestInterval
 
-    /// What is asked for: a token target, or, if that is nil, the account's default token.
+    /// A requested token: a token target, or the account's default token if that is nil.
     private struct Token: Hashable {
         let account: AccountID
         let target: TokenTarget?
     }
 
     private var lastAsked: [Token: Moment] = [:]
-    /// Arrivals that wait for the rest of their second, in their order; one for each event however many callers it has.
+    /// Arrivals that wait for the rest of their second, in order; one for each event, however many callers it has.
     private var postponed: [Arrival] = []
-    /// How many tokens may be remembered before those that were asked for long ago are forgotten.
+    /// How many tokens are stored before old ones are removed.
     private var crowd = 64
 
-    /// Notes that the server is being asked for a token.
+    /// Records that the server is being asked for a token.
     mutating func note(_ account: AccountID, _ target: TokenTarget?, at now: Moment) {
         if lastAsked.count >= crowd {
             lastAsked = lastAsked.filter { Self.rest(since: $0.value, at: now) > .zero }
@@ -147,9 +154,9 @@ struct AskingPace {
         lastAsked[Token(account: account, target: target)] = now
     }
 
-    /// Puts `arrival` off if the server was asked for the same token less than a second ago.
+    /// Postpones `arrival` if the server was asked for the same token less than a second ago.
     ///
-    /// - Returns: whether it has to wait; `takeReady` brings it again.
+    /// - Returns: whether it was postponed; `takeReady` returns it later.
     mutating func postpone(_ arrival: Arrival, at now: Moment) -> Bool {
         guard arrival.event.isForWaiters, rest(of: arrival, at: now) > .zero else { return false }
         if !postponed.contains(where: { $0.account == arrival.account && $0.event == arrival.event }) {
@@ -158,12 +165,12 @@ struct AskingPace {
         return true
     }
 
-    /// The events of an account that wait for the rest of their second.
+    /// The postponed events of an account.
     func postponed(of account: AccountID) -> Set<Event> {
         Set(postponed.lazy.filter { $0.account == account }.map(\.event))
     }
 
-    /// Takes the arrivals whose second is over.
+    /// Removes and returns the arrivals whose second is over.
     mutating func takeReady(at now: Moment) -> [Arrival] {
         guard !postponed.isEmpty else { return [] }
         let ready = postponed.filter { rest(of: $0, at: now) == .zero }
@@ -171,7 +178,7 @@ struct AskingPace {
         return ready
     }
 
-    /// How long it is until `takeReady` has something; nil if nothing waits.
+    /// How long until `takeReady` returns something; nil if nothing is postponed.
     func wait(at now: Moment) -> Duration? {
         postponed.map { rest(of: $0, at: now) }.min()
     }
@@ -186,7 +193,7 @@ struct AskingPace {
     }
 }
 
-/// Places for work of which there may be so much at a time.
+/// A counter for work of which only so much may be done at a time.
 struct Places {
     private let maximum: Int
     private var taken = 0
@@ -197,6 +204,8 @@ struct Places {
 
     var areFree: Bool { taken == 0 }
 
+    /// Takes a place.
+    ///
     /// - Returns: whether there was one.
     mutating func take() -> Bool {
         guard taken < maximum else { return false }
@@ -211,14 +220,15 @@ struct Places {
 
 /// How much is done in one turn of work that shares the coordinator's queue with callers and refreshes.
 struct BatchSize: Hashable, Sendable {
-    /// How long one batch may keep the queue from the others: less than a person notices, and enough that a commit is shared.
+    /// How long one batch may occupy the queue: too short for a person to notice, but long enough for a shared commit.
     private static let longestBatch = Duration.milliseconds(20)
     private static let bounds = 8...1024
 
-    /// Accounts or pages, as the work counts.
+    /// The number of accounts or pages, depending on the work.
     private(set) var count = 64
 
-    /// Makes the next batch smaller if one took too long, and larger if it took next to no time: disks and secrets differ.
+    /// Makes the next batch smaller if this one took too long, and larger if it was very fast, because disks and
+    /// secrets differ.
     mutating func fit(to time: Duration) {
         if time > Self.longestBatch {
             count = max(count / 2, Self.bounds.lowerBound)

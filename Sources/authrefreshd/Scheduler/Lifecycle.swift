@@ -1,39 +1,41 @@
 internal import RefreshCore
 
-/// The end of the daemon, and what it waits for beside answers: calls of which half would be worse than none.
+/// The end of the daemon, and the calls it waits for besides answers, because they must not be left half done.
 struct Lifecycle {
-    /// Sign-outs, registrations, proofs of a grant, questions for a token's lifetime.
+    /// Sign-outs, registrations, proofs of grants, and questions about a token's lifetime.
     private var serverCalls = Places(CallerLimits.serverCallsMax)
-    /// Callers who are being told what is wrong; the end does not wait for them.
+    /// Running diagnoses. The end does not wait for them.
     private var diagnoses = Places(CallerLimits.diagnosesMax)
     /// Resumed when nothing is under way any more.
     private var stopped: CheckedContinuation<Void, Never>?
     private(set) var isStopping = false
-    /// Whether the store is closed, and nothing can be answered any more.
+    /// Whether the store is closed, so that no more calls can be answered.
     private(set) var isOver = false
 
     var hasServerCalls: Bool { !serverCalls.areFree }
 
-    /// Notes the beginning of a server call; false if there are as many as may be.
+    /// Begins a server call; false if there are too many.
     mutating func beginServerCall() -> Bool { serverCalls.take() }
 
     mutating func endServerCall() { serverCalls.giveBack() }
 
-    /// Notes the beginning of a diagnosis; false if there are as many as may be.
+    /// Begins a diagnosis; false if there are too many.
     mutating func beginDiagnosis() -> Bool { diagnoses.take() }
 
     mutating func endDiagnosis() { diagnoses.giveBack() }
 
-    /// From now on nothing is begun.
+    /// Allows nothing new from now on.
     mutating func stop() { isStopping = true }
 
-    /// - Parameter stopped: resumed by whoever `end` gives it to.
+    /// Waits for the end.
+    ///
+    /// - Parameter stopped: resumed by the caller that gets it from `end`.
     mutating func waitForEnd(_ stopped: CheckedContinuation<Void, Never>) { self.stopped = stopped }
 
-    /// Ends, if the daemon is to end and nothing is under way.
+    /// Ends, if the daemon is stopping and nothing is under way.
     ///
     /// - Parameter isIdle: whether the other duties have nothing under way.
-    /// - Returns: what waits for the end, once; else nil.
+    /// - Returns: the continuation that waits for the end, once; otherwise nil.
     mutating func end(ifIdle isIdle: Bool) -> CheckedContinuation<Void, Never>? {
         guard isStopping, isIdle, serverCalls.areFree, let stopped else { return nil }
         self.stopped = nil

@@ -2,21 +2,23 @@ internal import AccountStorage
 internal import RefreshCore
 internal import TextEncodings
 
-/// The daemon at a glance.
+/// A summary of the daemon's state.
 struct Overview: Sendable {
     var counts: PhaseCounts
     var nextDeadline: Timestamp?
     var isOnline: Bool
     var trouble: StoreError?
     var degradation: Degradation
-    /// Issuers whose accounts ask for more than they may be asked, and since when.
+    /// Issuers whose accounts need more requests than are allowed, and since when.
     var behind: [(issuer: Issuer, since: Moment)]
-    /// Whether the last reload brought a configuration that cannot be used.
+    /// Whether the last reload found an invalid configuration.
     var isConfigurationRejected: Bool
 
     static let rejectedConfiguration = "the new configuration is rejected, the one before is in force"
 
-    /// - Throws: what keeps the store from being read.
+    /// Creates the summary.
+    ///
+    /// - Throws: the error of reading the store.
     init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
         counts = try coordinator.store.counts()
         isOnline = coordinator.host.isOnline
@@ -27,7 +29,7 @@ struct Overview: Sendable {
         isConfigurationRejected = coordinator.isConfigurationRejected
     }
 
-    /// In one sentence; nil if all is well.
+    /// The most important problem in one sentence; nil if there is none.
     var troubleText: String? { trouble?.description ?? degradation.texts.first }
     var accounts: Int { counts.total }
     var damaged: Int { counts.setAside }

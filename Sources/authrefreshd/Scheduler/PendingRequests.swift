@@ -1,41 +1,41 @@
 internal import RefreshCore
 
-/// A request that is under way at the token endpoint.
+/// A request at the token endpoint that is under way.
 struct PendingRequest {
     let lease: Lease
-    /// Stands in the journal, and in the request where the provider takes it.
+    /// The identifier in the journal, and in the request if the provider accepts it.
     var correlationID: String
-    /// What is asked for beyond the grant; nil if nothing is.
+    /// The requested claims beyond the grant; nil for none.
     var claims: String?
-    /// What the attempt before it failed by; nil if it did not.
+    /// The failure of the previous attempt; nil if it succeeded.
     var lastFailure: RefreshFailure?
-    /// Whether nothing has been sent: the token of another account is waited for.
+    /// Whether nothing was sent yet, because another account's token has to come first.
     var awaitsSource = false
-    /// What waits for the answer; nil while nothing has been sent.
+    /// The task that waits for the answer; nil while nothing was sent.
     var task: Task<Void, Never>?
 
-    /// The same while another account's token is waited for: nothing is sent.
+    /// This request while it waits for another account's token.
     var awaitingSource: PendingRequest {
         PendingRequest(lease: lease, correlationID: "", lastFailure: lastFailure, awaitsSource: true)
     }
 }
 
-/// The requests that are under way, at most one for each account. Of one whose account has another grant meanwhile only the identifier is
+/// The requests under way, at most one per account. If the account got another grant meanwhile, only the identifier is
 /// kept, for its slot.
 struct PendingRequests {
     private var requests: [AccountID: PendingRequest] = [:]
-    /// Those that have not passed their time limit, each with a slot at its issuer's gate, by correlation identifier.
+    /// The correlation identifiers of requests within their time limit. Each has a slot at its issuer's gate.
     private var young: Set<String> = []
 
     var isEmpty: Bool { requests.isEmpty }
     var count: Int { requests.count }
-    /// Whether an answer is about to come.
+    /// Whether an answer is expected soon.
     var areYoung: Bool { !young.isEmpty }
 
-    /// The one of `account`; nil if there is none.
+    /// The request of `account`; nil if there is none.
     subscript(_ account: AccountID) -> PendingRequest? { requests[account] }
 
-    /// The one of `account`, if it holds `lease`: an imported grant may have begun another.
+    /// The request of `account`, if it holds `lease`. An imported grant may have started another one.
     func holding(_ lease: Lease, of account: AccountID) -> PendingRequest? {
         requests[account].flatMap { $0.lease == lease ? $0 : nil }
     }
@@ -45,16 +45,16 @@ struct PendingRequests {
         if !request.awaitsSource { young.insert(request.correlationID) }
     }
 
-    /// A request has passed its time limit.
+    /// Records that a request has exceeded its time limit.
     ///
-    /// - Returns: whether its answer is still waited for.
+    /// - Returns: whether its answer is still awaited.
     mutating func passLimit(_ correlationID: String) -> Bool {
         young.remove(correlationID) != nil
     }
 
-    /// A request has ended.
+    /// Records that a request has ended.
     ///
-    /// - Returns: it; nil if the account has another grant meanwhile.
+    /// - Returns: the request; nil if the account has another grant now.
     mutating func end(_ lease: Lease, of account: AccountID, correlationID: String) -> PendingRequest? {
         young.remove(correlationID)
         guard let request = holding(lease, of: account) else { return nil }
@@ -62,32 +62,32 @@ struct PendingRequests {
         return request
     }
 
-    /// Ends the waiting for another account's token.
+    /// Ends the wait for another account's token.
     ///
-    /// - Returns: whether `account` waited with this lease. It may have been signed out meanwhile, and have begun anew.
+    /// - Returns: whether `account` was waiting with this lease. It may have been signed out and started again.
     mutating func endWaiting(_ lease: Lease, of account: AccountID) -> Bool {
         guard let request = holding(lease, of: account), request.awaitsSource else { return false }
         requests[account] = nil
         return true
     }
 
-    /// Ends all waiting for other accounts' tokens.
+    /// Ends all waits for other accounts' tokens.
     ///
-    /// - Returns: who has waited, and with which lease.
+    /// - Returns: the accounts that waited, with their leases.
     mutating func endAllWaiting() -> [(account: AccountID, lease: Lease)] {
         let waiting = requests.filter(\.value.awaitsSource)
         for account in waiting.keys { requests[account] = nil }
         return waiting.map { ($0.key, $0.value.lease) }
     }
 
-    /// Whether the account's request has passed its time limit, and its answer is still waited for.
+    /// Whether the account's request has exceeded its time limit and its answer is still awaited.
     func isOverdue(_ account: AccountID) -> Bool {
         requests[account].map { !$0.awaitsSource && !young.contains($0.correlationID) } ?? false
     }
 
-    /// Gives up the answers of requests whose connections cannot be alive any more: they count as unanswered.
+    /// Gives up requests whose connections cannot be alive any more; they count as unanswered.
     ///
-    /// - Parameter isLost: tells by account.
+    /// - Parameter isLost: decides by account.
     func giveUpAnswers(where isLost: (AccountID) -> Bool) {
         for (account, request) in requests where isLost(account) { request.task?.cancel() }
     }

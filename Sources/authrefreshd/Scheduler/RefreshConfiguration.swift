@@ -1,44 +1,44 @@
 internal import OAuthClient
 internal import RefreshCore
 
-/// What the configuration says about refreshing; replaced whole by a reload.
+/// The part of the configuration about refreshing. A reload replaces it as a whole.
 struct RefreshConfiguration: Sendable {
     var profiles = ProviderProfiles()
     var issuerLimits = IssuerGate.Limits()
     var maxAccounts = CallerLimits.accountsMax
     var maxSubscribers = CallerLimits.subscribersMax(connections: CallerLimits.connectionsMax)
-    /// Whether the store's key is to be kept in the Secret Service.
+    /// Whether the store's key belongs in the Secret Service.
     var usesSecretService = false
-    /// The browser for accounts that name none; nil leaves it to whoever signs in.
+    /// The browser for accounts that name none; nil uses the person's default.
     var loginBrowser: String?
-    /// What is run when an account has changed; nil: nothing.
+    /// The command that runs after a change of an account; nil for none.
     var changeCommand: ChangeCommand?
 
-    /// Profiles with settings of accounts in them, or what stands for those that cannot be, each read once; a bounded memory.
+    /// A limited cache of profiles with accounts' settings inserted, or with a substitute if the settings are invalid.
     private(set) var adapted: [ProfileChoice: ProviderProfile] = [:]
-    /// Where accounts are whose settings their profile takes no more: not at the addresses that they mean to leave. The top level domain
-    /// `.invalid` is nobody's (RFC 6761 §6.4), and the name says in the journal what is wrong. A profile with a token endpoint has no
-    /// others beside its own, so nothing is looked up.
+    /// The substitute for an account whose settings no longer fit its profile. Its requests must not go to the
+    /// addresses that the settings would replace. Nobody owns the top level domain `.invalid` (RFC 6761 §6.4), and the
+    /// name shows the problem in the journal. Because the profile has a token endpoint, no metadata is fetched.
     static let leadingNowhere = ProviderProfile(
         name: "account",
         tokenEndpoint: Endpoint("https://provider-settings-cannot-be-used.invalid/")
     )
-    /// Beyond it all are forgotten: accounts with settings of their own are few, and share them.
+    /// When there are more, all are removed. Few accounts have settings of their own, and they share entries.
     private static let adaptedLimit = 256
 
     mutating func profile(for account: Account) -> ProviderProfile? {
         profile(for: ProfileChoice(account))
     }
 
-    /// The profile as it is for an account that has chosen so.
+    /// The profile for an account with this choice.
     mutating func profile(for choice: ProfileChoice) -> ProviderProfile? {
         let profile = unresolvedProfile(for: choice)
         guard let profile, !profile.variables.isEmpty else { return profile }
-        // A profile that was changed under its accounts, and has other variables now, leads them nowhere.
+        // If the profile was changed and now has other variables, the account gets no usable addresses.
         return (try? profile.resolved(with: choice.variables)) ?? profile.unfilled
     }
 
-    /// The same before the account's variables are filled in.
+    /// The profile before the account's variables are inserted.
     private mutating func unresolvedProfile(for choice: ProfileChoice) -> ProviderProfile? {
         let profile = profiles.profile(provider: choice.provider, issuer: choice.issuer)
         guard !choice.settings.isEmpty else { return profile }
@@ -49,23 +49,23 @@ struct RefreshConfiguration: Sendable {
         return own
     }
 
-    /// `account` as its server is asked for another policy than the account's own; the same if it cannot have this one.
+    /// `account` with another policy than its own, for requests to its server; unchanged if it cannot have this policy.
     mutating func account(_ account: Account, running policy: String) -> Account {
         let own = profile(for: account)
         guard let variables = own?.variables(account.providerVariables, running: policy) else { return account }
         var other = account
         other.providerVariables = variables
-        // The policy may stand in the issuer as well.
+        // The policy may also be a part of the issuer.
         if own?.issuer == account.issuer, let issuer = profile(for: other)?.issuer { other.issuer = issuer }
         return other
     }
 
-    /// How people sign in to `account`: what its client is registered with goes before what the provider takes.
+    /// How people sign in to `account`. The client's registration takes precedence over the provider's profile.
     mutating func signIn(for account: Account) -> SignInProfile {
         (profile(for: account)?.signIn ?? SignInProfile()).registered(with: account.registration.redirect)
     }
 
-    /// The account's own policy; where it says nothing, its provider's.
+    /// The account's own refresh policy, completed by its provider's.
     mutating func policy(of account: Account) -> RefreshPolicy {
         let profile = unresolvedProfile(for: ProfileChoice(account))
         return RefreshPolicy(

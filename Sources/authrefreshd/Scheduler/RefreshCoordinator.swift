@@ -4,20 +4,20 @@ internal import Logging
 internal import OAuthClient
 internal import RefreshCore
 
-/// Keeps all accounts fresh: reads what is due, decides, commits, acts.
+/// Keeps all accounts fresh: it reads what is due, decides, commits and acts.
 ///
-/// It runs on one serial queue and never suspends between reading an account and writing it. What it holds in memory is what is
-/// in flight and who waits; everything else is in the store.
+/// It runs on one serial queue, and never suspends between reading an account and writing it. In memory it keeps only
+/// what is under way and who waits; everything else is in the store.
 actor RefreshCoordinator {
     nonisolated let executor: DispatchQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
     nonisolated var queue: DispatchQueue { executor.queue }
 
-    // Not private: each duty's entry points are an extension in its own folder, which sees nothing that is. What is inside a part is
-    // private to its file.
+    // These members are not private, because each duty's entry points are an extension in its own folder. The inside of
+    // each part is private to its file.
 
     let store: AccountStore
-    /// The store's, for other threads.
+    /// The store's token reader, for other threads.
     nonisolated let tokenReader: TokenReader
     let client: OAuthClient
     let timebase: Timebase
@@ -28,7 +28,7 @@ actor RefreshCoordinator {
     let records: AccountRecords
     let scheduler: Scheduler
     var lifecycle = Lifecycle()
-    /// Whether the last reload brought a configuration that cannot be used.
+    /// Whether the last reload found an invalid configuration.
     var isConfigurationRejected = false
 
     // MARK: The other duties
@@ -42,7 +42,7 @@ actor RefreshCoordinator {
     var host = HostState()
     var tokenFiles: TokenFiles
     var changeCommands = ChangeCommands()
-    /// `$XDG_RUNTIME_DIR`, where the user's service manager is; nil if it is not set.
+    /// `$XDG_RUNTIME_DIR`, which contains the socket of the user's service manager; nil if it is not set.
     let runtimeDirectory: String?
     var requestMetrics = RequestMetrics()
 
@@ -50,9 +50,9 @@ actor RefreshCoordinator {
 
     private var timer: DeadlineTimer?
     private var isTurnScheduled = false
-    /// Told whenever something changed that the service manager's status line shows.
+    /// Called after a change of something in the service manager's status line.
     private var onStatusChange: @Sendable () -> Void = {}
-    /// When decisions last changed the status line; nil before the first.
+    /// When decisions last changed the status line; nil before the first time.
     private var statusShownAt: Moment?
 
     init(
@@ -82,9 +82,9 @@ actor RefreshCoordinator {
         startedAt = timebase.now().wall
     }
 
-    /// Takes up what an earlier daemon left behind, and begins.
+    /// Takes over from an earlier daemon, and begins.
     ///
-    /// - Parameter onStatusChange: called on this queue whenever the status line may have changed.
+    /// - Parameter onStatusChange: called on this queue when the status line may have changed.
     /// - Throws: `StoreError` if the store cannot be read.
     func start(watching machine: HostWatch?, onStatusChange: @escaping @Sendable () -> Void) throws(StoreError) {
         self.onStatusChange = onStatusChange
@@ -99,7 +99,7 @@ actor RefreshCoordinator {
         StoreFailures.watchFiles(on: self)
         StoreKeepingSteps.keepMetadata(on: self)
         try HostChanges.reconcileClock(at: timebase.now(), on: self)
-        // Whoever held the leases in the store is dead: the store's lock says so.
+        // The store's lock shows that the daemon that held these leases has ended.
         for account in try store.schedule.leased(limit: .max) {
             submit(.requestAbandoned, for: account)
         }
@@ -111,21 +111,21 @@ actor RefreshCoordinator {
         wake()
     }
 
-    /// Lets go of what watches the clocks, once nothing is under way any more.
+    /// Releases the watches of the clocks after everything under way has ended.
     func end() {
         timer = nil
         host.end()
     }
 
-    /// Tells the service manager's status line that it may have changed.
+    /// Reports that the service manager's status line may have changed.
     func statusChanged() {
         onStatusChange()
     }
 
-    // MARK: What the other duties need of all
+    // MARK: What all duties share
 
     var isStopping: Bool { lifecycle.isStopping }
-    /// What keeps the store from being written; nil if nothing does.
+    /// Why the store cannot be written; nil if it can.
     var trouble: StoreTrouble? { storeKeeping.trouble }
 
     func take(_ steps: [SignIns.Step]) {
@@ -136,14 +136,14 @@ actor RefreshCoordinator {
         StoreKeepingSteps.carryOut(steps, on: self)
     }
 
-    /// Does what an answer of the store's keeping asks for besides, and returns the answer.
+    /// Acts on a result of the store's keeping, and returns its value.
     @discardableResult
     func take<Answer>(_ answer: (Answer, [StoreKeeping.Step])) -> Answer {
         take(answer.1)
         return answer.0
     }
 
-    /// As whom a request of `account` is made.
+    /// The client for a request of `account`.
     func requestingClient(of account: Account, correlationID: String) -> RequestingClient {
         RequestingClient(
             issuer: account.issuer,
@@ -159,7 +159,7 @@ actor RefreshCoordinator {
         (try? Overview(of: self))?.statusLine ?? "the store cannot be read"
     }
 
-    /// Takes over a changed configuration. Policies and limits count from the next decisions on.
+    /// Applies a changed configuration. New policies and limits apply from the next decision on.
     func reload(_ settings: RefreshConfiguration) {
         self.settings = settings
         isConfigurationRejected = false
@@ -167,14 +167,14 @@ actor RefreshCoordinator {
         wake()
     }
 
-    /// Notes that the configuration on disk is not the one in force, until one can be taken over.
+    /// Records that the configuration on disk is invalid and not in force.
     func configurationRejected() {
         isConfigurationRejected = true
     }
 
-    /// Begins a call of a server that the end of the daemon waits for. `call` runs in a later turn of the queue.
+    /// Begins a call to a server that the daemon's end waits for. `call` runs in a later turn of the queue.
     ///
-    /// - Returns: false if as many calls as may be are under way; nothing is begun then.
+    /// - Returns: false if there are too many such calls; then nothing begins.
     func beginServerCall(_ call: @escaping @Sendable (isolated RefreshCoordinator) async -> Void) -> Bool {
         guard lifecycle.beginServerCall() else { return false }
         Task {
@@ -185,14 +185,14 @@ actor RefreshCoordinator {
         return true
     }
 
-    /// Notes the end of a diagnosis.
+    /// Records the end of a diagnosis.
     func diagnosisEnded() {
         lifecycle.endDiagnosis()
     }
 
     // MARK: Turns
 
-    /// Whether anything may be begun, as the other duties know it.
+    /// Whether anything may begin, according to the other duties.
     func conditions(at now: Moment) -> Scheduler.Conditions {
         Scheduler.Conditions(
             isStopping: isStopping,
@@ -202,8 +202,8 @@ actor RefreshCoordinator {
         )
     }
 
-    /// Puts an event before the machine of `account`; it is decided on in the queue's next turn, together with all that has come until
-    /// then.
+    /// Queues an event for the machine of `account`. It is decided in the queue's next turn, together with everything
+    /// that arrives until then.
     func submit(_ event: Event, for account: AccountID) {
         submit(Arrival(account: account, event: event))
     }
@@ -220,8 +220,8 @@ actor RefreshCoordinator {
         later { $0.turn() }
     }
 
-    /// Calls `body` on the queue, after everything that waits there already, unless the coordinator is gone by then. May be called on any
-    /// thread.
+    /// Calls `body` on the queue after all earlier work, unless the coordinator has been released by then. May be
+    /// called on any thread.
     nonisolated func later(_ body: @escaping @Sendable (isolated RefreshCoordinator) -> Void) {
         queue.async { [weak self] in self?.assumeIsolated(body) }
     }
@@ -231,14 +231,14 @@ actor RefreshCoordinator {
         wake()
     }
 
-    /// One turn: everything that has arrived and everything that is due is decided together, committed once, then acted on.
+    /// One turn: decides everything that has arrived or is due, commits it once, then acts on it.
     private func turn() {
         isTurnScheduled = false
         let now = timebase.now()
         var turn = scheduler.takeArrivals()
         noteClock(at: now)
         do {
-            // There may be more: callers have their turn in between.
+            // There may be more. Callers get their turn in between.
             if try takeDue(into: &turn, at: now) { wake() }
             if !turn.arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
                 try decide(turn.arrivals, at: now)
@@ -259,6 +259,8 @@ actor RefreshCoordinator {
         Shutdown.finishIfIdle(on: self)
     }
 
+    /// Adds what is due.
+    ///
     /// - Returns: whether there was anything.
     private func takeDue(into turn: inout Scheduler.Turn, at now: Moment) throws(StoreError) -> Bool {
         defer { tell(of: turn.paceChanges) }
@@ -266,8 +268,8 @@ actor RefreshCoordinator {
         return turn.hasDue
     }
 
-    /// Looks at the clocks, unless the store has failed just now. If that cannot be stored, what has arrived is decided on all the same:
-    /// answers of the server are kept, and whoever waits for them gets them.
+    /// Checks the clocks, unless the store has just failed. If the result cannot be stored, arrivals are still decided:
+    /// the servers' answers are kept, and the waiting callers get them.
     private func noteClock(at now: Moment) {
         guard trouble?.remaining(at: now) ?? .zero == .zero else { return }
         do {
@@ -277,7 +279,7 @@ actor RefreshCoordinator {
         }
     }
 
-    /// Arms the timer on the earliest of everything that waits for a time that is ahead.
+    /// Sets the timer to the earliest of all future times.
     private func arm(at now: Moment) {
         guard !isTurnScheduled else { return }
         var deadlines: [Timestamp?] = []
@@ -296,7 +298,8 @@ actor RefreshCoordinator {
             deadlines.append(now.wall + timeToSleep)
         }
         let deadline = deadlines.compactMap { $0 }.min()
-        // While requests are under way, firing too early once costs less than arming anew in every turn; their ends bring the next.
+        // While requests are under way, one early wake-up costs less than setting the timer in every turn. Their ends
+        // cause further turns.
         if scheduler.requests.areYoung, let armed = timer?.deadline, armed > now.wall,
             deadline.map({ $0 > armed }) ?? true
         {
@@ -307,11 +310,12 @@ actor RefreshCoordinator {
 
     // MARK: Decide, commit, act
 
-    /// Decides on `arrivals` in their order, commits all decisions at once, and acts on them.
+    /// Decides on `arrivals` in order, commits all decisions at once, and acts on them.
     ///
-    /// - Returns: the accounts whose arrivals came to nothing, and why: they cannot be read, or what was decided contradicts the store.
-    /// - Throws: `StoreError` if nothing could be committed; answers of the server are then kept in memory, and everything else is as
-    ///   if it had not happened.
+    /// - Returns: the accounts whose arrivals failed, and why: the account cannot be read, or the decision contradicts
+    ///   the store.
+    /// - Throws: `StoreError` if nothing could be committed. Answers of servers are then kept in memory, and everything
+    ///   else is as if it had not happened.
     @discardableResult
     func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
         let plan = try scheduler.plan(arrivals, for: callers, &settings, conditions(at: now), at: now)
@@ -327,11 +331,13 @@ actor RefreshCoordinator {
             throw error
         }
         StoreFailures.noteSuccess(on: self)
-        // The timer is for what is ahead. A token that has ended while its answer was on its way, with the machine asleep, is due now.
+        // The timer is only for the future. A token that expired while its answer was on its way and the machine slept
+        // is due now.
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
         act(on: outcome.committed, at: now)
         StoreFailures.dismiss(outcome, at: now, on: self)
-        // After what has been committed, which may be another registration; and after the requests that are sent with these.
+        // After the commit, which may contain another registration, and after the requests that are sent with these
+        // decisions.
         do throws(StoreError) {
             try AccountChanges.storeRegistrations(at: now, on: self)
         } catch {
@@ -340,9 +346,10 @@ actor RefreshCoordinator {
         return plan.damaged.mapValues(\.cause).merging(outcome.causes) { damage, _ in damage }
     }
 
-    /// Decides on what a person wants at once.
+    /// Decides immediately on a person's request.
     ///
-    /// - Throws: `StoreError` if it was not committed. An answer of the server is kept then, and committed as soon as that is possible.
+    /// - Throws: `StoreError` if it was not committed. A server's answer is then kept, and committed as soon as
+    ///   possible.
     func decideNow(_ arrival: Arrival, at now: Moment) throws(StoreError) {
         let refusals: [AccountID: StoreError]
         do throws(StoreError) {
@@ -357,9 +364,9 @@ actor RefreshCoordinator {
         if let refusal = refusals[arrival.account] { throw refusal }
     }
 
-    /// What others wait for comes first: requests leave, then callers are answered, then everybody is told.
+    /// In the order of urgency: send requests, then answer callers, then tell subscribers.
     private func act(on decisions: [Decision], at now: Moment) {
-        // By place: a decision is large, and there are many.
+        // By index, because decisions are large and there are many.
         var announcements: [(Announcement, of: Int)] = []
         var tokens = records.refreshTokens(for: decisions)[...]
         for (place, decision) in decisions.enumerated() {
@@ -387,7 +394,7 @@ actor RefreshCoordinator {
                 }
             }
         }
-        // Before anybody is answered: who hears of a new grant may ask for what is derived from it at once.
+        // Before callers are answered, because a caller that learns of a new grant may ask for a derived token at once.
         for decision in decisions where decision.concernsDerived {
             DerivedAccounts.wake(from: decision.record.account.id, on: self)
         }
@@ -414,14 +421,15 @@ actor RefreshCoordinator {
         if !decisions.isEmpty { showStatus(at: now) }
     }
 
-    /// While requests are under way, once a second is enough for the status line: the end of each brings the next turn.
+    /// While requests are under way, updating the status line once a second is enough. The end of each request brings
+    /// another turn.
     private func showStatus(at now: Moment) {
         if scheduler.requests.areYoung, let shown = statusShownAt, now.elapsed(since: shown) < .seconds(1) { return }
         statusShownAt = now
         onStatusChange()
     }
 
-    /// Tells that issuers' accounts have begun, or ceased, to ask for more than they may be asked.
+    /// Reports that issuers' accounts have begun, or stopped, needing more requests than are allowed.
     private func tell(of paceChanges: [(issuer: Issuer, event: JournalEvent)]) {
         for (issuer, event) in paceChanges {
             changeLog.write(event, [JournalKey.issuer: "\(issuer.url)"])
@@ -431,10 +439,10 @@ actor RefreshCoordinator {
 
     // MARK: Callers and subscribers
 
-    /// Has `event` decided on, and calls `answer` when what it asks for has settled.
+    /// Submits `event`, and calls `answer` when its result is known.
     ///
-    /// - Parameter accessToken: what the caller gets if it waits in vain; nil if there is nothing.
-    /// - Returns: the waiter's number, to forget it by.
+    /// - Parameter accessToken: what the caller gets if the wait fails; nil if there is nothing.
+    /// - Returns: the waiter's number, for `forget`.
     func wait(
         for purpose: Waiter.Purpose,
         of account: AccountID,
@@ -447,10 +455,10 @@ actor RefreshCoordinator {
         return callers.add(purpose, of: account, after: event, holding: accessToken, at: now, answer: answer)
     }
 
-    /// Tells the waiters of an account that have what they waited for, or will not get it. The others ask again, because an account's
-    /// exchanges follow one another.
+    /// Answers the callers of an account whose wait is over, successful or not. The others submit their events again,
+    /// because an account's requests run one after the other.
     ///
-    /// - Parameter event: what was decided on.
+    /// - Parameter event: the event that was decided.
     func settleWaiters(of record: Record, after event: Event, at now: Moment) {
         let id = record.account.id
         guard callers.isAwaited(id) else { return }
@@ -471,12 +479,12 @@ actor RefreshCoordinator {
         for request in again { submit(request, for: id) }
     }
 
-    /// Tells all waiters of an account the same.
+    /// Gives the same answer to all callers that wait for an account.
     func answerWaiters(of account: AccountID, with outcome: WaitOutcome) {
         for waiter in callers.takeAll(of: account) { waiter.answer(outcome) }
     }
 
-    /// An account as it stands at `now`.
+    /// The state of an account at `now`.
     func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
         var snapshot = AccountSnapshot(
             account: record.account,
@@ -487,7 +495,7 @@ actor RefreshCoordinator {
             stepUp: stepUps[record.account.id],
             needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )
-        // Only for the few accounts that need it, because every reply is made of snapshots.
+        // Only for the few accounts that need it, because every reply is made from snapshots.
         if snapshot.lacksRefreshToken {
             snapshot.consentMayHelp =
                 settings.signIn(for: record.account).consentMayHelp && !record.account.grantFacts.needsConsent
@@ -498,13 +506,13 @@ actor RefreshCoordinator {
         return snapshot
     }
 
-    /// Tells subscribers and the journal what happened to an account.
+    /// Reports an event of an account to subscribers and the journal.
     func announce(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String? = nil) {
         announceLater(announcement, of: record, at: now, correlationID: correlationID)
         subscribers.send()
     }
 
-    /// Tells the journal, and subscribers when `subscribers.send` is called.
+    /// Reports an event to the journal, and to subscribers at the next `subscribers.send`.
     func announceLater(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String?) {
         let snapshot = snapshot(of: record, at: now)
         changeLog.record(announcement, of: snapshot, correlationID: correlationID)
@@ -513,22 +521,22 @@ actor RefreshCoordinator {
     }
 }
 
-/// Something that has happened to an account, waiting for its turn.
+/// An event of an account that waits for its turn.
 struct Arrival {
     let account: AccountID
     let event: Event
-    /// The tokens that came with it.
+    /// The tokens in the event.
     var tokens: StoredTokens?
-    /// What came beside the tokens of a new grant.
+    /// Facts about a new grant, besides its tokens.
     var grantFacts = GrantFacts()
-    /// What its owner changes with it; nil if nothing.
+    /// The owner's change of settings; nil for none.
     var settings: SettingsChange?
-    /// What the request found out about the server.
+    /// How the server wants Basic credentials encoded, if the request found out.
     var learnedEncoding: BasicCredentialEncoding?
-    /// What the answer shows of the grant's scope; nil if nothing that was not known.
+    /// What the answer shows about the grant's scope; nil if nothing new.
     var learnedScope: GrantedScope?
-    /// The request that it is the end of.
+    /// The identifier of the request that has ended.
     var correlationID: String?
-    /// Whether what was decided on it before contradicted the store.
+    /// Whether an earlier decision on it contradicted the store.
     var isSecondTry = false
 }

@@ -2,26 +2,27 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// Decides on the accounts: what is due, what has happened to them, what is committed, which requests may begin, and when there is
-/// something to do next.
+/// Decides on accounts: what is due, what has happened to them, what is committed, which requests may begin, and when
+/// the next thing is due.
 ///
-/// It alone writes the states of accounts. An arrival waits in its inbox for the next turn. A turn is: `takeDue`, `plan`, `commit`; what
-/// was committed is then acted on.
+/// Only the scheduler writes the states of accounts. Arrivals wait in its inbox for the next turn. A turn consists of
+/// `takeDue`, `plan` and `commit`; then the coordinator acts on what was committed.
 final class Scheduler {
-    /// What the other duties know that says whether anything may be begun.
+    /// Facts from the other duties that decide whether anything may begin.
     struct Conditions {
-        /// Whether the daemon ends.
+        /// Whether the daemon is stopping.
         var isStopping = false
-        /// What keeps the store from being written; nil if nothing does.
+        /// Why the store cannot be written; nil if it can.
         var trouble: StoreTrouble?
-        /// How long nothing is to be sent, for the machine is about to sleep; nil if it is not.
+        /// How long nothing should be sent because the machine is about to sleep; nil if it is not.
         var timeToSleep: Duration?
         /// Whether the machine has a route.
         var isOnline = true
 
         var mayBegin: Bool { !isStopping && trouble == nil && timeToSleep == nil }
 
-        /// Why nothing can be sent for an account, so that nobody need wait for it; nil if it can, now or when the machine wakes.
+        /// Why nothing can be sent for an account, so that callers need not wait; nil if something can be sent, now or
+        /// after a sleep.
         func obstacle(to account: Account) -> Obstacle? {
             if let trouble { return .trouble(trouble) }
             if isStopping { return .stopping }
@@ -35,35 +36,35 @@ final class Scheduler {
         case offline
     }
 
-    /// What one turn takes up.
+    /// The arrivals of one turn.
     struct Turn {
         var arrivals: [Arrival]
-        /// Whether anything was due: there may be more.
+        /// Whether anything was due. There may be more.
         fileprivate(set) var hasDue = false
-        /// Issuers whose accounts have begun, or ceased, to ask for more than they may be asked.
+        /// Issuers whose accounts have begun, or stopped, needing more requests than are allowed.
         fileprivate(set) var paceChanges: [(issuer: Issuer, event: JournalEvent)] = []
     }
 
-    /// What was decided, before it is committed.
+    /// Decisions before they are committed.
     struct Plan {
         fileprivate(set) var decisions: [Decision] = []
         /// Accounts that cannot be read.
         fileprivate(set) var damaged: [AccountID: DamagedAccount] = [:]
-        /// Accounts for which something was to be sent that cannot be sent now: those who wait for it are told.
+        /// Accounts whose request cannot be sent now. Their callers are told.
         fileprivate(set) var held: [(record: Record, obstacle: Obstacle)] = []
     }
 
-    /// What became of a plan.
+    /// The result of committing a plan.
     struct Outcome {
-        /// With what could not be committed earlier, which goes first.
+        /// The committed decisions, beginning with those that could not be committed earlier.
         var committed: [Decision]
-        /// What contradicts the store, so that it would be refused however often it is tried.
+        /// Decisions that contradict the store, and would be refused each time.
         fileprivate(set) var refused: [Decision] = []
-        /// Why, by account.
+        /// The reasons, by account.
         fileprivate(set) var causes: [AccountID: StoreError] = [:]
     }
 
-    /// How many accounts are decided on in one turn: one commit for all of them, and callers are answered between turns.
+    /// How many accounts are decided in one turn. They share one commit, and callers are answered between turns.
     static let batchSize = 256
 
     private let store: AccountStore
@@ -72,9 +73,9 @@ final class Scheduler {
     private var inbox: [Arrival] = []
     private var gates = IssuerGates()
     private var pace = AskingPace()
-    /// Where the walk over the accounts that a restored network concerns has come to; nil if there is none.
+    /// The position in the walk over the accounts that a restored network concerns; nil if there is no walk.
     private var connectivityCursor: AccountID?
-    /// Read by whoever shows an account, and by the end of the daemon.
+    /// The requests under way. Snapshots of accounts and the daemon's end read them.
     private(set) var requests = PendingRequests()
 
     init(store: AccountStore, records: AccountRecords, timebase: Timebase) {
@@ -85,28 +86,28 @@ final class Scheduler {
 
     // MARK: Inbox
 
-    /// Whether something waits to be decided on.
+    /// Whether something waits for a decision.
     var hasArrivals: Bool { !inbox.isEmpty }
 
-    /// Has an arrival decided on in the next turn, together with all that has come until then.
+    /// Queues an arrival for the next turn.
     func put(_ arrival: Arrival) {
         inbox.append(arrival)
     }
 
-    /// Takes all that has arrived.
+    /// Takes all arrivals.
     func takeArrivals() -> Turn {
         defer { inbox = [] }
         return Turn(arrivals: inbox)
     }
 
-    /// Has the answer in a decision that contradicts the store decided on once more.
+    /// Queues the answer in a decision that contradicts the store for another decision.
     ///
-    /// 1. The state that was decided on was never stored, or another one has been stored since. The machine decides on the stored state
-    /// what
-    ///    becomes of the answer, because its tokens may be the only ones that the server still accepts.
-    /// 2. If the second decision contradicts the store, too, a third one would.
+    /// 1. The state that the decision was based on was never stored, or another one was stored later. The machine
+    ///    decides about the answer again, with the stored state. The answer's tokens may be the only ones that the
+    ///    server still accepts.
+    /// 2. If the second decision contradicts the store as well, a third one would, too.
     ///
-    /// - Returns: false if the decision carries no answer, or is the second one.
+    /// - Returns: false if the decision carries no answer, or if it is the second one.
     func putAgain(_ decision: Decision) -> Bool {
         guard decision.carriesAnswer, !decision.arrival.isSecondTry else { return false }
         var arrival = decision.arrival
@@ -117,10 +118,10 @@ final class Scheduler {
 
     // MARK: The schedule
 
-    /// Adds an account. With a grant, or as a service account, its first refresh is due at once.
+    /// Adds an account. If it has a grant or is a service account, its first refresh is due at once.
     ///
-    /// - Returns: the account as it is stored, and what is to be told about its grant.
-    /// - Throws: `StoreError.nameTaken` if there is one of this name.
+    /// - Returns: the stored account, and the announcement about its grant.
+    /// - Throws: `StoreError.nameTaken` if the name exists.
     func add(
         _ new: NewAccount,
         grant: RefreshToken?,
@@ -132,7 +133,7 @@ final class Scheduler {
         return try add(new, after: event, with: tokens, policy: policy, at: now)
     }
 
-    /// Adds an account with what a sign-in has brought for it, in one commit.
+    /// Adds an account with the result of its sign-in, in one commit.
     func add(
         _ new: NewAccount,
         having arrival: Arrival,
@@ -163,14 +164,14 @@ final class Scheduler {
         return (try store.add(new), changes)
     }
 
-    /// Takes a batch of the accounts that were set aside, and can be read again, back into the schedule.
+    /// Returns a batch of accounts to the schedule that were set aside and can be read again.
     ///
-    /// - Parameter start: the last account that was looked at.
-    /// - Returns: the last one that was looked at now, nil if there are no more; and whether any was taken back.
+    /// - Parameter start: the last account that was checked before.
+    /// - Returns: the last account that was checked now, nil if there are no more; and whether any account returned.
     func takeBackMended(after start: AccountID) throws(StoreError) -> (last: AccountID?, hasMended: Bool) {
         let (mended, last) = try store.schedule.takeBack(after: start, limit: Self.batchSize)
         for account in mended where requests[account] == nil {
-            // Its request was another daemon's, which is dead.
+            // Its request was another daemon's, which has ended.
             if case .refreshing? = try store.record(account)?.state.phase {
                 put(Arrival(account: account, event: .requestAbandoned))
             }
@@ -180,10 +181,10 @@ final class Scheduler {
 
     // MARK: What is due
 
-    /// Adds the accounts to `turn` that can be taken up now: those that waited at a gate, those whose deadline has come, and those that
-    /// a network coming up concerns.
+    /// Adds to `turn` the accounts that can be handled now: those that waited at a gate, those whose deadline has
+    /// passed, and those that a restored network concerns.
     ///
-    /// - Throws: `StoreError` if the store cannot be read; those that have been found until then are added.
+    /// - Throws: `StoreError` if the store cannot be read. Accounts found before that are added.
     func takeDue(into turn: inout Turn, _ conditions: Conditions, at now: Moment) throws(StoreError) {
         guard conditions.mayBegin else { return }
         let before = turn.arrivals.count
@@ -228,7 +229,7 @@ final class Scheduler {
         }
     }
 
-    /// The next accounts in the walk over those that back off for want of a network.
+    /// The next accounts in the walk over those that back off because of the network.
     private func connectivityArrivals() throws(StoreError) -> [Arrival] {
         guard let cursor = connectivityCursor else { return [] }
         let accounts = try store.schedule.awaitingConnectivity(after: cursor, limit: Self.batchSize)
@@ -236,13 +237,13 @@ final class Scheduler {
         return accounts.map { Arrival(account: $0, event: .connectivityRestored) }
     }
 
-    /// Has the accounts tried again, in the next turns, that may have failed for want of a network, or of the right time.
+    /// Retries, in the next turns, the accounts that may have failed because of the network or a wrong clock.
     func retryUnreached() {
         connectivityCursor = AccountID(0)
     }
 
-    /// When there is something to begin that is ahead; nil if nothing is, or nothing may be begun. What is past and has not been taken up
-    /// waits for something else: its issuer's gate, a network, the store.
+    /// The next future time at which something can begin; nil if there is none, or if nothing may begin. Whatever is
+    /// overdue waits for something else: its issuer's gate, a network, the store.
     func nextDeadline(_ conditions: Conditions, at now: Moment) throws(StoreError) -> Timestamp? {
         guard conditions.mayBegin else { return nil }
         let stored = try store.schedule.nextDeadline(after: now.wall, online: conditions.isOnline)
@@ -250,7 +251,7 @@ final class Scheduler {
         return [stored, gates.nextOpening(at: now), postponed].compactMap { $0 }.min()
     }
 
-    /// Issuers whose accounts ask for more than they may be asked, and since when.
+    /// Issuers whose accounts need more requests than are allowed, and since when.
     var behind: [(issuer: Issuer, since: Moment)] { gates.behind }
 
     func forgetIdleGates(at now: Moment) {
@@ -259,9 +260,9 @@ final class Scheduler {
 
     // MARK: Decisions
 
-    /// Decides on `arrivals` in their order.
+    /// Decides on `arrivals` in order.
     ///
-    /// - Parameter callers: who waits for what; an arrival that nobody waits for any more comes to nothing.
+    /// - Parameter callers: the waiting callers. An arrival for which nobody waits any more is dropped.
     /// - Throws: `StoreError` if the store cannot be read.
     func plan(
         _ arrivals: [Arrival],
@@ -275,7 +276,7 @@ final class Scheduler {
         var starting: [IssuerID: Int] = [:]
         for arrival in arrivals {
             let known = decided[arrival.account].map(AccountEntry.intact)
-            // An account that was removed meanwhile has nothing to be decided.
+            // The account was removed in the meantime, so there is nothing to decide.
             guard let entry = if let known { known } else { try records.entry(of: arrival.account) } else { continue }
             guard case .intact(let record) = entry else {
                 if case .damaged(let account) = entry { plan.damaged[arrival.account] = account }
@@ -306,26 +307,26 @@ final class Scheduler {
         return plan
     }
 
-    /// What an arrival means for an account. A deadline that comes while the account's request is under way is no end of it.
+    /// The event of an arrival for an account. A deadline during a request does not end the request.
     private func event(of arrival: Arrival, for record: Record) -> Event {
         let continues = arrival.event == .deadlineReached && record.state.phase.isPhase(of: requests[arrival.account])
         return continues ? .requestContinues : arrival.event
     }
 
-    /// Whether somebody still waits for what `arrival` asks for.
+    /// Whether somebody still waits for what `arrival` requests.
     ///
-    /// Callers ask one by one, and one request serves them all: its answer may have come since they asked (it stands before them in
-    /// the queue, or they waited at the issuer's gate).
+    /// Callers ask one by one, and one request serves them all. Its answer may have come since they asked, because it
+    /// was earlier in the queue, or because they waited at the issuer's gate.
     private func isStillWanted(_ arrival: Arrival, of record: Record, by callers: Callers, at now: Moment) -> Bool {
         guard arrival.event.isForWaiters else { return true }
         let target = arrival.event.target
         let accessToken = records.accessTokenTimes(of: record, for: target)
-        // A target's token that is used is replaced before it ends: nobody waits for that.
+        // A target's token in use is replaced before it expires, without a waiting caller.
         if target != nil, accessToken?.isDue(at: now) == true { return true }
         return callers.want(target, of: arrival.account, holding: accessToken, at: now)
     }
 
-    /// Puts off an arrival until its issuer's gate is open.
+    /// Postpones an arrival until its issuer's gate is open.
     private func queue(_ arrival: Arrival, of record: Record) {
         let (issuer, now) = (record.account.issuer, timebase.now())
         if arrival.event == .deadlineReached {
@@ -336,11 +337,11 @@ final class Scheduler {
         }
     }
 
-    /// Commits a plan, with what could not be committed earlier. With nothing to write a store that failed is tried with a write of its
-    /// own.
+    /// Commits a plan, together with what could not be committed earlier. After a failure of the store, if there is
+    /// nothing to write, a test write checks the store.
     ///
-    /// Decisions of accounts for which the store says that they can never be right are left out: they would be refused again and again,
-    /// and every other account's with them.
+    /// Decisions that the store refuses permanently are left out. Otherwise they would be refused again and again,
+    /// together with those of all other accounts.
     ///
     /// - Throws: `StoreError` if nothing could be committed.
     func commit(_ plan: Plan, afterTrouble: Bool) throws(StoreError) -> Outcome {
@@ -348,7 +349,7 @@ final class Scheduler {
         while true {
             let writes = outcome.committed.compactMap(\.write)
             do throws(StoreError) {
-                // A commit of nothing proves nothing.
+                // An empty commit would prove nothing.
                 if afterTrouble && writes.isEmpty { try store.probe() }
                 try store.commit(writes)
                 records.forgetKept()
@@ -363,19 +364,20 @@ final class Scheduler {
         }
     }
 
-    /// Keeps the answers of servers in a plan that could not be committed: they may carry the only refresh tokens that are still taken.
+    /// Keeps the servers' answers of a plan that could not be committed. They may contain the only refresh tokens that
+    /// are still accepted.
     func keepAnswers(of plan: Plan) {
         for decision in plan.decisions where decision.carriesAnswer { records.keep(decision) }
     }
 
     // MARK: Requests
 
-    /// The requests of an account that wait for the rest of their second.
+    /// The requests of an account that wait until their second is over.
     func postponed(of account: AccountID) -> Set<Event> {
         pace.postponed(of: account)
     }
 
-    /// A request begins: it takes its place at the issuer's gate.
+    /// Begins a request, which takes its place at the issuer's gate.
     ///
     /// - Parameter target: what is asked for; nil for the account's default access token.
     func enter(_ record: Record, _ target: TokenTarget?, limits: IssuerGate.Limits, at now: Moment) -> IssuerGate.Place
@@ -384,23 +386,24 @@ final class Scheduler {
         return gates.enter(record.issuerID, limits: limits, at: now)
     }
 
-    /// Notes a request that is under way, or waits for another account's token.
+    /// Records a request that is under way, or that waits for another account's token.
     func begin(_ request: PendingRequest, of account: AccountID) {
         requests.begin(request, of: account)
     }
 
-    /// A request has passed its time limit: its place at the gate is free.
+    /// Records that a request has exceeded its time limit, and frees its place at the gate.
     ///
-    /// - Returns: whether its answer is still waited for.
+    /// - Returns: whether its answer is still awaited.
     func passLimit(_ correlationID: String, at place: IssuerGate.Place, of issuer: IssuerID) -> Bool {
         guard requests.passLimit(correlationID) else { return false }
         gates.leave(issuer, place)
         return true
     }
 
-    /// A request has ended: its place at the gate is free, and what the answer says of the rate of requests is noted.
+    /// Records that a request has ended, frees its place at the gate, and notes what the answer says about the rate of
+    /// requests.
     ///
-    /// - Returns: the request; nil if the account has another grant meanwhile.
+    /// - Returns: the request; nil if the account has another grant now.
     func end(
         _ lease: Lease,
         of record: Record,
@@ -417,14 +420,15 @@ final class Scheduler {
         return requests.end(lease, of: account, correlationID: correlationID)
     }
 
-    /// Ends the waiting for another account's token.
+    /// Ends the wait for another account's token.
     ///
-    /// - Returns: whether `account` waited with this lease.
+    /// - Returns: whether `account` was waiting with this lease.
     func endWaiting(_ lease: Lease, of account: AccountID) -> Bool {
         requests.endWaiting(lease, of: account)
     }
 
-    /// Ends all waiting for other accounts' tokens, which the end of the daemon does not wait for: the leases come back.
+    /// Ends all waits for other accounts' tokens and returns the leases, because the daemon's end does not wait for
+    /// them.
     func returnWaitingLeases() {
         for (account, lease) in requests.endAllWaiting() {
             put(Arrival(account: account, event: .leaseReturned(lease.generation)))
@@ -433,7 +437,7 @@ final class Scheduler {
 }
 
 extension Phase {
-    /// Whether this is the phase of `request`, which is under way; a request of an earlier grant is none of its business.
+    /// Whether this is the phase of `request`, which is under way. A request of an earlier grant does not count.
     fileprivate func isPhase(of request: PendingRequest?) -> Bool {
         guard let request, case .refreshing(let lease) = self else { return false }
         return request.lease == lease
@@ -441,14 +445,14 @@ extension Phase {
 }
 
 extension RefreshOutcome {
-    /// What the server's answer says about the rate of requests; nil if there was none.
+    /// What the server's answer says about the rate of requests; nil if there was no answer.
     fileprivate var wordOnRate: IssuerGate.Word? {
         switch result {
         case .success: return .served
         case .failure(let failure):
             if failure.isThrottled { return .throttled(retryAfter: failure.retryAfter) }
             switch failure.failureClass {
-            // What a server in trouble answers tells nothing of its limits.
+            // An answer of a server with problems says nothing about its limits.
             case .unreachable, .unanswered, .unavailable, .untrusted, .refusedByGateway: return nil
             case .misconfigured, .rejected, .grantEnded, .userRequired:
                 return failure.detail.httpStatus.map { _ in .served }

@@ -3,12 +3,12 @@ internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 
-/// A request to a token endpoint that is under way, until its end is put before the machine.
+/// A request to a token endpoint, from its start until the machine gets its result.
 struct SentRequest: Sendable {
     private let lease: Lease
-    /// What was asked for; nil for the account's default access token.
+    /// What was requested; nil for the account's default access token.
     private let target: TokenTarget?
-    /// The scope that was named, because the server leaves some of it out otherwise; nil if none was.
+    /// The scope in the request, because the server would otherwise omit some of it; nil if none was named.
     private let scopes: [String]?
     /// The account when the request was sent.
     private let record: Record
@@ -20,12 +20,13 @@ struct SentRequest: Sendable {
 
     // MARK: The beginning
 
-    /// Spends the refresh token of `lease`, which has been committed. The client of a service account asks for itself instead.
+    /// Sends the refresh token of `lease`, which has been committed. The client of a service account requests a token
+    /// in its own name instead.
     ///
     /// - Parameters:
-    ///   - target: what is asked for; nil for the account's default access token.
-    ///   - token: what the store has of the refresh token; nil if nothing.
-    ///   - lastFailure: the failure of the attempt before; nil if it did not fail.
+    ///   - target: what is requested; nil for the account's default access token.
+    ///   - token: the stored refresh token; nil if there is none.
+    ///   - lastFailure: the failure of the previous attempt; nil if it succeeded.
     /// - Returns: whether a request is under way. If not, the next turn decides on the reason.
     static func send(
         _ lease: Lease,
@@ -44,7 +45,7 @@ struct SentRequest: Sendable {
             DerivedAccounts.wait(on: source, with: pending.awaitingSource, for: account.id, target, on: coordinator)
             return false
         case .failed(let failure):
-            // The machine treats it like a failure that the server reports, but nothing was spent.
+            // The machine treats it like a failure reported by the server, except that nothing was spent.
             coordinator.submit(.failed(lease.generation, failure, for: target), for: account.id)
             return false
         case .ready(let request):
@@ -100,22 +101,22 @@ struct SentRequest: Sendable {
 
     private func begin(_ request: TokenRequest, on coordinator: isolated RefreshCoordinator) -> Task<Void, Never> {
         let client = coordinator.client
-        // The task runs where the answer arrives, so that it is read without a change of threads.
+        // The task runs on the thread on which the answer arrives, so that reading it needs no switch of threads.
         return Task(executorPreference: client.executor) { @concurrent [coordinator] in
             let outcome = await request.run(by: client) {
                 coordinator.queue.async { coordinator.assumeIsolated { overdue(on: $0) } }
             }
-            // Not awaited: the task would come back to its own thread only to end there.
+            // Not awaited, because the task would only return to its own thread to end there.
             coordinator.queue.async { coordinator.assumeIsolated { ended(with: outcome, on: $0) } }
         }
     }
 
     // MARK: The end
 
-    /// The request has passed its time limit, and its connection is still open.
+    /// Handles a request that has exceeded its time limit while its connection is open.
     ///
-    /// The daemon reads on, because the answer may hold the only refresh token that the server still accepts. Callers are let go, and the
-    /// place at the issuer's gate is free again.
+    /// The daemon keeps reading, because the answer may contain the only refresh token that the server still accepts.
+    /// Callers no longer wait, and the place at the issuer's gate is free.
     private func overdue(on coordinator: isolated RefreshCoordinator) {
         guard coordinator.scheduler.passLimit(correlationID, at: place, of: record.issuerID) else { return }
         coordinator.wake()
@@ -129,7 +130,8 @@ struct SentRequest: Sendable {
 
     private func ended(with outcome: RefreshOutcome, on coordinator: isolated RefreshCoordinator) {
         let now = coordinator.timebase.now()
-        // Nil if the grant was replaced meanwhile: what was asked for beyond the old one does not concern the new one.
+        // Nil if the grant was replaced meanwhile. Claims that were requested with the old grant do not concern the new
+        // one.
         let pending = coordinator.scheduler.end(lease, of: record, outcome, at: place, correlationID, now: now)
         let claims = pending?.claims
         coordinator.requestMetrics.note(outcome.failureClass, after: now.elapsed(since: sentAt))
@@ -156,9 +158,9 @@ struct SentRequest: Sendable {
         ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
     }
 
-    /// What the outcome means for the lease.
+    /// The event for the result of a request.
     ///
-    /// - Parameter claims: what was asked for beyond the grant; nil if nothing was.
+    /// - Parameter claims: the requested claims beyond the grant; nil for none.
     private func event(
         of outcome: RefreshOutcome,
         having claims: String?,
@@ -173,13 +175,14 @@ struct SentRequest: Sendable {
             {
                 return .sourceLacking(generation, lack)
             }
-            // The failure may concern only what was asked for beyond the grant. The next request asks for the grant alone, which shows it.
+            // The failure may be about the claims or the scope only. The next request asks for neither, and shows
+            // whether the grant is affected.
             let isBeyondGrant = claims != nil || scopes != nil && failure.mayMeanScope
             return isBeyondGrant ? .demandRefused(generation, failure) : .failed(generation, failure, for: target)
         }
     }
 
-    /// Whether the server refused the client for a secret that was replaced after the request began.
+    /// Whether the server refused the client because of a secret that was replaced after the request began.
     private func isOutdated(_ failure: RefreshFailure, on coordinator: isolated RefreshCoordinator) -> Bool {
         guard failure.failureClass == .misconfigured, let now = try? coordinator.store.record(account.id) else {
             return false
@@ -187,7 +190,7 @@ struct SentRequest: Sendable {
         return now.account.registration.clientSecret != account.registration.clientSecret
     }
 
-    /// What the answer to an account's own request shows of its grant's scope; nil if that is nothing new.
+    /// What the answer to an account's own request shows about its grant's scope; nil if that is nothing new.
     private func learnedScope(
         from outcome: RefreshOutcome,
         on coordinator: isolated RefreshCoordinator
@@ -207,33 +210,34 @@ struct SentRequest: Sendable {
 }
 
 extension RefreshOutcome {
-    /// Nil if it brought tokens.
+    /// The class of the failure; nil if the request brought tokens.
     fileprivate var failureClass: FailureClass? {
         if case .failure(let failure) = result { failure.failureClass } else { nil }
     }
 }
 
 extension Event {
-    /// The tokens that a request brought.
+    /// The event for a request that brought tokens.
     ///
-    /// - Parameter target: what was asked for; nil for the account's default access token.
+    /// - Parameter target: what was requested; nil for the account's default access token.
     fileprivate static func issued(_ generation: Generation, _ issuance: Issuance, for target: TokenTarget?) -> Event {
         target.map { .targetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance)
     }
 
-    /// The failure of a request.
+    /// The event for a request that failed.
     ///
-    /// - Parameter target: what was asked for; nil for the account's default access token.
+    /// - Parameter target: what was requested; nil for the account's default access token.
     static func failed(_ generation: Generation, _ failure: RefreshFailure, for target: TokenTarget?) -> Event {
         target.map { .targetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
     }
 }
 
-/// A question that follows some requests: how long the token lives.
+/// The request after some token requests: how long the token lives.
 enum LifetimeQuestion {
-    /// Asks the server how long an access token lives (RFC 7662), if the answer did not say it and the profile says whom to ask.
+    /// Asks the server how long an access token lives (RFC 7662), if the answer did not state it and the profile names
+    /// an endpoint.
     ///
-    /// For tokens that came without a refresh token, the client has asked already. A refresh token must be stored first.
+    /// For a token without a refresh token, the client has already asked. A refresh token must be stored first.
     static func ask(after decision: Decision, on coordinator: isolated RefreshCoordinator) {
         let account = decision.record.account
         guard !coordinator.isStopping, let (token, issuedAt) = decision.tokenOfUnknownLifetime,
@@ -241,7 +245,7 @@ enum LifetimeQuestion {
         else { return }
         let correlationID = decision.arrival.correlationID ?? CorrelationID.new()
         let asking = coordinator.requestingClient(of: account, correlationID: correlationID)
-        // If all places are taken, the lifetime stays the assumed one.
+        // If all places are taken, the assumed lifetime stays.
         _ = coordinator.beginServerCall { coordinator in
             if let lifetime = await coordinator.client.introspection.lifetime(of: token, as: asking) {
                 coordinator.submit(.lifetimeLearned(lifetime, issuedAt: issuedAt), for: account.id)

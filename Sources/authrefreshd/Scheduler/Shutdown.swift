@@ -1,11 +1,12 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// How the daemon ends: nothing is begun any more, and what is under way comes to its end.
+/// Ends the daemon: nothing new begins, and everything under way is completed.
 enum Shutdown {
     /// Starts no more requests, and returns when the answers of those under way are stored.
     ///
-    /// A request that has passed its time limit is stored as unanswered at once: `TimeoutStopSec=` is not spent on it.
+    /// A request that has exceeded its time limit is stored as unanswered at once, so that it does not use up
+    /// `TimeoutStopSec=`.
     static func run(on coordinator: isolated RefreshCoordinator) async {
         let requests = coordinator.scheduler.requests
         coordinator.lifecycle.stop()
@@ -19,17 +20,17 @@ enum Shutdown {
         }
     }
 
-    /// Ends `run` if nothing is under way any more.
+    /// Completes `run` if nothing is under way any more.
     ///
-    /// An answer that cannot be stored is tried again and again: it may hold the only refresh token that the server still takes. How
-    /// long that may take is for the service manager to say (`TimeoutStopSec=`).
+    /// An answer that cannot be stored is tried again and again, because it may contain the only refresh token that the
+    /// server still accepts. The service manager limits the time for that (`TimeoutStopSec=`).
     static func finishIfIdle(on coordinator: isolated RefreshCoordinator) {
         let isIdle =
             coordinator.scheduler.requests.isEmpty && coordinator.signIns.isEmpty && coordinator.records.areStored
             && coordinator.registrations.areStored && coordinator.storeKeeping.isIdle
             && !coordinator.scheduler.hasArrivals && coordinator.tokenFiles.isIdle
         guard let stopped = coordinator.lifecycle.end(ifIdle: isIdle) else { return }
-        // Those at an issuer's gate.
+        // The callers that wait at an issuer's gate.
         for account in coordinator.callers.accounts { coordinator.answerWaiters(of: account, with: .stopping) }
         coordinator.end()
         coordinator.take(coordinator.storeKeeping.end())

@@ -3,16 +3,16 @@ internal import Glibc
 internal import RefreshCore
 internal import Systemd
 
-/// Where the coordinator gets time and chance from; tests put in their own.
+/// The coordinator's source of time and randomness. Tests replace it.
 struct Timebase: Sendable {
-    /// Both clocks, read together.
+    /// Reads both clocks together.
     var now: @Sendable () -> Moment
-    /// 0..<1, drawn anew at each call.
+    /// A random number, 0..<1, new at each call.
     var jitter: @Sendable () -> Double
 
     /// The machine's clocks and the system's random numbers.
     ///
-    /// - Throws: `SystemdError` if this boot has no id.
+    /// - Throws: `SystemdError` if this boot has no ID.
     static func system() throws(SystemdError) -> Timebase {
         let bootID = try BootClock.bootID()
         return Timebase(
@@ -27,17 +27,18 @@ struct Timebase: Sendable {
     }
 }
 
-/// The daemon's one timer: fires once at a wall-clock instant.
+/// The daemon's only timer. It fires once at a wall-clock instant.
 ///
-/// libdispatch arms a `CLOCK_REALTIME` timerfd with an absolute time for it, which fires on resume from a suspend and when the
-/// clock is stepped forward past it. Steps backward are the `ClockWatch`'s to tell.
+/// libdispatch sets a `CLOCK_REALTIME` timerfd to the absolute time. That fires after a resume, and when the clock is
+/// stepped forward past it. `ClockWatch` reports steps backward.
 final class DeadlineTimer {
     private let source: any DispatchSourceTimer
-    /// What the timer is armed on; nil while it is not.
+    /// When the timer fires; nil if it is not set.
     private(set) var deadline: Timestamp?
 
-    /// - Parameters:
-    ///   - queue: where `onDeadline` runs.
+    /// Creates a timer.
+    ///
+    /// - Parameter queue: where `onDeadline` runs.
     init(queue: DispatchQueue, onDeadline: @escaping @Sendable () -> Void) {
         source = DispatchSource.makeTimerSource(queue: queue)
         source.setEventHandler(handler: onDeadline)
@@ -49,7 +50,7 @@ final class DeadlineTimer {
         source.cancel()
     }
 
-    /// Arms the timer on `deadline`, at once if that is past; nil disarms it.
+    /// Sets the timer to `deadline`. A past deadline fires at once, and nil stops the timer.
     func arm(at deadline: Timestamp?) {
         guard deadline != self.deadline else { return }
         self.deadline = deadline
@@ -57,17 +58,17 @@ final class DeadlineTimer {
             source.schedule(wallDeadline: .distantFuture)
             return
         }
-        // Dispatch takes the beginning of 1970 for no time at all.
+        // For Dispatch, the beginning of 1970 means no time.
         let microseconds = max(deadline.microseconds, 1)
         let time = timespec(
             tv_sec: Int(microseconds / 1_000_000),
             tv_nsec: Int(microseconds % 1_000_000) * 1_000
         )
-        // No leeway: the refresh rule has jitter of its own, and one timer has nothing to be merged with.
+        // No leeway: the refresh rule has its own jitter, and a single timer cannot be combined with others.
         source.schedule(wallDeadline: DispatchWallTime(timespec: time), leeway: .nanoseconds(0))
     }
 
-    /// To be called when the timer has fired: it must be armed anew, even on the same instant.
+    /// Call this when the timer has fired. It must then be set again, even to the same instant.
     func fired() {
         deadline = nil
     }

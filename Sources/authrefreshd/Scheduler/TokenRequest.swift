@@ -2,22 +2,23 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// What a token endpoint is asked.
+/// A request to a token endpoint.
 enum TokenRequest: Sendable {
     case refresh(RefreshRequest)
-    /// The client asks for itself; first the programs that set the account up are held against the lists of its sources.
+    /// The client asks in its own name. Before that, the programs that set the account up are checked against the lists
+    /// of its sources.
     case obtain(ServiceTokenRequest, afterLookingAt: [ListedProgram])
 
-    /// A request that is ready to be sent, or why there is none.
+    /// A request that is ready, or why there is none.
     enum Draft {
         case ready(TokenRequest)
-        /// The token of this account is needed first.
+        /// This account's token is needed first.
         case awaited(AccountSnapshot)
-        /// Nothing can be asked.
+        /// There is nothing to send.
         case failed(RefreshFailure)
     }
 
-    /// What a resource server wants the token to say; nil if nothing is asked for.
+    /// The requested claims; nil for none.
     var claims: String? {
         switch self {
         case .refresh(let request): request.claims
@@ -33,9 +34,9 @@ enum TokenRequest: Sendable {
         }
     }
 
-    /// Sends the request, and waits for its end.
+    /// Sends the request and waits for its end.
     ///
-    /// - Parameter onOverdue: called once, on any thread, if the time limit passes before the answer has come.
+    /// - Parameter onOverdue: called once, on any thread, if the time limit passes before the answer.
     func run(by client: OAuthClient, onOverdue: @escaping @Sendable () -> Void) async -> RefreshOutcome {
         switch self {
         case .refresh(let request): return await client.refresh(request, onOverdue: onOverdue)
@@ -49,11 +50,11 @@ enum TokenRequest: Sendable {
 }
 
 extension RefreshRequest {
-    /// The request that spends the refresh token of an account.
+    /// The request that spends an account's refresh token.
     ///
     /// - Parameters:
-    ///   - target: what is asked for; nil for the account's default access token.
-    ///   - stepUp: what is wanted beyond the grant; nil if nothing is.
+    ///   - target: what is requested; nil for the account's default access token.
+    ///   - stepUp: what a resource server requires beyond the grant; nil for nothing.
     init(
         spending token: RefreshToken,
         for target: TokenTarget?,
@@ -72,17 +73,17 @@ extension RefreshRequest {
             rotationGrace: rotationGrace
         )
         guard target == nil else { return }
-        // If only a person can help, the refresh asks for the grant as it is.
+        // If only a person can help, the refresh asks for the plain grant.
         if let stepUp, !stepUp.needsPerson { claims = stepUp.claims }
         if asking.leavesScopeToServer { scopes = record.account.grantFacts.scope?.toName }
     }
 }
 
 extension RefreshToken {
-    /// The refresh token of a lease, which is about to be spent.
+    /// The refresh token of a lease, to be sent now.
     ///
-    /// - Parameter stored: what the store has of it; nil if nothing.
-    /// - Throws: why nothing can be spent.
+    /// - Parameter stored: the stored token; nil if there is none.
+    /// - Throws: why nothing can be sent.
     static func toSpend(_ stored: Result<RefreshToken?, StoreError>) throws(RefreshFailure) -> RefreshToken {
         do throws(StoreError) {
             if let token = try stored.get() { return token }
@@ -95,11 +96,11 @@ extension RefreshToken {
 }
 
 extension RefreshFailure {
-    /// Why nothing was sent: the refresh token could not be read from the store.
+    /// The failure if the refresh token could not be read from the store.
     init(readingToken error: StoreError) {
         let failureClass: FailureClass =
             switch error {
-            // What is stored is damaged, and stays so until a person brings another grant.
+            // The stored token is damaged, and stays so until a person provides a new grant.
             case .sealBroken, .damagedRow: .misconfigured
             // The disk or the whole file fails. The next attempt may succeed.
             default: .unreachable
@@ -107,12 +108,12 @@ extension RefreshFailure {
         self.init(failureClass, detail: FailureDetail(summary: error.description))
     }
 
-    /// Whether the scope that a request named may be the cause: the server has judged what it was asked for.
+    /// Whether the scope in a request may be the cause: the server has judged the request.
     var mayMeanScope: Bool {
         failureClass == .misconfigured || failureClass.isAboutGrant
     }
 
-    /// This failure as one that passes by itself, because the next request will be another one.
+    /// This failure as a temporary one, because the next request will be different.
     var worthAnotherTry: RefreshFailure {
         var failure = self
         failure.failureClass = .unavailable
@@ -121,14 +122,14 @@ extension RefreshFailure {
 }
 
 extension RequestingClient {
-    /// Whether the account's own requests do not name a scope of their own, so that answers tell what the grant covers.
+    /// Whether the account's own requests name no scope, so that answers show the scope of the grant.
     var leavesScopeToServer: Bool {
         profile?.refreshParameters["scope"] == nil && registration.refreshParameters["scope"] == nil
     }
 }
 
 extension StoredTokens {
-    /// Everything that an answer brought and that may be used.
+    /// Everything usable in an answer.
     init(_ response: TokenResponse) {
         self.init(
             accessToken: response.issuance.isUnbound ? nil : response.accessToken,

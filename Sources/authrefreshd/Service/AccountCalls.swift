@@ -70,7 +70,7 @@ struct AccountCalls: DutyCalls {
         return reply
     }
 
-    /// With a refresh token, the settings change with the grant.
+    /// Changes an account. If there is a refresh token, the settings change together with the grant.
     func update(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -100,22 +100,23 @@ struct AccountCalls: DutyCalls {
         guard let updated = try stored(AccountChanges.update(snapshot.account.id, by: change, on: coordinator)) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
-        // Whoever has named a file looks for it next.
+        // A caller that has set a file name will look for the file next.
         coordinator.tokenFiles.whenSettled {
             responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
         }
     }
 
-    /// What a caller wants changed; nil if the caller has to be looked up first.
+    /// The change that a caller requests; nil if the caller has to be looked up first.
     ///
-    /// - Throws: what is wrong with that for `account` as it is.
+    /// - Throws: what is wrong with it for the current `account`.
     private func change(
         _ asked: UpdateAccount.Parameters,
         of account: Account,
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> SettingsChange? {
-        // The change is worked out several times: before the server is asked, and when it is stored. A new key is the same each time.
+        // The change is computed several times: before the server is asked, and when it is stored. The new key must be
+        // the same each time.
         let key = ClientKeys.newDPoPKey()
         let reader = SettingsReader(profiles: coordinator.settings.profiles, newDPoPKey: { key })
         let changed = try reader.account(account, changedBy: asked)
@@ -128,11 +129,12 @@ struct AccountCalls: DutyCalls {
                 return changed
             })
         }
-        // What is good for the account now need not go with what it gets meanwhile: then it is as it was found good.
+        // The account may have changed since the check. If the change no longer fits, the account gets the checked
+        // version.
         return SettingsChange(byOwner: { (try? reader.account($0, changedBy: asked)) ?? changed })
     }
 
-    /// An issuer's tokens go to that issuer's endpoints only, and so does its client secret.
+    /// An issuer's tokens and client secret go only to that issuer's endpoints.
     private func refuseMove(of snapshot: AccountSnapshot, to changed: Account) throws(VarlinkError) {
         let account = snapshot.account
         let isMoved = ProfileChoice(changed).isElsewhere(than: ProfileChoice(account))
@@ -158,7 +160,7 @@ struct AccountCalls: DutyCalls {
         return RenameAccount.Reply()
     }
 
-    /// Replies when the account's token file is gone.
+    /// Removes an account. It replies when the account's token file has been removed.
     func remove(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -170,10 +172,10 @@ struct AccountCalls: DutyCalls {
         coordinator.tokenFiles.whenSettled { responder.reply(RemoveAccount.Reply()) }
     }
 
-    /// Goes through the named accounts, or a page of all of them.
+    /// Reads the named accounts, or a page of all of them.
     ///
     /// - Parameter add: adds an account to the reply; returns how many bytes it takes there.
-    /// - Returns: the name to go on after; nil if there are no more.
+    /// - Returns: the name after which the next page begins; nil if there are no more.
     private func page(
         _ names: [String]?,
         after: String?,
@@ -188,7 +190,7 @@ struct AccountCalls: DutyCalls {
                 throw VarlinkError(LimitExceededError(.page, maximum: largest))
             }
             for (count, name) in names.enumerated() {
-                // These have no next page: whoever names them has to name fewer.
+                // Named accounts have no next page. The caller has to name fewer.
                 guard bytes <= 4 * CallerLimits.pageBytesMax else {
                     throw VarlinkError(LimitExceededError(.page, maximum: count))
                 }
@@ -201,7 +203,7 @@ struct AccountCalls: DutyCalls {
         }
         var (last, left) = (after, min(limit, largest))
         while left > 0 {
-            // In steps: what does not fit into the page is not read either.
+            // In steps, because accounts that do not fit into the page need not be read.
             let step = min(left, Self.pageStep)
             let accounts = try stored(AccountListing.accounts(after: last, limit: step, on: coordinator))
             for account in accounts {
@@ -215,7 +217,7 @@ struct AccountCalls: DutyCalls {
         return last
     }
 
-    /// Accounts read at once for a page.
+    /// How many accounts are read at once for a page.
     private static let pageStep = 50
 
     func add(
@@ -245,7 +247,7 @@ struct AccountCalls: DutyCalls {
         responder.reply(AddAccount.Reply(status: added.wireStatus, redirectUri: uri))
     }
 
-    /// The account that is asked for, with its secrets.
+    /// The requested account, with its secrets.
     private func draft(
         _ asked: AddAccount.Parameters,
         hasGrant: Bool,
@@ -270,7 +272,7 @@ struct AccountCalls: DutyCalls {
         draft.registration.management = try asked.registration.map { known throws(VarlinkError) in
             try management(known, at: draft.issuer)
         }
-        // A grant from elsewhere is refreshed without them; sign-ins look for them again.
+        // An imported grant is refreshed without these fields. A sign-in looks for them again.
         let isForPerson = !hasGrant && draft.registration.serviceGrant == nil
         if isForPerson, let missing = settings.missingSetting(of: draft.account) {
             throw .invalidSetting(missing.field, missing.reason, missing.hint())
@@ -279,7 +281,7 @@ struct AccountCalls: DutyCalls {
         return draft
     }
 
-    /// Adds an account once its server has registered a client for it (RFC 7591).
+    /// Adds an account after its server has registered a client for it (RFC 7591).
     private func register(
         _ new: NewAccount,
         _ asked: AddAccount.Parameters,
@@ -289,7 +291,7 @@ struct AccountCalls: DutyCalls {
         guard asked.refreshToken == nil, asked.clientSecret == nil else {
             throw .invalidSetting("register", "a new client has neither a secret nor a grant yet", nil)
         }
-        // Before the server has a client that nobody wants.
+        // Check first, before the server has a client that nobody needs.
         guard try stored(AccountListing.account(named: new.name.text, on: coordinator)) == nil else {
             throw VarlinkError(StoreError.nameTaken(new.name))
         }
@@ -311,7 +313,7 @@ struct AccountCalls: DutyCalls {
         }
     }
 
-    /// What another daemon knew of the client's registration.
+    /// The registration management data from another daemon.
     private func management(
         _ known: ManagedRegistration,
         at issuer: Issuer
@@ -325,7 +327,7 @@ struct AccountCalls: DutyCalls {
 }
 
 extension VarlinkError {
-    /// Why the server registers no client.
+    /// The error if the server registers no client.
     fileprivate init(unregistered failure: RefreshFailure, _ name: AccountName) {
         let refusal = RegistrationRefusal(failure)
         self.init(

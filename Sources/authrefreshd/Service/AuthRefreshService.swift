@@ -3,15 +3,16 @@ internal import Dispatch
 internal import RefreshCore
 internal import Varlink
 
-/// Answers the calls of `io.authrefresh`: hands each to those of its duty, and once more when it is known who calls.
+/// Answers the calls of `io.authrefresh`. It passes each call to its duty, and a second time after the caller was
+/// looked up.
 struct AuthRefreshService: Sendable {
     let coordinator: RefreshCoordinator
-    /// On the coordinator's queue.
+    /// The web sessions. Use them on the coordinator's queue.
     let webSessions: WebSessions
-    /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
+    /// The current error in the configuration files; nil if there is none. It may block.
     let configurationError: @Sendable () -> ConfigurationError?
 
-    /// Answers one call; to be called on the coordinator's queue.
+    /// Answers one call. Call it on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
         coordinator.assumeIsolated { answer(call, responder, from: Caller(), on: $0) }
     }
@@ -22,7 +23,7 @@ struct AuthRefreshService: Sendable {
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) {
-        // A call that took its time to get here. Whoever comes after us answers it.
+        // The call arrived after the end. The next daemon answers it.
         guard !coordinator.lifecycle.isOver else { return responder.hangUp() }
         guard let method = Method(rawValue: call.method) else {
             return responder.fail(.methodNotFound(call.method))
@@ -50,7 +51,9 @@ struct AuthRefreshService: Sendable {
         }
     }
 
-    /// - Throws: what the caller is told instead of a reply.
+    /// Answers a call.
+    ///
+    /// - Throws: the error reply.
     private func answer(
         _ method: Method,
         _ call: VarlinkCall,

@@ -7,28 +7,32 @@ internal import Synchronization
 internal import Systemd
 internal import Varlink
 
-/// Where calls come in: on to the service, or back with the news that the store is locked. Lives on the coordinator's queue.
+/// The entry of all calls: it passes them to the service, or replies that the store is locked. It lives on the
+/// coordinator's queue.
 actor CallRouter {
     private enum State {
         case locked(StoreKeyError)
         case open(AuthRefreshService)
     }
 
-    /// How often a caller's question counts as a reason to try again, in µs: each may start a program.
+    /// The shortest time in µs between calls that trigger another attempt to open the store, because each attempt may
+    /// start a program.
     private static let patience: Int64 = 1_000_000
 
     nonisolated let executor: DispatchQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// The tokens, and the clocks to judge them by; nil while the store is locked.
+    /// The token reader, and the clocks for checking tokens; nil while the store is locked.
     private nonisolated let shortcut = Mutex<(tokens: TokenReader, timebase: Timebase)?>(nil)
     private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
     private var state = State.locked(.secretServiceLocked)
     private let onAsked: @Sendable () -> Void
-    /// When a caller was sent away last, on the clock that nobody steps.
+    /// When a caller last got the reply that the store is locked, on the boot-time clock.
     private var askedAt: Int64?
 
-    /// - Parameter onAsked: called when somebody asks while the store is locked.
+    /// Creates the router.
+    ///
+    /// - Parameter onAsked: called when somebody calls while the store is locked.
     init(executor: DispatchQueueExecutor, onAsked: @escaping @Sendable () -> Void) {
         self.executor = executor
         self.onAsked = onAsked
@@ -45,13 +49,13 @@ actor CallRouter {
         shortcut.withLock { $0 = (coordinator.tokenReader, coordinator.timebase) }
     }
 
-    /// Answers one call; may be called on any thread.
+    /// Answers one call. May be called on any thread.
     nonisolated func handle(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
         if let reply = answerAtOnce(call) { return responder.reply(encoded: reply) }
         if calls.add((call, peer, responder), of: peer.pid) { serveNext() }
     }
 
-    /// Answers one call, and goes to the end of the queue for the next: refreshes and other work have their turn in between.
+    /// Answers one call, and re-queues itself for the next. Refreshes and other work get their turn in between.
     private nonisolated func serveNext() {
         executor.queue.async { [self] in
             guard let next = calls.next() else { return }
@@ -78,19 +82,22 @@ actor CallRouter {
     }
 }
 
-/// Calls that wait for the coordinator. Processes take turns: one that has hundreds of calls waiting holds up the others by one of them.
+/// Calls that wait for the coordinator. Processes take turns, so a process with hundreds of waiting calls delays the
+/// others by only one call.
 final class CallQueue<Call: Sendable>: Sendable {
     private struct State {
-        /// By the process that connected, in the order of arrival; no entry is empty.
+        /// The waiting calls of each process, in the order of arrival. No entry is empty.
         var calls: [Int32: [Call]] = [:]
-        /// The processes that have calls waiting, the next one first.
+        /// The processes with waiting calls; the next one is first.
         var turns: [Int32] = []
         var isServed = false
     }
 
     private let state = Mutex(State())
 
-    /// - Returns: whether nobody serves the queue: whoever adds the call has to begin then.
+    /// Adds a call.
+    ///
+    /// - Returns: whether the queue was idle; the caller then has to start serving it.
     func add(_ call: Call, of process: Int32) -> Bool {
         state.withLock { state in
             if state.calls[process] == nil { state.turns.append(process) }
@@ -100,7 +107,7 @@ final class CallQueue<Call: Sendable>: Sendable {
         }
     }
 
-    /// The call that is to be answered now; nil if there is none left, and nobody needs to serve the queue until the next comes.
+    /// The next call to answer; nil if there is none, and the queue becomes idle.
     func next() -> Call? {
         state.withLock { state in
             guard let process = state.turns.first, var calls = state.calls.removeValue(forKey: process) else {
@@ -117,13 +124,13 @@ final class CallQueue<Call: Sendable>: Sendable {
     }
 }
 
-/// The plainest call of `AcquireToken`, which mail clients make all day: it is answered on the socket's thread, straight from the
-/// store. Any other call, and any other answer, is the coordinator's.
+/// The plainest call of `AcquireToken`, which mail clients make all day. It is answered on the socket's thread,
+/// directly from the store. All other calls and answers go to the coordinator.
 struct PlainAcquireToken {
     let account: String
     let minimumValidity: Duration?
 
-    /// Nil if the call is anything else, or is not right.
+    /// Returns nil for any other call, and for an invalid one.
     init?(_ call: VarlinkCall) {
         guard call.method == Method.acquireToken.rawValue, let parameters = call.parameters else { return nil }
         var account: String?
@@ -144,7 +151,7 @@ struct PlainAcquireToken {
         minimumValidity = seconds.map { .seconds($0) }
     }
 
-    /// The parameters of the reply in JSON; nil if the coordinator has to be asked.
+    /// The reply's parameters as JSON; nil if the coordinator has to answer.
     func answer(from tokens: TokenReader, at now: Moment) -> [UInt8]? {
         guard let held = tokens.token(of: account), held.times.suffices(for: minimumValidity, at: now) else {
             return nil
@@ -154,7 +161,8 @@ struct PlainAcquireToken {
 }
 
 extension DatedToken {
-    /// The parameters of `AcquireToken.Reply` in JSON, byte for byte as its encoder writes them; nil if it would write escapes.
+    /// The parameters of `AcquireToken.Reply` as JSON, byte for byte as its encoder writes them; nil if that would need
+    /// escapes.
     fileprivate func reply(at now: Moment) -> [UInt8]? {
         guard token.scheme.utf8.allSatisfy(Self.isPlain) else { return nil }
         return unsafe token.secret.withBytes { secret in
@@ -172,14 +180,14 @@ extension DatedToken {
         }
     }
 
-    /// Whether it stands for itself in a JSON string (RFC 8259 §7).
+    /// Whether the byte needs no escape in a JSON string (RFC 8259 §7).
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 }
 
 extension AcquireToken.Parameters {
-    /// A year at most: no token lives longer.
+    /// Whether it is at most a year. No token lives longer.
     static func isValid(minimumValiditySec seconds: Int64) -> Bool {
         (0...31_557_600).contains(seconds)
     }

@@ -3,18 +3,23 @@ internal import RefreshCore
 internal import Systemd
 internal import Varlink
 
-/// Who calls, as far as that is known. Finding it out costs some system calls, which may block; so it is done on threads of its own when an
-/// account asks for it. A method that needs to know more returns, before anything has been done, and the call is answered anew.
+/// What is known about the caller.
+///
+/// Looking it up takes some system calls, which may block. So it is done on separate threads, and only if an account
+/// needs it. A method that needs to know more returns before it has done anything, and the call is answered again
+/// later.
 final class Caller {
-    /// What came of looking at something.
+    /// The result of looking something up.
     enum Look<Value: Sendable>: Sendable {
         case found(Value)
-        /// The process had ended, or there is no such file that can be seen.
+        /// The process had ended, or there is no such file, or it cannot be accessed.
         case nothing
         /// The file system did not answer in time.
         case hanging
 
-        /// - Parameter value: nil if it hangs, and if nothing was found nil inside.
+        /// Creates a result.
+        ///
+        /// - Parameter value: nil if the look-up hangs; a nil inside if it found nothing.
         init(_ value: Value??) {
             self =
                 switch value {
@@ -25,33 +30,33 @@ final class Caller {
         }
     }
 
-    /// What was found out until now.
+    /// What was found out so far.
     struct Known: Sendable {
-        /// Nil if it was not looked at.
+        /// The process; nil if it was not looked up.
         var process: Look<CallingProcess>?
-        /// The files of executables on lists, by their paths.
+        /// The files of executables on lists, by path.
         var files: [String: Look<FileIdentity>] = [:]
-        /// What became of the questions to the user, by their accounts.
+        /// The results of questions to the user, by account.
         var answers: [AccountName: ConfirmationOutcome] = [:]
     }
 
     /// What has to be found out.
     enum Missing: Sendable {
-        /// The process, and these executables.
+        /// The process and these executables.
         case look(executables: [String])
-        /// What the user says.
+        /// The user's answer.
         case answer(to: ConfirmationQuestion)
     }
 
     let known: Known
-    /// What a method has missed; nil if nothing.
+    /// What a method was missing; nil if nothing.
     private(set) var missing: Missing?
 
     init(_ known: Known = Known()) {
         self.known = known
     }
 
-    /// The process that calls, and these files; nil if they have to be looked at first.
+    /// The calling process and these files; nil if they have to be looked up first.
     func look(at executables: [String] = []) -> (Look<CallingProcess>, files: [String: Look<FileIdentity>])? {
         let unknown = executables.filter { known.files[$0] == nil }
         guard let process = known.process, unknown.isEmpty else {
@@ -61,7 +66,7 @@ final class Caller {
         return (process, known.files)
     }
 
-    /// What the user says to a question; nil if they have to be asked first.
+    /// The user's answer to a question; nil if the user has to be asked first.
     func answer(to question: ConfirmationQuestion) -> ConfirmationOutcome? {
         guard let answer = known.answers[question.account] else {
             missing = .answer(to: question)
@@ -71,7 +76,7 @@ final class Caller {
     }
 }
 
-/// Finds out who calls, on threads of its own: a file system may not answer.
+/// Looks up callers on separate threads, because a file system may hang.
 enum CallerLookUp {
     private static let callers = BlockingWork<Int32, CallingProcess?>(
         "authrefreshd.callers",
@@ -84,9 +89,9 @@ enum CallerLookUp {
         piecesMax: CallerLimits.lookUpsMax
     )
 
-    /// Finds out what is missing of a caller.
+    /// Finds out what is missing about a caller.
     ///
-    /// - Parameter done: told everything that is known then, on any thread.
+    /// - Parameter done: called with everything known, on any thread.
     static func run(
         _ executables: [String],
         _ known: Caller.Known,
@@ -103,10 +108,11 @@ enum CallerLookUp {
                 known.process = .nothing
                 return run(executables, known, done)
             }
-            // This is the socket's thread: looking at an executable may block.
+            // This is the socket's thread, and reading an executable may block.
             callers.run(held.pid, { held.look() }) { [known] look in
                 var known = known
-                // Another connection of the process may have had it looked up. It is the same process if this one lives.
+                // Another connection of the process may have started this look-up. If the pinned process is alive, it
+                // is the same one.
                 let process: CallingProcess?? = look.map { held.isAlive ? $0 : nil }
                 known.process = Caller.Look(process)
                 run(executables, known, done)

@@ -4,19 +4,19 @@ internal import RefreshCore
 internal import Systemd
 internal import Varlink
 
-/// Whose secrets are whose: the accounts' allow lists.
+/// Decides who may use whose secrets, by the accounts' allow lists.
 ///
-/// What hands a secret out, spends one, speaks about one, or says where one is sent is for the allowed callers: `AcquireToken`, `Refresh`,
-/// `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Before all of these but `Refresh` and `ReportRejected`, the user
-/// is asked where the account says so. Everybody else of this user may see the account, sign in, bring a
-/// grant in, and take the account away: none of that gives a secret to anyone, and a person at a terminal has to be able to
-/// mend what needs them.
+/// Calls that return a secret, spend one, make a statement about one, or say where one is sent are only for allowed
+/// callers: `AcquireToken`, `Refresh`, `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Before all
+/// of these except `Refresh` and `ReportRejected`, the user is asked if the account requires that. Every other process
+/// of this user may see the account, sign in, import a grant, and remove the account. None of that gives anybody a
+/// secret, and a person at a terminal must be able to fix an account.
 extension DutyCalls {
-    /// Lets a caller pass who is on `allowed`, the list of `account`, once the user has said yes if they are to be asked.
+    /// Checks whether a caller is on `allowed`, the list of `account`, and asks the user if required.
     ///
-    /// - Returns: false if something has to be found out of the caller first.
-    /// - Throws: `PermissionDenied` for one that is not on the list, and without the user's yes; `TemporarilyUnavailable` if that cannot
-    ///   be found out now.
+    /// - Returns: false if something about the caller has to be found out first.
+    /// - Throws: `PermissionDenied` if the caller is not on the list or the user did not agree;
+    ///   `TemporarilyUnavailable` if that cannot be found out now.
     func admit(
         _ caller: Caller,
         to account: AccountName,
@@ -44,10 +44,11 @@ extension DutyCalls {
         throw VarlinkError(refusal)
     }
 
-    /// A list of executables that this daemon will never be able to match locks everybody out.
+    /// Checks a new list of executables. If this daemon can never see callers' executables, the list would lock
+    /// everybody out.
     ///
     /// - Returns: false if the caller has to be looked up first.
-    /// - Throws: `InvalidSettings` if not even the executable of the one who writes the list can be seen.
+    /// - Throws: `InvalidSettings` if not even the executable of the process that sets the list can be read.
     func checkVisibility(of executables: [String]?, from caller: Caller) throws(VarlinkError) -> Bool {
         guard executables?.isEmpty == false else { return true }
         guard let (look, _) = caller.look() else { return false }
@@ -68,15 +69,15 @@ extension DutyCalls {
         )
     }
 
-    /// Where the installation that runs has the drop-in: the package's is everybody's.
+    /// Where the running installation has the drop-in. The package's drop-in is for all users.
     private static var dropIn: String {
         let isPackaged = ProgramCheck()?.program.hasPrefix("/usr/bin/") == true
         return (isPackaged ? "/usr" : "~/.local") + "/share/authrefreshd/see-executables.conf"
     }
 
-    /// The program that calls, to set up `account`; nil if it has to be looked up first.
+    /// The program that sets up `account`; nil if it has to be looked up first.
     ///
-    /// - Throws: `TemporarilyUnavailable` if it cannot be looked at now.
+    /// - Throws: `TemporarilyUnavailable` if it cannot be looked up now.
     func program(of caller: Caller, for account: AccountName) throws(VarlinkError) -> CallingProgram? {
         guard let (look, _) = caller.look() else { return nil }
         switch look {
@@ -96,17 +97,17 @@ extension DutyCalls {
     }
 }
 
-/// The program that calls.
+/// The calling program.
 struct CallingProgram {
-    /// Nil if it has ended.
+    /// The program; nil if it has ended.
     let seen: SeenProgram?
 }
 
 extension AllowedCallers {
     fileprivate enum Verdict { case allowed, refused, unknown }
 
-    /// Whether a process is one of them. Executables are compared as files: a path can be made to look like another in a mount namespace
-    /// of the caller's own.
+    /// Whether a process is on the lists. Executables are compared as files, because in its own mount namespace a
+    /// caller can give any path to its executable.
     fileprivate func verdict(
         on look: Caller.Look<CallingProcess>,
         _ files: [String: Caller.Look<FileIdentity>]
@@ -118,7 +119,7 @@ extension AllowedCallers {
         case .found(let process):
             if let unit = process.unit, units.contains(unit) { return .allowed }
             guard let file = process.file else { return .refused }
-            // One that was found counts, whichever others hang.
+            // A match counts, even if other look-ups hang.
             var verdict = Verdict.refused
             for path in executables {
                 switch files[path] {

@@ -5,15 +5,16 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The calls of one duty. All duties find accounts, ask the store, admit callers and wait for refreshes in the same way.
+/// The calls of one duty. All duties find accounts, use the store, admit callers and wait for refreshes in the same
+/// way.
 protocol DutyCalls: Sendable {
     var coordinator: RefreshCoordinator { get }
 }
 
 extension DutyCalls {
-    /// Asks the store for a call.
+    /// Uses the store for a call.
     ///
-    /// - Throws: what the caller is told of a store that fails.
+    /// - Throws: the error reply for a failing store.
     func stored<Value>(_ work: @autoclosure () throws(StoreError) -> Value) throws(VarlinkError) -> Value {
         do throws(StoreError) {
             return try work()
@@ -24,7 +25,7 @@ extension DutyCalls {
 
     /// The account of this name.
     ///
-    /// - Throws: `NoSuchAccount`, also for a text that cannot be a name; `Misconfigured` if it cannot be read.
+    /// - Throws: `NoSuchAccount`, also for text that is not a valid name; `Misconfigured` if it cannot be read.
     func account(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> AccountSnapshot {
         switch try shownAccount(name, on: coordinator) {
         case .whole(let snapshot): return snapshot
@@ -32,13 +33,14 @@ extension DutyCalls {
         }
     }
 
-    /// The account of this name, for one who is about to have its secrets.
+    /// The account of this name, for a caller that will get its secrets.
     ///
-    /// Its list of allowed callers is read alone and first: whoever is not on it gets the same answer in every state of the account.
+    /// The list of allowed callers is read first and alone, so a caller that is not on it gets the same answer in every
+    /// state of the account.
     ///
-    /// - Parameter isGiven: whether the caller gets a secret, or says where one is sent; else the user is not asked.
-    /// - Returns: nil if something has to be found out of the caller first.
-    /// - Throws: `PermissionDenied`; or as `account(_:on:)`.
+    /// - Parameter isGiven: whether the caller gets a secret or says where one is sent. If not, the user is not asked.
+    /// - Returns: nil if something about the caller has to be found out first.
+    /// - Throws: `PermissionDenied`; the errors of `account(_:on:)`.
     func account(
         _ name: String,
         for caller: Caller,
@@ -63,7 +65,9 @@ extension DutyCalls {
         return account
     }
 
-    /// - Throws: `InvalidSettings` if a secret is empty, `LimitExceeded` if it is too long to be one.
+    /// Checks a secret.
+    ///
+    /// - Throws: `InvalidSettings` if it is empty, `LimitExceeded` if it is too long.
     func checked(secret: String, field: String) throws(VarlinkError) -> Secret {
         guard !secret.isEmpty else {
             throw VarlinkError(InvalidSettingsError(field: field, reason: "it is empty"))
@@ -74,7 +78,9 @@ extension DutyCalls {
         return Secret(secret)
     }
 
-    /// - Throws: as `checked(secret:field:)`; `InvalidSettings` for a text that is something else.
+    /// Checks a refresh token.
+    ///
+    /// - Throws: the errors of `checked(secret:field:)`; `InvalidSettings` for text of another kind.
     func checked(refreshToken text: String) throws(VarlinkError) -> RefreshToken {
         let secret = try checked(secret: text, field: "refreshToken")
         if let flaw = RefreshTokenText.flaw(in: text) {
@@ -85,7 +91,7 @@ extension DutyCalls {
         return RefreshToken(secret)
     }
 
-    /// Has `event` decided on, and replies with where the account stands when that has settled.
+    /// Submits `event`, and replies with the account's state when the result is known.
     func wait<Reply: Encodable & SendableMetatype>(
         for snapshot: AccountSnapshot,
         after event: Event,
@@ -100,9 +106,9 @@ extension DutyCalls {
         }
     }
 
-    /// Waits for as long as the caller does.
+    /// Waits as long as the caller does.
     ///
-    /// - Parameter accessToken: what the caller gets if it has waited in vain; nil if there is nothing.
+    /// - Parameter accessToken: what the caller gets if the wait fails; nil if there is nothing.
     func wait(
         for purpose: Waiter.Purpose,
         of account: AccountID,
@@ -139,9 +145,9 @@ extension DutyCalls {
         }
     }
 
-    /// Does `work` beside the calls that follow: it waits for a server, and goes on if its caller leaves.
+    /// Runs `work` in parallel with later calls. It waits for a server, and continues if its caller leaves.
     ///
-    /// - Throws: `LimitExceeded` if too much of this kind is under way.
+    /// - Throws: `LimitExceeded` if too many such calls are under way.
     func beginServerCall(
         on coordinator: isolated RefreshCoordinator,
         _ work: @escaping @Sendable (isolated RefreshCoordinator) async -> Void
@@ -153,11 +159,11 @@ extension DutyCalls {
 }
 
 extension VarlinkError {
-    /// A store that fails, as callers see it.
+    /// The error reply for a failing store.
     init(_ error: StoreError) {
         switch error {
         case .nameTaken(let name): self.init(AccountExistsError(account: name.text))
-        // Whatever it was, the caller can only wait or repair the store: the text says which.
+        // In all these cases the caller can only wait or repair the store; the text says which.
         default: self.init(StoreUnavailableError(reason: error.description, hint: error.hint ?? "authctl status"))
         }
     }

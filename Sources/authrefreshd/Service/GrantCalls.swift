@@ -4,7 +4,7 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The calls that bring grants in, give them out, and end them.
+/// The calls that import, export and end grants.
 struct GrantCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
@@ -21,9 +21,10 @@ struct GrantCalls: DutyCalls {
         }
     }
 
-    /// Replaces the grant of `snapshot`, and changes its settings with it.
+    /// Replaces the grant of `snapshot`, together with its settings.
     ///
-    /// A grant that may still work stays, and so do the settings, until the server has taken the new one; any other is replaced at once.
+    /// If the old grant may still work, it and the settings stay until the server has accepted the new one. Otherwise
+    /// it is replaced at once.
     func swapGrant<Reply: Encodable & SendableMetatype>(
         of snapshot: AccountSnapshot,
         for text: String,
@@ -40,7 +41,7 @@ struct GrantCalls: DutyCalls {
             try stored(AccountChanges.importGrant(grant, for: id, by: changed == held ? nil : change, on: coordinator))
             return responder.reply(reply(try account(held.name.text, on: coordinator)))
         }
-        // Sent twice at the same time, it would end itself.
+        // If the same token were sent twice at the same time, the server would end the grant.
         if try stored(coordinator.records.refreshToken(of: snapshot)) == grant {
             guard changed.refreshes(like: held) else { throw VarlinkError.heldByAnotherClient }
             if let change, changed != held { _ = try stored(AccountChanges.update(id, by: change, on: coordinator)) }
@@ -65,8 +66,8 @@ struct GrantCalls: DutyCalls {
         }
     }
 
-    /// With `park`, the grant rests here from before it is told: a request that is under way is waited for, because its answer may hold
-    /// the refresh token that works elsewhere.
+    /// Exports a grant. With `park`, the grant is parked here before it is returned. A request under way has to end
+    /// first, because its answer may contain the refresh token that the other machine needs.
     func exportGrant(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -135,7 +136,7 @@ struct GrantCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: SignOut.Parameters.self)
-        // The address where a session ends has the id_token in it.
+        // The URL that ends the session contains the ID token.
         let found =
             asked.endSession ?? false
             ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
@@ -145,7 +146,7 @@ struct GrantCalls: DutyCalls {
             endsSession: asked.endSession ?? false,
             forgets: asked.forget ?? false
         )
-        // It goes on if the caller leaves: half of a sign-out is none.
+        // It continues if the caller leaves, because a sign-out must not be left half done.
         try beginServerCall(on: coordinator) { coordinator in
             var signOut = AccountSignOut(request, of: snapshot)
             let report = await signOut.run(on: coordinator)
@@ -176,7 +177,7 @@ extension SignOutStep {
 }
 
 extension VarlinkError {
-    /// The account's own grant, brought in again with settings that have not been tried.
+    /// The error for importing the account's own grant with untested settings.
     fileprivate static var heldByAnotherClient: VarlinkError {
         VarlinkError(
             InvalidSettingsError(
@@ -187,7 +188,7 @@ extension VarlinkError {
         )
     }
 
-    /// Why a grant from outside did not take the place of the one that the account has.
+    /// The error if an imported grant was not proved, so that the old one stays.
     fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
         let kind: String
         switch failure.failureClass {

@@ -5,14 +5,15 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The calls for an account's ID token (OpenID Connect Core §2), which says to a program's own back end who signed in.
+/// The calls for an account's ID token (OpenID Connect Core §2), which tells a program's own back end who signed in.
 struct IDTokenCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
-    /// Why a caller gets no ID token: only a sign-in brings one.
+    /// The reason in the error if only a sign-in can bring an ID token.
     static let reason = "noIDToken"
 
-    /// Answers with the stored ID token if it is good enough, else waits for one refresh that may bring a newer one.
+    /// Replies with the stored ID token if it is good enough. Otherwise it waits for one refresh that may bring a newer
+    /// one.
     func acquire(
         _ call: TokenCall,
         of snapshot: AccountSnapshot,
@@ -34,15 +35,16 @@ struct IDTokenCalls: DutyCalls {
         }
     }
 
-    /// Whether the last refresh has shown that another one brings no better ID token: it came when this one was no longer good
-    /// enough, and left it in place.
+    /// Whether the last refresh has shown that another one brings no better ID token: this one was no longer good
+    /// enough then, and the refresh did not replace it.
     private func isUnlikelyToBeReplaced(_ held: HeldIDToken, _ call: TokenCall, at snapshot: AccountSnapshot) -> Bool {
         guard snapshot.holdsAccessToken(for: nil), let times = snapshot.state.accessToken else { return false }
         let age = snapshot.at.elapsed(since: times.issuedAt)
         return held.remaining(at: snapshot) + age < held.wanted(call.minimumValidity)
     }
 
-    /// Replies with what is held after the wait. An ID token that has not ended is better than none, unless the caller wants another.
+    /// Replies with the ID token after the wait. A valid ID token is better than none, unless the caller requires a new
+    /// one.
     private func finish(
         _ call: TokenCall,
         of name: String,
@@ -92,7 +94,7 @@ struct IDTokenCalls: DutyCalls {
         )
     }
 
-    /// There is no ID token that has not ended, and a refresh brings none.
+    /// The error if there is no valid ID token and a refresh brings none.
     private func refusal(for snapshot: AccountSnapshot) -> VarlinkError {
         let name = snapshot.account.name.text
         guard snapshot.account.registration.serviceGrant == nil else {
@@ -112,35 +114,36 @@ struct IDTokenCalls: DutyCalls {
     }
 }
 
-/// How a caller wants a token.
+/// A caller's requirements for a token.
 struct TokenCall: Sendable {
-    /// Nil: enough for the request it is for.
+    /// The required validity; nil for enough for one request.
     let minimumValidity: Duration?
     /// Whether it must have been issued after the call.
     let isForced: Bool
 }
 
-/// An ID token out of the store, and what it says of itself.
+/// A stored ID token with its claims.
 private struct HeldIDToken: Sendable {
     let token: Secret
     let claims: IDToken
 
-    /// Nil if it cannot be read: it was checked before it was stored, so that is as good as none.
+    /// Reads the token; nil if that fails. It was validated before it was stored, so an unreadable one counts as
+    /// missing.
     init?(_ token: Secret) {
         guard let claims = try? IDToken(stored: token) else { return nil }
         self.token = token
         self.claims = claims
     }
 
-    /// What is left of it by the server's clock; not positive once it has ended.
+    /// How much of its lifetime is left by the server's clock; zero or negative if it has expired.
     func remaining(at snapshot: AccountSnapshot) -> Duration {
         claims.expiresAt - (snapshot.at.wall + (snapshot.clockSkew ?? .zero))
     }
 
     func hasEnded(at snapshot: AccountSnapshot) -> Bool { remaining(at: snapshot) <= .zero }
 
-    /// What a caller wants left of it. One who names nothing gets one that outlives the request it is for, and nobody gets more than
-    /// nine tenths of what the server gives, as with an access token.
+    /// The remaining lifetime that a caller needs. By default, the token must outlive the caller's request. As with
+    /// access tokens, nobody gets more than nine tenths of what the server gives.
     func wanted(_ minimumValidity: Duration?) -> Duration {
         let lifetime = max(claims.expiresAt - claims.issuedAt, .zero)
         return min(minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1)), lifetime.scaled(by: 0.9))
@@ -156,11 +159,13 @@ private struct HeldIDToken: Sendable {
 }
 
 extension AcquireToken.IDToken {
-    /// - Parameter clockSkew: the server's clock minus ours; nil if it is not known.
+    /// Creates the reply.
+    ///
+    /// - Parameter clockSkew: the server's clock minus ours; nil if it is unknown.
     init(_ token: Secret, _ claims: IDToken, clockSkew: Duration?) {
         self.init(
             token: token.reveal(),
-            // By our clock, as all times on the wire.
+            // By our clock, like all times on the wire.
             expiresAtUSec: (claims.expiresAt - (clockSkew ?? .zero)).microseconds,
             subject: claims.subject,
             audiences: claims.audiences,

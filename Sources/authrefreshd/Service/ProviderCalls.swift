@@ -3,7 +3,7 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The methods about provider profiles.
+/// The calls about provider profiles.
 struct ProviderCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
@@ -16,11 +16,11 @@ struct ProviderCalls: DutyCalls {
         guard let issuer = try? Issuer(url: asked.url) else {
             throw VarlinkError(InvalidSettingsError(field: "url", reason: "it is no https URL of an issuer"))
         }
-        // It becomes a file's name, and a word of YAML.
+        // The name becomes a file name, and a word in YAML.
         guard asked.name.map({ AccountName($0) != nil && !$0.contains("@") && !$0.contains("+") }) ?? true else {
             throw VarlinkError(InvalidSettingsError(field: "profile", reason: "it cannot be called so"))
         }
-        // It occupies the daemon like a diagnosis of one server.
+        // It costs the daemon as much as a diagnosis of one server.
         guard coordinator.lifecycle.beginDiagnosis() else {
             throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
         }
@@ -42,7 +42,7 @@ struct ProviderCalls: DutyCalls {
         responder.onDisconnect { task.cancel() }
     }
 
-    /// Asks the server of an account that is yet to be added, beside the calls that follow.
+    /// Asks the server of a future account, in parallel with later calls.
     func check(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -250,7 +250,7 @@ extension ProviderVariable {
 }
 
 extension VarlinkError {
-    /// Why nothing could be found out about the server at `url`.
+    /// The error if nothing could be found out about the server at `url`.
     fileprivate init(undiscovered error: MetadataError, at url: String) {
         let detail = error.refreshFailure.detail
         let reason = [detail.summary, detail.oauthErrorDescription].compactMap { $0 }.joined(separator: ": ")

@@ -3,16 +3,16 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// Looks at how an account obtains its tokens where no person gives the grant (RFC 6749 §4.4, RFC 7523, RFC 8693).
+/// Checks the grant of an account that needs no person (RFC 6749 §4.4, RFC 7523, RFC 8693).
 struct ServiceGrantCheck {
     let settings: AccountSettings
-    /// Whether the server is yet to be asked for a client.
+    /// Whether the client will be registered at the server later.
     let isRegistering: Bool
 
-    /// Refuses a grant that is not known, lacks what it needs, or has what belongs to another.
+    /// Refuses a grant that is unknown, lacks something, or has settings of another grant.
     ///
     /// - Parameters:
-    ///   - canProveItself: whether the client has a secret or a key that it is to use.
+    ///   - canProveItself: whether the client has a secret or key for authentication.
     ///   - hasKey: whether it has a key.
     func run(canProveItself: Bool, hasKey: Bool) throws(VarlinkError) {
         let kind = try settings.grantType.map { name throws(VarlinkError) in try self.kind(named: name) }
@@ -21,7 +21,7 @@ struct ServiceGrantCheck {
         switch kind {
         case nil: return
         case .clientCredentials:
-            // RFC 6749 §4.4: for confidential clients only.
+            // RFC 6749 §4.4: only for confidential clients.
             guard canProveItself || isRegistering && settings.clientAuthentication != "none" else {
                 throw .invalidSetting(
                     "grantType",
@@ -78,9 +78,11 @@ struct ServiceGrantCheck {
         }
     }
 
+    /// Checks a source account.
+    ///
     /// - Parameters:
-    ///   - field: What the source's name is called on the wire.
-    ///   - typeField: And the type of its token.
+    ///   - field: the name of the field with the source's name on the wire.
+    ///   - typeField: the name of the field with the type of its token.
     private func checkSource(
         _ field: String,
         _ name: String?,

@@ -5,7 +5,7 @@ internal import RefreshCore
 internal import Varlink
 
 extension SettingsReader {
-    /// What the server knows about the client, and how the client proves itself.
+    /// Reads the client's registration, and how the client authenticates.
     func registration(
         _ settings: AccountSettings,
         _ clientSecret: String?,
@@ -35,7 +35,7 @@ extension SettingsReader {
         registration.clientKey = key
         registration.dpopKey = dpopKey ?? (settings.dpop == true ? newDPoPKey() : nil)
         try checkAlgorithm(settings.idTokenAlgorithm, hasSecret: clientSecret != nil)
-        // False says no more than nothing does.
+        // False means the same as a missing value.
         if registration.acceptsBearer, registration.dpopKey == nil {
             throw .invalidSetting(
                 "acceptBearer",
@@ -47,7 +47,7 @@ extension SettingsReader {
         return registration
     }
 
-    /// The id that the settings have, or else the one that the key file of a service account names.
+    /// The client ID in the settings, or else the one in the key file of a service account.
     private func clientID(_ settings: AccountSettings, _ key: Secret?) throws(VarlinkError) -> String {
         let said = settings.clientId.flatMap { $0.isEmpty ? nil : $0 }
         guard !isRegistering else {
@@ -63,7 +63,7 @@ extension SettingsReader {
         return named
     }
 
-    /// Refuses what no ID token could be checked by.
+    /// Refuses an algorithm with which no ID token could be verified.
     private func checkAlgorithm(_ algorithm: String?, hasSecret: Bool) throws(VarlinkError) {
         guard let algorithm else { return }
         guard IDTokenAlgorithm.names.contains(algorithm) else {
@@ -73,7 +73,7 @@ extension SettingsReader {
                 IDTokenAlgorithm.names.joined(separator: ", ")
             )
         }
-        // A server that registers the client gives it a secret, too.
+        // A server that registers the client will issue a secret.
         guard !IDTokenAlgorithm.isSymmetric(algorithm) || hasSecret || isRegistering else {
             throw .invalidSetting(
                 "idTokenAlgorithm",
@@ -83,7 +83,7 @@ extension SettingsReader {
         }
     }
 
-    /// RFC 9396 §2: objects, each of which says its type.
+    /// RFC 9396 §2: objects that each have a type.
     private func authorizationDetails(_ text: String?) throws(VarlinkError) -> String? {
         guard let text else { return nil }
         guard let details = AuthorizationRequest.details(text) else {
@@ -96,10 +96,10 @@ extension SettingsReader {
         return details
     }
 
-    /// Refuses what cannot be a redirect URI, its port or its scheme.
+    /// Refuses invalid redirect URIs, ports and schemes.
     private func checkRedirect(_ settings: AccountSettings) throws(VarlinkError) {
         if let uri = settings.redirectUri {
-            // A page in the clear would show the code to the network; loopback never reaches it.
+            // With a page over plain HTTP, the network could read the code. Loopback does not leave the machine.
             let isSafe = !uri.lowercased().hasPrefix("http:") || LoopbackURI(uri) != nil
             guard RegisteredRedirect.isURI(uri), isSafe else {
                 throw .invalidSetting(
@@ -128,7 +128,7 @@ extension SettingsReader {
         }
     }
 
-    /// The method that was chosen, if what it needs is there; nil leaves it to the client.
+    /// The chosen method, if its secret or key is there; nil leaves the choice to the client.
     private func authentication(
         _ settings: AccountSettings,
         hasSecret: Bool,
@@ -166,7 +166,7 @@ extension SettingsReader {
         .invalidSetting("clientAuthentication", "'\(method?.rawValue ?? "")' needs \(what)", hint)
     }
 
-    /// A key that cannot be used is refused when it comes, and not at the first refresh.
+    /// An unusable key is refused immediately and not at the first refresh.
     private func check(_ key: Secret, _ method: ClientAuthentication?) throws(VarlinkError) {
         switch ClientKeys.flaw(in: key, usedBy: method ?? .privateKeyJWT) {
         case nil: return

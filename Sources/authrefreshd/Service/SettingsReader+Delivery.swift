@@ -3,7 +3,7 @@ internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Varlink
 
-/// How programs come by the token, in the settings of the wire.
+/// Reads the settings about how programs get the token.
 extension SettingsReader {
     func delivery(_ settings: AccountSettings) throws(VarlinkError) -> Delivery {
         let urls = settings.urls ?? []
@@ -44,7 +44,7 @@ extension SettingsReader {
             )
         }
         var delivery = try meaning(try settings.delivery())
-        // In their one spelling, by which they are found.
+        // In normalized form, in which they are looked up.
         delivery.urls = urls.compactMap { ServiceAddress($0)?.text }
         return delivery
     }

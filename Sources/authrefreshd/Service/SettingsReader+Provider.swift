@@ -4,9 +4,9 @@ internal import RefreshCore
 internal import TextEncodings
 internal import Varlink
 
-/// The server of an account, and the profile that it goes by.
+/// Reads an account's server and its profile.
 extension SettingsReader {
-    /// What the settings say about both, checked.
+    /// The choice of both in the settings, checked.
     func choice(_ settings: AccountSettings) throws(VarlinkError) -> ProfileChoice {
         let (variables, own) = (settings.variables ?? [:], settings.providerSettings ?? [:])
         let issuer: Issuer
@@ -29,7 +29,9 @@ extension SettingsReader {
         return ProfileChoice(provider: settings.provider, issuer: issuer, variables: variables, settings: own)
     }
 
-    /// - Throws: what is wrong with the first of `settings` that cannot be used.
+    /// The profile with settings inserted.
+    ///
+    /// - Throws: the error of the first invalid setting.
     private func adapted(
         _ profile: ProviderProfile?,
         with settings: [String: String]
@@ -77,14 +79,14 @@ extension SettingsReader {
         return .invalidSetting("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
     }
 
-    /// The issuer in the address of its metadata, which people copy as well (OpenID Connect Discovery §4, RFC 8414 §3.1); any other text as
-    /// it is.
+    /// The issuer from the address of its metadata, which people copy as well (OpenID Connect Discovery §4, RFC 8414
+    /// §3.1); any other text unchanged.
     private static func issuerURL(in text: String) -> String {
         guard let mark = text.firstRange(of: "/.well-known/") else { return text }
         let (base, rest) = (text[..<mark.lowerBound], text[mark.upperBound...])
         if rest == "openid-configuration" { return String(base) }
         let inserted = "oauth-authorization-server"
-        // The issuer's path stands behind it.
+        // The issuer's path follows it.
         guard rest == inserted || rest.hasPrefix(inserted + "/") else { return text }
         return String(base + rest.dropFirst(inserted.count))
     }

@@ -4,15 +4,17 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// Turns the settings of the wire into an account's, or says what is wrong with them.
+/// Converts settings from the wire into an account's, or reports what is wrong with them.
 struct SettingsReader {
     let profiles: ProviderProfiles
-    /// Whether the server is yet to be asked for a client: it has no id and no secret until then.
+    /// Whether the client will be registered at the server later, and so has no ID and no secret yet.
     var isRegistering = false
-    /// Makes the key of an account that is to have one and has none.
+    /// Creates the DPoP key of an account that needs one.
     var newDPoPKey: @Sendable () -> Secret = ClientKeys.newDPoPKey
 
-    /// - Parameter dpopKey: the key that the account has already; nil makes one if the settings want it.
+    /// Creates a new account from settings.
+    ///
+    /// - Parameter dpopKey: the account's existing key; nil creates one if the settings require it.
     func draft(
         _ settings: AccountSettings,
         clientSecret: String?,
@@ -44,7 +46,7 @@ struct SettingsReader {
         )
     }
 
-    /// `account` with the fields changed that `change` names.
+    /// `account` with the fields in `change` changed.
     func account(_ account: Account, changedBy change: UpdateAccount.Parameters) throws(VarlinkError) -> Account {
         var settings = AccountSettings(account)
         var secret = account.registration.clientSecret
@@ -59,10 +61,10 @@ struct SettingsReader {
         }
         settings.apply(change.settings)
         try checkSize(of: settings)
-        // What was said for one server is not said for another: its addresses would be told what that one gives.
+        // Settings for one server must not apply to another, because its addresses would get the first one's tokens.
         if isElsewhere(settings, than: account) { settings.providerSettings = change.settings.providerSettings }
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
-        // The secret is known to the server it was made for; another one must not see it, nor what the key signs.
+        // The secret and what the key signs are only for the server that they were made for.
         let lacksWord = secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
         guard !isMoved || !lacksWord || change.keepSecret != nil else {
             throw .invalidSetting(
@@ -76,17 +78,17 @@ struct SettingsReader {
             settings,
             clientSecret: change.clientSecret ?? (keeps ? secret?.reveal() : nil),
             clientKey: change.clientKey ?? (keeps ? key?.reveal() : nil),
-            // One server is not to know by it whose account is whose at another (RFC 9449 §11.3).
+            // With the same key, servers could recognize that their accounts have the same owner (RFC 9449 §11.3).
             dpopKey: isMoved ? nil : account.registration.dpopKey
         )
         if !isMoved, draft.registration.clientID == account.registration.clientID {
             draft.registration.management = account.registration.management
-            // Whoever brings a new secret knows when it ends.
+            // The expiry belongs to the old secret. A caller that sets a new one also knows its expiry.
             if draft.registration.clientSecret != nil, change.clientSecret.map({ $0 == secret?.reveal() }) ?? true {
                 draft.registration.clientSecretExpiresAt = account.registration.clientSecretExpiresAt
             }
         }
-        // The path of a redirect URI of the issuer's own says which server was asked.
+        // The path of an issuer's own redirect URI shows which server was asked.
         if isMoved, settings.redirectUri == account.registration.redirect.uri,
             let uri = account.registration.redirect.uri,
             let own = RedirectChoice.moved(uri, from: account.issuer, to: draft.issuer)
@@ -94,7 +96,7 @@ struct SettingsReader {
             draft.registration.redirect.uri = own
         }
         draft.registration.serviceGrant?.keepSources(of: account.registration.serviceGrant)
-        // What is no setting stays with the account: its number, and what a sign-in or an exchange found out.
+        // What is not a setting stays with the account: its number, and what sign-ins or exchanges found out.
         var changed = draft.account
         changed.id = account.id
         changed.basicCredentialEncoding = account.basicCredentialEncoding
@@ -102,17 +104,17 @@ struct SettingsReader {
         return changed
     }
 
-    /// Whether settings lead to another server than `account` has, whatever they say in place of the provider's profile.
+    /// Whether settings lead to another server than that of `account`, including settings that replace the provider's.
     private func isElsewhere(_ settings: AccountSettings, than account: Account) -> Bool {
         var plain = settings
         plain.providerSettings = nil
-        // Where nobody can say where they lead, it is elsewhere.
+        // If that cannot be determined, assume another server.
         guard let choice = try? choice(plain) else { return true }
         return choice.issuer != account.issuer || choice.provider != account.provider
             || choice.variables != account.providerVariables
     }
 
-    /// Goes before all reading: what is read can be no larger.
+    /// Checks the size before anything is read, which limits everything that is read.
     func checkSize(of settings: AccountSettings) throws(VarlinkError) {
         guard settings.byteCount <= CallerLimits.settingsBytesMax else {
             throw VarlinkError(LimitExceededError(.settingsBytes, maximum: CallerLimits.settingsBytesMax))
@@ -125,7 +127,7 @@ struct SettingsReader {
             ("refreshTokenLifetimeSec", settings.refreshTokenLifetimeSec),
             ("forgetAfterSec", settings.forgetAfterSec),
         ] {
-            // A hundred years: what is longer is a mistake.
+            // A hundred years. Anything longer is a mistake.
             guard count.map({ (1...3_155_760_000).contains($0) }) ?? true else {
                 throw .invalidSetting(field, "it must be 1 s to 100 years", nil)
             }
@@ -140,7 +142,7 @@ struct SettingsReader {
         return try meaning(try settings.policy())
     }
 
-    /// What settings mean that were checked: whatever cannot be read all the same is refused by its name.
+    /// Converts settings that were checked. Anything that still cannot be read is refused by name.
     func meaning<Meaning>(_ read: @autoclosure () throws(SettingFault) -> Meaning) throws(VarlinkError) -> Meaning {
         do {
             return try read()
@@ -152,15 +154,15 @@ struct SettingsReader {
 }
 
 extension VarlinkError {
-    /// A setting that cannot be used.
+    /// The error for an invalid setting.
     static func invalidSetting(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
         VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
     }
 }
 
-/// The allow list in the settings of the wire.
+/// Reads the allow list in the settings.
 extension SettingsReader {
-    /// Nil: every process of this user.
+    /// The allowed callers; nil for every process of this user.
     func allowedCallers(_ settings: AccountSettings) throws(VarlinkError) -> AllowedCallers? {
         let (units, executables) = (settings.allowedUnits ?? [], settings.allowedExecutables ?? [])
         guard units.count + executables.count <= CallerLimits.allowedCallersMax else {
@@ -179,8 +181,8 @@ extension SettingsReader {
         return AllowedCallers(units: units, executables: executables, asksFirst: settings.confirm ?? false)
     }
 
-    /// systemd.unit(5): letters, digits and `:-_.\\@`, up to 255; only services and scopes have processes. No patterns: `@` is a
-    /// template's, and names one instance.
+    /// systemd.unit(5): letters, digits and `:-_.\\@`, up to 255. Only services and scopes have processes. Patterns are
+    /// not allowed; `@` belongs to a template and names one instance.
     private static func isUnit(_ name: String) -> Bool {
         let type = [".service", ".scope"].first { name.hasSuffix($0) }
         guard let type, name.utf8.count > type.utf8.count, name.utf8.count <= 255 else { return false }
@@ -199,22 +201,22 @@ extension SettingsReader {
     }
 }
 
-/// Changing an account's settings.
+/// Changes settings.
 extension AccountSettings {
-    /// Takes over what `change` says; what it leaves out stays.
+    /// Applies the fields of `change`. Missing fields stay as they are.
     mutating func apply(_ change: AccountSettings) {
-        // The issuer was made of them.
+        // The issuer was computed from them.
         if change.variables != nil { issuer = nil }
         for setting in Setting.changeable where change[setting] != nil { copy(setting, from: change) }
     }
 
-    /// Empties a field, by its name on the wire.
+    /// Clears a field, by its name on the wire.
     ///
-    /// - Returns: false for one that cannot be empty, or is none.
+    /// - Returns: false if the field cannot be cleared, or does not exist.
     mutating func clear(_ field: String) -> Bool {
         guard let setting = Setting.named(field), setting.change == .any else { return false }
         clear(setting)
-        // They are the provider's.
+        // They belong to the provider.
         if field == "provider" { (variables, providerSettings) = (nil, nil) }
         return true
     }

@@ -6,8 +6,8 @@ internal import RefreshCore
 internal import SignIn
 internal import Varlink
 
-/// The methods about signing in. They bring a grant in and give no secret out, so they are for every process of the user, as
-/// `ImportGrant` is.
+/// The calls about signing in. Like `ImportGrant`, they bring a grant and return no secret, so every process of the
+/// user may call them.
 struct SignInCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
@@ -29,7 +29,7 @@ struct SignInCalls: DutyCalls {
             throw VarlinkError.needsNoPerson(snapshot.account.name)
         }
         let new = try asked.newAccount.map { name throws(VarlinkError) in try newName(name, on: coordinator) }
-        // Without a code there is no grant that an account could be added with.
+        // Without a code there is no grant for a new account.
         guard new == nil || !wantsIDToken else { throw .invalidParameter("responseType") }
         if new != nil { request.source = snapshot.account.id }
         let target = SignInTarget(account: new ?? snapshot.account.name, source: new.map { _ in snapshot.account.name })
@@ -74,7 +74,7 @@ struct SignInCalls: DutyCalls {
         }
     }
 
-    /// A name that an account can be added under.
+    /// A name for a new account.
     private func newName(_ text: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
         -> AccountName
     {
@@ -91,7 +91,7 @@ struct SignInCalls: DutyCalls {
         return name
     }
 
-    /// The policy that is to be run; nil if it is the account's own.
+    /// The policy to run; nil for the account's own.
     private func policy(
         _ name: String,
         besidesThatOf account: Account,
@@ -154,7 +154,9 @@ struct SignInCalls: DutyCalls {
         return CancelSignIn.Reply(account: running.account.name.text)
     }
 
-    /// - Throws: `InvalidSettings` for a text in which nothing can be found.
+    /// Reads what the person pasted.
+    ///
+    /// - Throws: `InvalidSettings` if nothing can be found in it.
     private func read(_ redirect: String) throws(VarlinkError) -> AuthorizationResponse {
         do throws(PastedRedirectError) {
             return try PastedRedirect.read(redirect)
@@ -173,7 +175,7 @@ struct SignInCalls: DutyCalls {
 }
 
 extension SignInRefusal {
-    /// What the caller of `StartSignIn` is told.
+    /// The error reply for the caller of `StartSignIn`.
     fileprivate func error(of target: SignInTarget) -> VarlinkError {
         switch self {
         case .failed(let failure): return VarlinkError(failure, of: target)
@@ -187,7 +189,7 @@ extension SignInRefusal {
 }
 
 extension SignInEnd {
-    /// The same with what `profile` tells about such an end: what the person had to know before.
+    /// This end with the note of `profile` about it: what the person should have known before.
     func noted(from profile: ProviderProfile?, isByDevice: Bool) -> SignInEnd {
         guard case .failed(var failure) = self, failure.kind != .unavailable else { return self }
         let topic: ProfileNote.Topic? =
@@ -202,12 +204,12 @@ extension SignInEnd {
         return .failed(failure)
     }
 
-    /// What names the policy in which people reset their password.
+    /// The option that sets the policy for resetting passwords.
     static func passwordResetCommand(for account: AccountName) -> String {
         "authctl account edit \(account) --provider-setting password_reset_policy=POLICY"
     }
 
-    /// Why there are no tokens, for the journal: constant text, none of it the server's.
+    /// The reason why there are no tokens, for the journal: constant text without the server's.
     var reason: String {
         switch self {
         case .completed: "completed"
@@ -221,7 +223,7 @@ extension SignInEnd {
         }
     }
 
-    /// What the callers of `StartSignIn` are told of an end without tokens.
+    /// The error reply for callers of `StartSignIn` if a sign-in ends without tokens.
     func error(of target: SignInTarget) -> VarlinkError {
         let name = target.account.text
         switch self {
@@ -275,7 +277,7 @@ extension VarlinkError {
         )
     }
 
-    /// What was brought, and is no answer.
+    /// The error for a response that is not the answer.
     init(_ refusal: ResponseRefusal) {
         let (reason, hint): (String, String) =
             switch refusal {

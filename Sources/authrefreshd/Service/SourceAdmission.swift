@@ -3,16 +3,17 @@ internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Varlink
 
-/// What has to hold of the accounts that another one's token is derived from.
+/// Conditions on the accounts from which another account's token is derived.
 ///
-/// Who may have the derived token need not be allowed to have theirs: that is what it is derived for. But who adds a derived account,
-/// or changes where it asks, decides where their tokens are sent. So each exchange is made on that program's behalf: it has to be on
-/// the sources' lists when it does so, and on every later list.
+/// A caller of the derived account need not be allowed to use the sources' tokens, because that is the purpose of
+/// deriving. But whoever adds a derived account, or changes its server, decides where the sources' tokens are sent. So
+/// each exchange is made on behalf of that program. The program must be on the sources' lists when it makes the change,
+/// and on every later version of the lists.
 extension AccountCalls {
-    /// Looks up the sources that `draft` names, and has the exchanges made on the caller's behalf.
+    /// Looks up the sources in `draft`, and records the caller as the program on whose behalf the exchanges are made.
     ///
     /// - Returns: false if the caller has to be looked up first.
-    /// - Throws: `InvalidSettings`; `LimitExceeded`; `PermissionDenied` if the caller may not have a source's token.
+    /// - Throws: `InvalidSettings`; `LimitExceeded`; `PermissionDenied` if the caller may not use a source's token.
     func bindSources(
         of draft: inout NewAccount,
         to caller: Caller,
@@ -32,8 +33,10 @@ extension AccountCalls {
         return true
     }
 
+    /// Checks the sources of `account`.
+    ///
     /// - Returns: false if the caller has to be looked up first.
-    /// - Throws: `PermissionDenied` if the caller may not have the token of an account that `account`'s is derived from.
+    /// - Throws: `PermissionDenied` if the caller may not use the token of a source.
     func admit(
         _ caller: Caller,
         toSourcesOf account: Account,
@@ -51,13 +54,13 @@ extension AccountCalls {
         return true
     }
 
-    /// The program that calls.
+    /// The calling program.
     struct CallingProgram {
-        /// Nil if it has ended.
+        /// The program; nil if it has ended.
         let seen: SeenProgram?
     }
 
-    /// The account that is to be a source of `draft`; nil if the caller has to be looked up first.
+    /// The source account for `draft`; nil if the caller has to be looked up first.
     private func source(
         _ source: SourceToken,
         of draft: NewAccount,
@@ -86,7 +89,8 @@ extension AccountCalls {
         return id
     }
 
-    /// There are no circles: an account is derived from those that are there before it, and from no others later.
+    /// Checks the length of the chain. Circles are impossible, because an account can only be derived from accounts
+    /// that existed before it.
     private func checkChain(from account: Account, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) {
         var accounts = [account]
         for _ in 0..<CallerLimits.derivationsMax {

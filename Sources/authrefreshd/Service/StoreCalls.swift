@@ -5,10 +5,10 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The methods about the store as a whole.
+/// The calls about the whole store.
 struct StoreCalls: DutyCalls {
     let coordinator: RefreshCoordinator
-    /// What is wrong with the configuration as it stands in the files now; nil if nothing is. May block.
+    /// The current error in the configuration files; nil if there is none. It may block.
     let configurationError: @Sendable () -> ConfigurationError?
 
     func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)

@@ -3,13 +3,14 @@ internal import Dispatch
 internal import RefreshCore
 internal import Varlink
 
-/// Following changes.
+/// The call for following changes.
 struct SubscribeCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
-    /// What a subscriber has still to be told of the present state.
+    /// The part of the initial state that a subscriber has not received.
     private enum Rest {
-        /// All accounts behind this one, in the order of their numbers: one that is added or renamed meanwhile is not missed.
+        /// All accounts after this one, in the order of their numbers. That way, accounts that are added or renamed
+        /// meanwhile are not missed.
         case all(after: AccountID)
         case named(ArraySlice<String>)
     }
@@ -31,9 +32,10 @@ struct SubscribeCalls: DutyCalls {
         tell(number, asked.accounts.map { .named($0[...]) } ?? .all(after: AccountID(0)), responder, on: coordinator)
     }
 
-    /// Tells a subscriber a page of the present state, and the next one when it has read this.
+    /// Sends a subscriber a page of the initial state, and the next one when it has read this page.
     ///
-    /// The state of a page and the interest in its accounts are of the same turn of the queue: no change can fall in between.
+    /// Reading a page and subscribing to its accounts happen in the same turn of the queue, so no change is missed in
+    /// between.
     private func tell(
         _ number: Int,
         _ rest: Rest,

@@ -5,7 +5,7 @@ internal import RefreshCore
 internal import StrictJSON
 internal import Varlink
 
-/// The calls for access tokens, and about those that were not taken.
+/// The calls for access tokens, and about rejected ones.
 struct TokenCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
@@ -42,11 +42,11 @@ struct TokenCalls: DutyCalls {
         wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder, on: coordinator) {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
-                // Without an outcome, it still stands somewhere, if it stands at all.
+                // If the wait has no result, the account may still be there.
                 guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
                     return refuse(outcome, asked.account, responder)
                 }
-                // A token that is still valid is better than none, unless the caller has said that it is not.
+                // A valid token is better than none, unless the caller has said that it does not work.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
                 if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
                     return hand(over: after, responder, on: coordinator)
@@ -68,7 +68,7 @@ struct TokenCalls: DutyCalls {
         coordinator.client.forgetFailures(of: snapshot.account.issuer)
         // A plain refresh cancels a pending step-up.
         coordinator.stepUps.forget(snapshot.account.id)
-        // To say that it is fresh would be to say that it was asked for.
+        // Do not report it as fresh, because no refresh was possible.
         guard !snapshot.lacksRefreshToken else {
             return responder.fail(
                 VarlinkError(
@@ -111,9 +111,9 @@ struct TokenCalls: DutyCalls {
 
     // MARK: Token targets
 
-    /// The target that a call names; nil if it names none, and so means the account's default token.
+    /// The target that a call names; nil for the account's default token.
     ///
-    /// - Throws: `InvalidSettings` for what no server could take.
+    /// - Throws: `InvalidSettings` for values that no server could accept.
     func askedTarget(
         _ scopes: [String]?,
         _ resources: [String]?,
@@ -138,7 +138,8 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// Answers from the stored token if it is good enough, else waits for one request that all callers of the target share.
+    /// Replies with the stored token if it is good enough. Otherwise it waits for one request that all callers of the
+    /// target share.
     func acquire(
         _ call: TokenTargetCall,
         of snapshot: AccountSnapshot,
@@ -154,11 +155,11 @@ struct TokenCalls: DutyCalls {
         if !call.isForced {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false
             let isValid = held.map { $0.times.remaining(at: snapshot.at) > .zero } ?? false
-            // A token that is valid is better than being told again why there is no newer one.
+            // A valid token is better than repeating why there is no newer one.
             if isGood || isValid && standing != nil,
                 try stored(hand(over: held, of: snapshot, responder, on: coordinator))
             {
-                // Replaced while it is still good, so that those who use it never wait.
+                // Replace the token before it expires, so that its users never wait.
                 if isGood, standing == nil, held?.times.isDue(at: snapshot.at) == true {
                     coordinator.submit(.targetNeeded(call.target), for: id)
                 }
@@ -181,7 +182,8 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// Whether the account has room for the target. The targets that count have a valid token, or callers who wait for one.
+    /// Whether the account has room for the target. Targets count if they have a valid token, or callers who wait for
+    /// one.
     private func hasRoom(
         for target: TokenTarget,
         of account: AccountID,
@@ -193,7 +195,7 @@ struct TokenCalls: DutyCalls {
             <= TokenTarget.maximum
     }
 
-    /// Hands over what is held after the wait, if it is valid; a forced call is content only with a token that was not there before.
+    /// Replies with the token after the wait, if it is valid. A forced call accepts only a new token.
     private func finish(
         _ call: TokenTargetCall,
         of name: String,
@@ -205,7 +207,7 @@ struct TokenCalls: DutyCalls {
         if case .stopping = outcome { return responder.hangUp() }
         do throws(StoreError) {
             var after = outcome.snapshot
-            // Without an outcome, it still stands somewhere, if it stands at all.
+            // If the wait has no result, the account may still be there.
             if after == nil, case .whole(let now)? = try AccountListing.account(named: name, on: coordinator) {
                 after = now
             }
@@ -219,7 +221,7 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// Replies with the token of a target; false if there is none that is valid.
+    /// Replies with the token of a target; false if there is no valid one.
     private func hand(
         over held: TokenTargetRecord?,
         of snapshot: AccountSnapshot,
@@ -229,7 +231,7 @@ struct TokenCalls: DutyCalls {
         guard let held, held.times.remaining(at: snapshot.at) > .zero,
             let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.target)
         else { return false }
-        // RFC 6749 §5.1: a server that does not say what it granted has granted what was asked for.
+        // RFC 6749 §5.1: a server that states no scope has granted the requested one.
         let granted = held.grantedScopes ?? held.target.scopes
         responder.reply(
             AcquireToken.Reply(
@@ -273,7 +275,8 @@ struct TokenCalls: DutyCalls {
             },
             nonce: asked.nonce
         )
-        // Servers that look at the time look at theirs, and resource servers keep the authorization server's.
+        // Servers that check the time use their own clock. Resource servers are assumed to have the authorization
+        // server's time.
         guard let proof = request.proof(by: key, now: snapshot.at.wall + (snapshot.clockSkew ?? .zero)) else {
             let reason = "the key cannot be used"
             throw VarlinkError(InvalidSettingsError(field: "dpop", reason: reason, hint: "authctl store check"))
@@ -310,9 +313,10 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// Has a refresh ask for what is demanded, and replies with what came of it.
+    /// Makes a refresh request the claims, and replies with the result.
     ///
-    /// - Parameter attempts: one more than are needed, for a refresh that was under way already asks for nothing.
+    /// - Parameter attempts: one more than needed, because a refresh that is already under way does not request the
+    ///   claims.
     private func ask(
         for snapshot: AccountSnapshot,
         attempts: Int,
@@ -336,7 +340,7 @@ struct TokenCalls: DutyCalls {
         }
     }
 
-    /// What `field` wants beyond the grant; nil if another token will do.
+    /// What the value of `field` requires beyond the grant; nil if any new token is enough.
     private func stepUp(
         _ field: String,
         of snapshot: AccountSnapshot,
@@ -353,10 +357,10 @@ struct TokenCalls: DutyCalls {
     }
 }
 
-/// What a caller asks of a token target.
+/// A caller's requirements for a token of a target.
 struct TokenTargetCall: Sendable {
     let target: TokenTarget
-    /// Nil: enough for the request it is for.
+    /// The required validity; nil for enough for one request.
     let minimumValidity: Duration?
     /// Whether it must have been issued after the call.
     let isForced: Bool

@@ -17,7 +17,7 @@ extension TokenSetStatus {
 }
 
 extension VarlinkError {
-    /// What is wrong with a target, in the words of the call.
+    /// The error for an invalid target in a call.
     init(_ error: TokenTargetError) {
         switch error {
         case .empty: self.init(InvalidSettingsError(field: "scopes", reason: "nothing is asked for"))
@@ -40,7 +40,8 @@ extension VarlinkError {
 }
 
 extension AccountSnapshot {
-    /// A scope of `target` that the sign-in asked for in vain, so that there is no use in asking for it again; nil if there is none.
+    /// A scope of `target` that was declined at the sign-in, so that requesting it again is pointless; nil if there is
+    /// none.
     func declinedScope(of target: TokenTarget) -> String? {
         let declined = account.grantFacts.scope?.declined ?? []
         return target.scopes.first(where: declined.contains)
@@ -48,13 +49,13 @@ extension AccountSnapshot {
 }
 
 extension VarlinkError {
-    /// The server was not asked: the sign-in has shown what it would say.
+    /// The error without asking the server, because the sign-in has shown its answer.
     static func declined(_ scope: String, _ name: String) -> VarlinkError {
         let failure = FailureReport(summary: "'\(scope)' was asked for when you signed in, and not granted")
         return refused(name, failure, isForUser: true, "to be asked again: authctl login \(name) --prompt consent")
     }
 
-    /// Why there is no token of a target, and what helps.
+    /// The error if there is no token of a target, with a hint.
     ///
     /// - Parameter retryAt: when the server may be asked again.
     static func tokenSet(failed failure: RefreshFailure, _ name: String, retryAt: Timestamp) -> VarlinkError {
@@ -97,7 +98,7 @@ extension VarlinkError {
 }
 
 extension VarlinkError {
-    /// Why an account has no access token to give, and what helps.
+    /// The error if an account has no access token, with a hint.
     static func noToken(_ snapshot: AccountSnapshot) -> VarlinkError {
         let name = snapshot.account.name.text
         let hint = snapshot.hint ?? "authctl status \(name)"
@@ -107,7 +108,7 @@ extension VarlinkError {
         case .parked:
             return VarlinkError(AccountParkedError(account: name, hint: hint))
         case .interactionRequired(let interaction):
-            // Many sign-ins after a week each mean something else than one.
+            // Many sign-ins after a week each mean something else than a single one.
             let noted = hint + (snapshot.lifetimeNote.map { " (\($0))" } ?? "")
             return VarlinkError(interactionRequired(interaction, name, noted))
         case .backingOff(let backOff) where snapshot.shown == .misconfigured:
@@ -123,7 +124,7 @@ extension VarlinkError {
                 snapshot.state.deadline
             )
         case .scheduled where !snapshot.state.isRefreshable:
-            // It was asked for a newer one than the one that is held.
+            // The caller asked for a newer token than the current one.
             return VarlinkError(
                 InteractionRequiredError(
                     account: name,

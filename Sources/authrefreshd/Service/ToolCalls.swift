@@ -4,7 +4,7 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The calls of tools that know an address, and no account.
+/// The calls of tools that know an address but no account.
 struct ToolCalls: DutyCalls {
     let coordinator: RefreshCoordinator
 
@@ -27,11 +27,11 @@ struct ToolCalls: DutyCalls {
     {
         let address = ServiceAddress(asked.url)
         if let name = asked.account {
-            // Everybody between here and there could read the token.
+            // Anybody on the way could read the token.
             let isInTheClear = address == nil && asked.url.lowercased().hasPrefix("http://")
             return isInTheClear ? nil : name
         }
-        // What is no address, no account can name.
+        // No account can have an invalid address.
         guard let address else { return nil }
         return try stored(coordinator.store.account(for: address, username: asked.username))
     }

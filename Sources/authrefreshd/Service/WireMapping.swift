@@ -5,7 +5,7 @@ internal import RefreshCore
 internal import Varlink
 
 extension AccountSnapshot {
-    /// The account as the wire shows it.
+    /// The account in its wire form.
     var wireStatus: AccountStatus {
         var status = AccountStatus(
             account: account.name.text,
@@ -39,14 +39,14 @@ extension AccountSnapshot {
         return status
     }
 
-    /// What the server calls the person who signed in; nil if it told no name.
+    /// The person's names from the server; nil if it sent none.
     var wirePerson: Person? {
         account.grantFacts.person.map { names in
             Person(username: names.username, email: names.email, name: names.fullName, tenant: names.tenant)
         }
     }
 
-    /// The same with what identifies the person; nil if nothing is known.
+    /// The person's names and identifier; nil if nothing is known.
     var listedPerson: Person? {
         guard let subject = account.grantFacts.subject else { return wirePerson }
         var person = wirePerson ?? Person()
@@ -57,7 +57,7 @@ extension AccountSnapshot {
     /// The command that helps; nil if none is needed.
     var hint: String? {
         switch shown {
-        // Whoever brings a new one has to be told while the old one is still taken.
+        // The owner has to know this while the old secret still works.
         case .fresh where needsClientSecret: "authctl account edit \(account.name) --client-secret-file FILE"
         case .fresh where lacksRefreshToken && consentMayHelp: "authctl login \(account.name) --prompt consent"
         case .fresh, .refreshing, .retrying: nil
@@ -90,33 +90,34 @@ extension FailureReport {
 }
 
 extension VarlinkError {
-    /// An error of our interface.
+    /// Creates an error of our interface.
     init(_ error: some InterfaceError) {
         self.init(type(of: error).name, parameters: error)
     }
 }
 
 extension AccessToken {
-    /// The type in the spelling of RFC 6750 §2.1, if it is that; else as the server wrote it.
+    /// The token's type in the form of RFC 6750 §2.1 if it is Bearer; otherwise as the server wrote it.
     ///
-    /// Servers write "bearer" as they like (RFC 6749 §5.1: case-insensitive), but not every resource server reads it so.
+    /// Servers write "bearer" in any case (RFC 6749 §5.1: case-insensitive), but not every resource server accepts
+    /// that.
     var scheme: String {
         type.lowercased() == "bearer" ? "Bearer" : type
     }
 }
 
 extension DamagedAccount {
-    /// What is damaged, without a value.
+    /// What is damaged, without any value.
     var reason: String { "its row in the store is damaged: \(cause)" }
 
-    /// The way out that loses least.
+    /// The repair that loses least.
     var hint: String {
         let operand = AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
         return "authctl store backup FILE, then authctl account remove \(operand), and add it anew;"
             + " or stop the daemon and restore an earlier backup: authctl store restore FILE"
     }
 
-    /// The account as the wire shows it: of its state nothing is known.
+    /// The account in its wire form. Nothing is known about its state.
     var wireStatus: AccountStatus {
         AccountStatus(
             account: name,
@@ -141,12 +142,12 @@ extension ShownAccount {
 }
 
 extension VarlinkError {
-    /// What a call for an account that cannot be read is answered with.
+    /// The error reply for an account that cannot be read.
     init(_ account: DamagedAccount) {
         self.init(MisconfiguredError(account: account.name, reason: account.reason, hint: account.hint))
     }
 
-    /// A store that fails over one account, as its callers see it.
+    /// The error reply if the store fails for one account.
     init(_ error: StoreError, of account: String) {
         guard error.damagedAccount != nil else {
             self.init(error)
@@ -159,10 +160,11 @@ extension VarlinkError {
 }
 
 extension FailureDetail {
-    /// What mends an account that is misconfigured: a command that changes what the server refuses, or where to look.
+    /// The command that corrects a misconfigured account: it changes what the server refuses, or shows where to look.
     ///
-    /// Never the command that shows the account, whose own answer this is a part of.
-    /// - Parameter grant: how a service account obtains its tokens; nil for the account of a person.
+    /// It is never the command that shows the account, because that command prints this text.
+    ///
+    /// - Parameter grant: the grant of a service account; nil for a person's account.
     func remedy(for account: AccountName, by grant: ServiceGrant? = nil) -> String {
         let edit = "authctl account edit \(account)"
         if oauthError?.lowercased() == "invalid_grant", grant?.assertion != nil {
@@ -171,7 +173,7 @@ extension FailureDetail {
         }
         if let exchange = grant?.exchange {
             if let source = exchange.source(atFaultIn: self) { return "authctl status \(source)" }
-            // RFC 8693 §2.2.2: `invalid_request` is what a server says of the tokens themselves, whichever it means.
+            // RFC 8693 §2.2.2: servers say `invalid_request` about the tokens, without saying about which one.
             if ["invalid_request", "invalid_grant"].contains(oauthError?.lowercased()) {
                 return "authctl refresh " + exchange.sources.map(\.account.text).joined(separator: " ")
             }
@@ -186,35 +188,36 @@ extension FailureDetail {
         case nil: break
         }
         switch oauthError?.lowercased() {
-        // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.
+        // RFC 6749 §5.2, and the codes of GitHub and Slack. The server does not say whether the ID or the secret is
+        // wrong.
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
             "invalid_client_id":
             return "\(edit) --client-secret-file FILE, or --client-id ID"
         case "invalid_scope": return "\(edit) --scope SCOPE"
-        // RFC 8707 §2: the resource that the token is asked for is a parameter of the request.
+        // RFC 8707 §2: the resource is a parameter of the request.
         case "invalid_target", "invalid_resource": return "\(edit) --param resource=URL"
         case .some: return "see 'authctl account edit --help' for what can be changed"
         case nil: break
         }
-        // Only an access token that is bound to no key is an answer that misconfigures.
+        // The only successful answer that counts as a misconfiguration is an access token without a key binding.
         if let httpStatus, (200...299).contains(httpStatus) {
             return "\(edit) --accept-bearer, if tokens without a key will do; else ask the server's administrator"
         }
-        // An answer, but not one of a token endpoint: this is not the server, or not its address.
+        // There was an answer, but not from a token endpoint: it is not the server, or not its address.
         guard httpStatus == nil else { return "\(edit) --issuer URL" }
         return "\(edit) --issuer URL, if the address is wrong; else mend this machine's clock, ca_file or proxy"
     }
 }
 
 extension ExchangeTerms {
-    /// The account that a failure is the fault of; nil if it is not that of an account that the token is derived from.
+    /// The source account that caused the failure; nil if none did.
     func source(atFaultIn detail: FailureDetail) -> AccountName? {
         sources.map(\.account).first { $0 == detail.source }
     }
 }
 
 extension RevocationFailure {
-    /// What people are told of it.
+    /// The details for people.
     var detail: FailureDetail {
         switch self {
         case .unsupported: FailureDetail(summary: "the server does not revoke tokens")
@@ -224,7 +227,7 @@ extension RevocationFailure {
     }
 }
 
-/// What cannot be done with a service account, because it has no person and no grant of one.
+/// Errors for calls that are impossible for a service account, because it has no person and no grant of a person.
 extension VarlinkError {
     static var needsNoGrant: VarlinkError {
         VarlinkError(
@@ -247,7 +250,7 @@ extension VarlinkError {
         )
     }
 
-    /// A resource server wants more than the account's tokens have.
+    /// The error if a resource server requires more than the account's tokens have.
     static func wantsMore(than account: AccountName) -> VarlinkError {
         VarlinkError(
             InvalidSettingsError(
@@ -263,7 +266,7 @@ extension VarlinkError {
 struct RegistrationRefusal: Hashable {
     let reason: String
     let hint: String
-    /// Whether trying again will not help.
+    /// Whether trying again is pointless.
     let isFinal: Bool
 
     init(_ failure: RefreshFailure) {

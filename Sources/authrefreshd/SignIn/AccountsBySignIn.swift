@@ -3,10 +3,10 @@ internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 
-/// Accounts that a sign-in brings: several people at one client.
+/// Accounts that are added by a sign-in, for several people with one client.
 enum AccountsBySignIn {
-    /// Begins the sign-in that brings a new account, made like the one of `snapshot`, or joins the one under way. Nothing is added before
-    /// its tokens are there.
+    /// Begins the sign-in for a new account with the settings of `snapshot`'s, or joins the current one. Nothing is
+    /// added before the tokens have arrived.
     static func start(
         _ request: SignInRequest,
         adding name: AccountName,
@@ -35,7 +35,7 @@ enum AccountsBySignIn {
         return (number, account.id)
     }
 
-    /// Adds the account that a sign-in is to bring, with its tokens, in one commit. While the store fails the tokens wait for it.
+    /// Adds the new account of a sign-in with its tokens, in one commit. While the store fails, the tokens wait.
     static func add(ofSignIn id: String, on coordinator: isolated RefreshCoordinator) {
         guard let signIn = coordinator.signIns.named(id), signIn.addsAccount, let arrival = signIn.grant else { return }
         let now = coordinator.timebase.now()
@@ -59,7 +59,7 @@ enum AccountsBySignIn {
         }
     }
 
-    /// Another account in which the person who has just signed in is signed in by the same client; nil if there is none.
+    /// Another account in which the same person is signed in with the same client; nil if there is none.
     private static func account(
         ofSamePersonAs signIn: RunningSignIn,
         on coordinator: isolated RefreshCoordinator
@@ -72,31 +72,31 @@ enum AccountsBySignIn {
     }
 }
 
-/// The account that a sign-in is for, as people are told about it.
+/// The account of a sign-in, as people are told about it.
 struct SignInTarget: Sendable {
     let account: AccountName
-    /// The account that it is made like once the person has signed in; nil: it is there.
+    /// The account whose settings the new one gets after the sign-in; nil if the account exists already.
     var source: AccountName?
 
-    /// What begins the sign-in anew.
+    /// The command that starts the sign-in again.
     var command: String {
         source.map { "authctl login \($0) --new-account \(account)" } ?? "authctl login \(account)"
     }
 
-    /// What has become of it by a sign-in that brought no tokens.
+    /// The state of the account after a sign-in without tokens.
     var unchanged: String {
         source == nil ? "The account “\(account)” is unchanged." : "The account “\(account)” was not added."
     }
 
-    /// The account whose settings count.
+    /// The account whose settings are used.
     var settled: AccountName { source ?? account }
 }
 
 extension Account {
-    /// A new account of the same client at the same server, for the grant of another person.
+    /// A new account with the same client at the same server, for the grant of another person.
     ///
-    /// Its DPoP key is its own: what is bound to one account's key is no other one's to use (RFC 9449). What deletes or renews the client's
-    /// registration (RFC 7592) stays with the account that registered it.
+    /// It has its own DPoP key, because a token that is bound to one account's key is not for others (RFC 9449). The
+    /// access to the client's registration (RFC 7592) stays with the account that registered it.
     func another(_ name: AccountName, id: AccountID, registration: ClientRegistration) -> Account {
         var other = self
         (other.id, other.name, other.registration) = (id, name, registration)

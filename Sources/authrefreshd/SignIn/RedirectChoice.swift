@@ -2,16 +2,16 @@ internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
 
-/// Where the server is to send the browser back to.
+/// Where the server sends the browser back to.
 enum RedirectChoice: Hashable {
     /// A port of this machine; nil for a free one.
     case loopback(host: String, port: Int?, path: String)
-    /// A redirect URI that is registered as it stands.
+    /// A redirect URI exactly as it is registered.
     case fixed(String)
 
-    /// What a client that is registered as `signIn` says has for `flow`.
+    /// The redirect URI of a client with the registration `signIn` for `flow`.
     ///
-    /// - Throws: `SignInFailure` if it has nothing.
+    /// - Throws: `SignInFailure` if there is none.
     init(for flow: SignInFlow, _ signIn: SignInProfile) throws(SignInFailure) {
         let loopback = signIn.redirectURI.flatMap(LoopbackURI.init)
         switch flow {
@@ -33,14 +33,14 @@ enum RedirectChoice: Hashable {
                 throw SignInFailure(.misconfigured, "no URI scheme is registered for the client")
             }
         case .paste:
-            // On loopback nobody listens: the browser shows an error, and the address to be copied.
+            // Nobody listens on this loopback address. The browser shows an error, and the person copies the address.
             self = .fixed(Self.pastedURI(signIn))
         case .device:
             preconditionFailure("a device is not sent anywhere")
         }
     }
 
-    /// The way that a sign-in goes if nobody says which.
+    /// The flow of a sign-in for which nobody chose one.
     static func flow(for signIn: SignInProfile) -> SignInFlow {
         if let text = signIn.redirectURI {
             return LoopbackURI(text) != nil ? .browser : text.hasPrefix("http") ? .paste : .scheme
@@ -49,21 +49,24 @@ enum RedirectChoice: Hashable {
         return isOpen ? .browser : .paste
     }
 
-    /// The redirect URIs that a client registers (RFC 7591 §2): all that a sign-in of it may use.
+    /// The redirect URIs that a client registers (RFC 7591 §2): all that its sign-ins may use.
     static func registered(as signIn: SignInProfile) -> [String] {
-        // A URI that was chosen stands for all; one of the issuer's own is for loopback only.
+        // A chosen URI replaces all others. An issuer's own URI is only for loopback.
         if let text = signIn.redirectURI, LoopbackURI(text).map({ !IssuerRedirect.isPath($0.path) }) ?? true {
             return [text]
         }
         return [loopbackURI(signIn), schemeURI(signIn)].compactMap(\.self)
     }
 
-    /// The redirect URI for a new account, if none was chosen for it and its provider is not known to want another one: its path is the
-    /// issuer's own. Nil if the account has one, needs none, or recognizes the server by `iss` instead.
+    /// The redirect URI for a new account, whose path belongs to its issuer alone.
+    ///
+    /// Nil if the account has a redirect URI, if its provider needs another one, if it needs none, or if it recognizes
+    /// the server by `iss`.
     ///
     /// - Parameters:
     ///   - profile: the account's provider profile.
-    ///   - isRegistering: whether the client is yet to be registered, and so has no redirect URI that people have to register by hand.
+    ///   - isRegistering: whether the client is registered later, so that people need not register a redirect URI by
+    ///     hand.
     static func own(for account: Account, profile: SignInProfile?, isRegistering: Bool) -> String? {
         let redirect = account.registration.redirect
         guard redirect.uri == nil, !redirect.requiresIssuer, account.registration.serviceGrant == nil else {
@@ -74,7 +77,7 @@ enum RedirectChoice: Hashable {
         return "http://\(host(signIn.redirects))" + IssuerRedirect.path(of: account.issuer)
     }
 
-    /// The redirect URI of an account that moves to another issuer; nil if its path is not the former issuer's own.
+    /// The redirect URI after an account moves to another issuer; nil if its path is not the old issuer's own.
     static func moved(_ uri: String, from issuer: Issuer, to other: Issuer) -> String? {
         let path = IssuerRedirect.path(of: issuer)
         return uri.hasSuffix(path) ? uri.dropLast(path.count) + IssuerRedirect.path(of: other) : nil
@@ -85,7 +88,7 @@ enum RedirectChoice: Hashable {
         if case .loopback = self { true } else { false }
     }
 
-    /// The port that has to be listened on; nil for any.
+    /// The port to listen on; nil for any.
     var port: Int? {
         switch self {
         case .loopback(_, let port, _): port
@@ -93,7 +96,7 @@ enum RedirectChoice: Hashable {
         }
     }
 
-    /// The path that browsers are sent back to; nil for a page of the owner's own, which may hand the answer on from anywhere.
+    /// The path to which browsers are sent back; nil for the owner's page, which may pass the answer on from anywhere.
     var path: String? {
         switch self {
         case .loopback(_, _, let path): path
@@ -106,18 +109,20 @@ enum RedirectChoice: Hashable {
         return String(uri[colon...].dropFirst())
     }
 
-    /// The path that an answer has to come back to, because no other issuer has it; nil if it may be another issuer's as well.
+    /// The path at which an answer must arrive, because it belongs to this issuer alone; nil if other issuers may use
+    /// it, too.
     var issuerPath: String? {
         path.flatMap { IssuerRedirect.isPath($0) ? $0 : nil }
     }
 
-    /// The loopback redirect URI as it is registered, with the port if only one will do (RFC 8252 §7.3); nil if another URI is.
+    /// The registered loopback redirect URI, with the port if it is fixed (RFC 8252 §7.3); nil if another URI is
+    /// registered.
     static func loopbackURI(_ signIn: SignInProfile) -> String? {
         let text = pastedURI(signIn)
         return LoopbackURI(text) == nil ? nil : text
     }
 
-    /// The redirect URI that was chosen, or one on loopback.
+    /// The chosen redirect URI, or one on loopback.
     private static func pastedURI(_ signIn: SignInProfile) -> String {
         guard let text = signIn.redirectURI else { return uri(host(signIn.redirects), signIn.redirectPort, "/") }
         return LoopbackURI(text).map { uri($0.host, $0.port ?? signIn.redirectPort, $0.path) } ?? text
@@ -127,26 +132,28 @@ enum RedirectChoice: Hashable {
         "http://\(host)\(port.map { ":\($0)" } ?? "")\(path)"
     }
 
-    /// Nil without a scheme. RFC 8252 §7.1: one slash, as there is no authority.
+    /// The redirect URI with a private-use scheme; nil without a scheme. RFC 8252 §7.1: one slash, because there is no
+    /// authority.
     private static func schemeURI(_ signIn: SignInProfile) -> String? {
         let path = signIn.redirectURI.flatMap(LoopbackURI.init)?.path ?? ""
         return signIn.redirectScheme.map { "\($0):\(IssuerRedirect.isPath(path) ? path : "/callback")" }
     }
 
-    /// RFC 8252 §7.3 wants the address, which no name resolution can lead astray; some providers insist on the name.
+    /// RFC 8252 §7.3 prefers the IP address, because no name resolution can misdirect it. Some providers require the
+    /// name.
     private static func host(_ kinds: [RedirectKind]) -> String {
         kinds.first { $0 == .loopback || $0 == .loopbackByName } == .loopbackByName ? "localhost" : "127.0.0.1"
     }
 }
 
-/// A redirect URI on this machine: `http://127.0.0.1:8400/callback`.
+/// A redirect URI on this machine, such as `http://127.0.0.1:8400/callback`.
 struct LoopbackURI: Hashable {
     let host: String
     let port: Int?
-    /// From the slash behind the host; "/" if there is none.
+    /// From the slash after the host; "/" if there is none.
     let path: String
 
-    /// Nil if `text` is none.
+    /// Reads a loopback URI; nil if `text` is not one.
     init?(_ text: String) {
         guard text.hasPrefix("http://") else { return nil }
         let rest = text.dropFirst("http://".count)

@@ -2,9 +2,9 @@ internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
 
-/// What the browser shows.
+/// The pages that the browser shows.
 extension RedirectPage {
-    /// The end of a sign-in.
+    /// The page at the end of a sign-in.
     init(_ end: SignInEnd, _ target: SignInTarget) {
         let account = target.account
         switch end {
@@ -78,7 +78,7 @@ extension RedirectPage {
         }
     }
 
-    /// What leads the browser on to the server, at `url`: the sign-in goes on there.
+    /// The page that sends the browser on to the server, at `url`, where the sign-in continues.
     static func goingOn(to url: String, _ account: AccountName) -> RedirectPage {
         var page = RedirectPage(
             .notice,
@@ -91,7 +91,7 @@ extension RedirectPage {
         return page
     }
 
-    /// Why what the browser brought is no answer to the sign-in of `account`, which goes on.
+    /// The page if the browser's response is not the answer to the sign-in of `account`. The sign-in continues.
     init(_ refusal: ResponseRefusal, _ account: AccountName) {
         let text =
             switch refusal {
@@ -113,10 +113,10 @@ extension RedirectPage {
         )
     }
 
-    /// A browser that comes without anything.
+    /// The page for a browser that brings nothing.
     ///
-    /// - Parameter mayBeBehindHash: whether a server that knows no form post (OAuth 2.0 Form Post Response Mode) would have put its answer
-    ///   behind the "#", which browsers send to nobody.
+    /// - Parameter mayBeBehindHash: whether a server without form post (OAuth 2.0 Form Post Response Mode) would put
+    ///   its answer after the "#", which browsers do not send.
     static func awaited(_ account: AccountName, mayBeBehindHash: Bool) -> RedirectPage {
         guard !mayBeBehindHash else {
             return RedirectPage(
@@ -153,14 +153,14 @@ extension RedirectPage {
 }
 
 extension ServerRefusal {
-    /// The server's words on one line.
+    /// The server's text on one line.
     fileprivate var words: String {
         description.map { "\(error): \($0)" } ?? error
     }
 }
 
 extension SignInFailure {
-    /// The reason, with what the server said.
+    /// The reason, with the server's text.
     var sentence: String {
         guard let detail, let error = detail.oauthError else { return reason }
         return "\(reason) (\(detail.oauthErrorDescription.map { "\(error): \($0)" } ?? error))"
@@ -168,7 +168,7 @@ extension SignInFailure {
 }
 
 extension SignInFailure.Kind {
-    /// What may help, before the command that tries again.
+    /// Advice before the command that tries again.
     fileprivate var advice: String {
         switch self {
         case .refused: "To try again, type:"

@@ -7,17 +7,17 @@ internal import RefreshCore
 internal import SignIn
 internal import TextEncodings
 
-/// A sign-in that is under way. It is kept in memory only: its secrets are worth nothing after a restart.
+/// A sign-in that is under way. It is only in memory, because its secrets are worthless after a restart.
 struct RunningSignIn {
-    /// What somebody who follows is told.
+    /// What a follower is told.
     enum Report: Sendable {
         case news(StartSignIn.Reply)
-        /// The last, with where the account stands.
+        /// The last report: the tokens are there, with the account's state.
         case completed(StartSignIn.Reply)
-        /// The last, if there are no tokens.
+        /// The last report, without tokens.
         case ended(SignInEnd)
 
-        /// The same for a follower that has not begun the sign-in.
+        /// This report for a follower that did not begin the sign-in.
         var toldToOneWhoJoins: Report {
             guard case .news(var reply) = self, reply.event == SignInNews.started.rawValue else { return self }
             reply.joined = true
@@ -27,65 +27,68 @@ struct RunningSignIn {
 
     typealias Follower = @Sendable (Report) -> Void
 
-    /// Names it on the wire: 128 random bits, and not the `state`, so that it may be seen.
+    /// The sign-in's ID on the wire: 128 random bits. It is not the `state`, so it may be shown.
     let id = RandomText.text(bits: 128)
-    /// As it was at the beginning; a change of what matters ends the sign-in. One that is yet to be added has a number below 0.
+    /// The account at the beginning. A relevant change of it ends the sign-in. A new account has a number below 0.
     private(set) var account: Account
     let request: SignInRequest
-    /// The same as the caller said it, without what is wanted by others.
+    /// The caller's request, without what a resource server requires.
     let asked: SignInRequest
-    /// Where the server is to send the browser back to; nil with a device.
+    /// Where the server sends the browser back to; nil with a device code.
     let redirect: RedirectChoice?
     var attempt: SignInAttempt
-    /// Drawn anew each time that the person is sent to the server.
+    /// The secrets, new each time the person is sent to the server.
     var secrets = SignInSecrets()
     let correlationID = CorrelationID.new()
 
-    /// Everything that was told, for those who come later: at most one of each kind.
+    /// All news so far, for later followers: at most one of each kind.
     var news: [StartSignIn.Reply] = []
-    /// By their numbers: they are told in the order in which they came.
+    /// The followers by number. They are told in the order in which they came.
     var followers: [Int: Follower] = [:]
-    /// Browsers that wait for their page; no more than the listener has connections.
+    /// Browsers that wait for their page, at most as many as the listener has connections.
     var pages: [@Sendable (RedirectPage) -> Void] = []
-    /// Browsers that are led on to the server as soon as it is known where to.
+    /// Browsers that will be sent on to the server when the address is known.
     var travellers: [@Sendable (RedirectPage) -> Void] = []
     var listener: RedirectListener?
-    /// The same as `redirect`, with the listener's port; nil until that is known.
+    /// `redirect` with the listener's port; nil until that is known.
     var redirectURI: String?
     var invitation: Invitation?
-    /// The tokens, until they are stored.
+    /// The tokens until they are stored.
     var grant: Arrival?
-    /// Whether the sign-in before brought no refresh token.
+    /// Whether the previous sign-in brought no refresh token.
     var lacksRefreshToken = false
-    /// The browser that the account or the configuration names; nil if neither does.
+    /// The browser in the account or in the configuration; nil if neither names one.
     var browser: String?
-    /// Fields of the authorization response that are kept with the account.
+    /// Fields of the authorization response that are stored with the account.
     private let callbackFields: [String]
-    /// The policy in which people reset their password; nil if nobody has said which.
+    /// The policy for resetting the password; nil if it is unknown.
     private let passwordResetPolicy: String?
-    /// What people are told about.
+    /// The account, as people are told about it.
     let target: SignInTarget
-    /// Another account in which the same person is signed in at the same client; nil: none is known, or nobody looked.
+    /// Another account in which the same person is signed in with the same client; nil if none is known, or if nobody
+    /// checked.
     private(set) var samePersonAs: AccountName?
-    /// What the sign-in has shown of the person, once the tokens are there.
+    /// What the sign-in has shown about the person, once the tokens have arrived.
     var proof: StepUp.Proof?
-    /// The ID token that was all that was asked for, once it is checked.
+    /// The ID token, if only that was requested, once it has been validated.
     var idToken: CheckedIDToken?
 
     /// What the person is shown.
     struct Invitation {
         let url: String
         let host: String
-        /// Nil with a browser.
+        /// The device code; nil with a browser.
         var device: DeviceAuthorization?
     }
 
+    /// Prepares a sign-in.
+    ///
     /// - Parameters:
-    ///   - request: where it names no flow, the sign-in goes the profile's way.
+    ///   - request: if it names no flow, the profile decides.
     ///   - profile: how people sign in to `account`.
-    ///   - policies: what its provider's profile says about policies.
-    ///   - source: the account that a new one is made like; nil: the account is there.
-    /// - Throws: `SignInFailure` for what this client cannot be used for.
+    ///   - policies: what the provider's profile says about policies.
+    ///   - source: the account whose settings the new one gets; nil if the account exists.
+    /// - Throws: `SignInFailure` if the client cannot be used for this.
     init(
         _ request: SignInRequest,
         asked: SignInRequest,
@@ -120,24 +123,24 @@ struct RunningSignIn {
 
     var flow: SignInFlow { attempt.plan.flow }
 
-    /// Whether the account is yet to be added.
+    /// Whether the account will be added later.
     var addsAccount: Bool { account.id < AccountID(0) }
 
-    /// Takes note that the account has been added.
+    /// Records that the account was added.
     ///
-    /// - Parameter other: another one in which the same person is signed in at the same client.
+    /// - Parameter other: another account in which the same person is signed in with the same client.
     mutating func added(as account: Account, samePersonAs other: AccountName?) {
         self.account = account
         samePersonAs = other
     }
 
-    /// Whether it is to bring the account a grant.
+    /// Whether it should bring a grant for the account.
     var isForGrant: Bool { attempt.plan.leg == .grant && request.responseType.hasCode }
 
-    /// What the server is asked for now; a code in the policies that bring no grant.
+    /// The requested response type; a code in policies without a grant.
     private var responseType: ResponseType { attempt.leg == .grant ? request.responseType : .code }
 
-    /// The policy that the person goes through in place of the account's own; nil: that one.
+    /// The policy instead of the account's own; nil for its own.
     var policy: String? {
         switch attempt.leg {
         case .grant: nil
@@ -148,7 +151,7 @@ struct RunningSignIn {
 
     var followersInOrder: [Follower] { followers.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// What is told of `news` at `now`.
+    /// The report of `news` at `now`.
     func reply(_ news: SignInNews, at now: Moment) -> StartSignIn.Reply {
         var reply = StartSignIn.Reply(
             event: news.rawValue,
@@ -168,9 +171,9 @@ struct RunningSignIn {
         return reply
     }
 
-    /// What is told last, once the tokens are stored.
+    /// The last report, after the tokens were stored.
     ///
-    /// - Parameter snapshot: where the account stands now; nil if it cannot be read.
+    /// - Parameter snapshot: the account's state; nil if it cannot be read.
     func completion(_ snapshot: AccountSnapshot?, at now: Moment) -> StartSignIn.Reply {
         var reply = reply(.completed, at: now)
         guard let snapshot else { return reply }
@@ -183,7 +186,7 @@ struct RunningSignIn {
 }
 
 extension RunningSignIn {
-    /// What is told last if `end` is a success that leaves the account as it was; nil if it is none.
+    /// The last report for a success that does not change the account; nil if `end` is not one.
     func completionWithoutGrant(_ end: SignInEnd, at now: Moment) -> StartSignIn.Reply? {
         if end == .policyCompleted { return reply(.policyCompleted, at: now) }
         guard end == .completed, let idToken else { return nil }
@@ -193,7 +196,7 @@ extension RunningSignIn {
     }
 }
 
-/// What a sign-in asks of the authorization server, and makes of its answers.
+/// A sign-in's requests to the authorization server, and the use of its answers.
 extension RunningSignIn {
     func authorizationRequest(_ redirectURI: String, as asking: RequestingClient) -> AuthorizationRequest {
         var authorization = AuthorizationRequest(
@@ -205,7 +208,7 @@ extension RunningSignIn {
         )
         authorization.scopes = request.scopes
         authorization.prompt = prompt
-        // A new account is for another person than the one whom the server would sign in by itself.
+        // The new account is for another person than the one that the server would sign in automatically.
         authorization.choosesPerson = request.source != nil && request.loginHint == nil
         authorization.loginHint = request.loginHint
         authorization.acrValues = request.acrValues
@@ -216,7 +219,7 @@ extension RunningSignIn {
         return authorization
     }
 
-    /// What helped before goes on helping: some servers give a refresh token only with the person's consent.
+    /// The prompt that helped before: some servers issue a refresh token only with the person's consent.
     private var prompt: String? {
         guard account.grantFacts.needsConsent else { return requestedPrompt }
         guard let asked = requestedPrompt else { return Self.consent }
@@ -225,7 +228,7 @@ extension RunningSignIn {
 
     private static let consent = "consent"
 
-    /// Whoever has just chosen a new password is not asked for it: the server's session is new enough.
+    /// A person who has just set a new password need not enter it, because the server's session is new enough.
     private var requestedPrompt: String? {
         guard attempt.hasResetPassword, attempt.leg != .passwordReset else { return request.prompt }
         return asksForConsent ? Self.consent : nil
@@ -235,7 +238,7 @@ extension RunningSignIn {
         request.prompt?.split(separator: " ").contains { $0 == Self.consent } ?? false
     }
 
-    /// What the answer to `url` has to look like.
+    /// The expected answer to `url`.
     func expectation(of url: AuthorizationURL, for asking: RequestingClient) -> AuthorizationExpectation {
         let profile = asking.profile?.signIn ?? SignInProfile()
         var expectation = AuthorizationExpectation(
@@ -243,7 +246,7 @@ extension RunningSignIn {
             issuer: url.issuer,
             requiresIssuer: url.requiresIssuer || asking.registration.redirect.requiresIssuer,
             path: redirect?.issuerPath,
-            // A code that is not exchanged is looked at by nobody: only the state tells whose it is.
+            // A code that will not be exchanged is not checked by the server. Only the state shows whose it is.
             isCodeBound: url.checksCodeChallenge && attempt.leg == .grant,
             responseType: responseType,
             codeParameters: ["code"] + profile.codeParameters,
@@ -273,14 +276,14 @@ extension RunningSignIn {
         IdentityCheck(client: asking, idToken: idToken, nonce: nonce(for: asking), maxAge: request.maxAge)
     }
 
-    /// What came beside a code before, and may not come again: Apple tells the person's name at the first sign-in only.
+    /// What an earlier code came with and may not come again: Apple sends the person's name only at the first sign-in.
     private var toldBefore: [String: String] {
         account.grantFacts.keptFields.filter { name, _ in callbackFields.contains(name) }
     }
 
-    /// The tokens of `grant`, as they are put before the account's machine.
+    /// The tokens of `grant`, as an arrival for the account's machine.
     ///
-    /// - Parameter kept: what came with the code; what comes with the tokens goes before it.
+    /// - Parameter kept: fields that came with the code. Fields that come with the tokens take precedence.
     func arrival(
         of grant: ObtainedGrant,
         keeping kept: [String: String],
@@ -288,9 +291,9 @@ extension RunningSignIn {
         sentAt: Moment
     ) -> Arrival {
         let tokens = grant.tokens
-        // A server that names nobody leaves it to us to remember whom it named before.
+        // If the server names nobody, the person it named before is kept.
         let before = request.replacesSubject ? GrantFacts() : account.grantFacts
-        // With `replace`, only a server that names the same person again says that it is the same.
+        // With `replace`, it is the same person only if the server names the same one again.
         let isSamePerson =
             !request.replacesSubject || grant.subject.map { $0 == account.grantFacts.subject } ?? false
         let event: Event =
@@ -315,12 +318,13 @@ extension RunningSignIn {
         )
     }
 
-    /// The nonce comes back in the ID token (OpenID Connect Core §3.1.2.1), so it is sent where there will be one: if the scopes contain
-    /// `openid`, or if the profile demands one. Apple issues ID tokens without that scope.
+    /// The nonce of the request; nil if there will be no ID token. The ID token repeats it (OpenID Connect Core
+    /// §3.1.2.1), so it is sent if the scopes contain `openid`, or if the profile requires an ID token. Apple issues ID
+    /// tokens without that scope.
     private func nonce(for asking: RequestingClient) -> Secret? {
         guard !request.demandsIDToken else { return request.nonce ?? secrets.nonce }
         let scopes = asking.scopes(request.scopes)
-        // Where no scopes are named, those that the server offers are asked for, "openid" among them.
+        // Without scopes, all scopes that the server offers are requested, including "openid".
         let isOwed = asking.profile?.signIn.idToken == .required || scopes.contains("openid")
         return isOwed || scopes.isEmpty && asking.profile == nil ? secrets.nonce : nil
     }
@@ -337,7 +341,7 @@ extension RunningSignIn.Invitation {
 }
 
 extension DevicePollOutcome {
-    /// What the sign-in is told; nil if there are tokens, or would be if they could be believed.
+    /// The event for the sign-in; nil if there are tokens, or would be if they could be trusted.
     var answer: DevicePollAnswer? {
         switch self {
         case .pending: return .pending
@@ -355,7 +359,7 @@ extension DevicePollOutcome {
     }
 }
 
-/// What binds the answer of a sign-in to its request; drawn anew for each.
+/// The values that bind the answer of a sign-in to its request, new for each request.
 struct SignInSecrets: Sendable {
     /// `state` (RFC 6749 §4.1.1).
     let state = RandomText.secret(bits: 256)
@@ -365,7 +369,7 @@ struct SignInSecrets: Sendable {
     let codeVerifier = RandomText.secret(bits: 256)
 }
 
-/// Text that nobody can guess, in base64url: 22 characters of 128 bits, 43 of 256.
+/// Creates random text that nobody can guess, in base64url: 22 characters for 128 bits, 43 for 256.
 enum RandomText {
     static func secret(bits: Int) -> Secret {
         Secret(text(bits: bits))

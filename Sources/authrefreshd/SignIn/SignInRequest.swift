@@ -4,32 +4,34 @@ internal import RefreshCore
 internal import SignIn
 internal import Varlink
 
-/// What somebody asks a sign-in to be.
+/// The options of a requested sign-in.
 struct SignInRequest: Equatable, Sendable {
-    /// Nil leaves it to what the provider takes.
+    /// The flow; nil lets the provider decide.
     var flow: SignInFlow?
     var restarts = false
-    /// Whether another person may take the account over.
+    /// Whether another person may take over the account.
     var replacesSubject = false
     var prompt: String?
     var loginHint: String?
     var acrValues: [String] = []
     var maxAge: Duration?
-    /// Nil: the account's.
+    /// The scopes; nil for the account's.
     var scopes: [String]?
-    /// A JSON object.
+    /// The claims, a JSON object.
     var claims: String?
     var responseType = ResponseType.code
-    /// What is sent; nil: the daemon's own.
+    /// The nonce to send; nil for the daemon's own.
     var nonce: Secret?
-    /// The policy that is run in place of the account's own; nil: that one. No tokens are asked for then.
+    /// The policy to run instead of the account's own; nil for its own. With a policy, no tokens are requested.
     var policy: String?
-    /// The account that a new one is made like; nil: the account is there.
+    /// The account whose settings a new one gets; nil if the account exists.
     var source: AccountID?
 }
 
 extension SignInRequest {
-    /// - Throws: `InvalidParameter` for what no server could be asked for.
+    /// Reads the options of a call.
+    ///
+    /// - Throws: `InvalidParameter` for values that cannot be sent to any server.
     init(_ asked: StartSignIn.Parameters) throws(VarlinkError) {
         if let name = asked.flow {
             guard let known = SignInFlow(rawValue: name) else { throw .invalidParameter("flow") }
@@ -59,7 +61,7 @@ extension SignInRequest {
         policy = try Self.line(asked.policy, "policy")
     }
 
-    /// What goes into an address has a limit that browsers and servers set: real ones have a few hundred bytes.
+    /// Browsers and servers limit the length of addresses. Real values have a few hundred bytes.
     private static let bytesMax = 4096
 
     private static func line(_ text: String?, _ name: String) throws(VarlinkError) -> String? {
@@ -78,19 +80,20 @@ extension SignInRequest {
 }
 
 extension SignInRequest {
-    /// Whether whoever asks for this may follow a sign-in that was asked for as `other`: it says nothing, or the same. How to sign in is
-    /// not compared, because `authctl` chooses that by where it runs.
+    /// Whether a caller with these options may follow a sign-in with the options `other`: they are empty or the same.
+    /// The flow is not compared, because `authctl` chooses it depending on where it runs.
     func adds(nothingTo other: SignInRequest) -> Bool {
         var (mine, its) = (self, other)
         (mine.flow, its.flow) = (nil, nil)
         (mine.restarts, its.restarts) = (false, false)
         guard mine.source == its.source else { return false }
         (mine.source, its.source) = (nil, nil)
-        // What another policy ends with is no sign-in.
+        // Another policy does not end in a sign-in.
         return mine == its || mine == SignInRequest() && its.policy == nil
     }
 
-    /// Why a device's code cannot ask for this, for which RFC 8628 §3.1 has no words; nil if it can.
+    /// Why these options are impossible with a device code, for which RFC 8628 §3.1 has no parameters; nil if they are
+    /// possible.
     var reasonAgainstDevice: String? {
         if !acrValues.isEmpty || maxAge != nil || claims != nil {
             return "a code on another device cannot ask for a stronger or newer sign-in"
@@ -99,10 +102,10 @@ extension SignInRequest {
         return policy == nil ? nil : "a code on another device cannot run another policy"
     }
 
-    /// Whether somebody wants an ID token, whatever the scopes say.
+    /// Whether an ID token is required, whatever the scopes are.
     var demandsIDToken: Bool { nonce != nil || responseType.hasIDToken }
 
-    /// Asks for what `stepUp` wants, as far as the caller has not said it otherwise.
+    /// Adds what `stepUp` requires, except where the caller has chosen something else.
     mutating func satisfy(_ stepUp: StepUp) {
         if acrValues.isEmpty { acrValues = stepUp.acrValues }
         maxAge = maxAge ?? stepUp.maxAge

@@ -5,12 +5,12 @@ internal import OAuthClient
 internal import RedirectListener
 internal import RefreshCore
 
-/// Signing people in, and what is wanted of them beyond their grants.
+/// The coordinator's steps for sign-ins and step-ups.
 enum SignInSteps {
-    /// Begins a sign-in, or joins the one under way.
+    /// Begins a sign-in, or joins the current one.
     ///
-    /// - Parameter follower: told everything from the beginning on, on this queue; the end is the last.
-    /// - Returns: the follower's number, to forget it by.
+    /// - Parameter follower: receives all reports from the beginning, on this queue. The end is the last.
+    /// - Returns: the follower's number, for `forget`.
     /// - Throws: `SignInRefusal` if nothing was begun.
     static func start(
         _ request: SignInRequest,
@@ -44,7 +44,7 @@ enum SignInSteps {
         )
     }
 
-    /// Where an account stands; nil if that cannot be read.
+    /// The state of an account; nil if it cannot be read.
     private static func knownSnapshot(
         of account: AccountID,
         at now: Moment,
@@ -53,7 +53,7 @@ enum SignInSteps {
         (try? coordinator.records.record(of: account)).map { coordinator.snapshot(of: $0, at: now) }
     }
 
-    /// Does what the sign-ins ask for.
+    /// Carries out the steps of sign-ins.
     static func carryOut(_ steps: [SignIns.Step], on coordinator: isolated RefreshCoordinator) {
         for step in steps {
             switch step {
@@ -95,7 +95,7 @@ enum SignInSteps {
         }
     }
 
-    /// As whom the requests of a sign-in are made; nil if it is over.
+    /// The client for a sign-in's requests; nil if the sign-in is over.
     private static func requestingClient(ofSignIn id: String, on coordinator: isolated RefreshCoordinator)
         -> RequestingClient?
     {
@@ -104,7 +104,7 @@ enum SignInSteps {
         return coordinator.requestingClient(of: account, correlationID: signIn.correlationID)
     }
 
-    /// Brings here what browsers deliver to the listener of the sign-in `id`.
+    /// Passes on what browsers deliver to the listener of the sign-in `id`.
     private static func delivery(to id: String, on coordinator: isolated RefreshCoordinator) -> RedirectListener.Deliver
     {
         { [weak coordinator, queue = coordinator.queue] form, show in
@@ -129,7 +129,7 @@ enum SignInSteps {
 
     // MARK: Step-ups
 
-    /// Notes what a resource server wants.
+    /// Records what a resource server requires.
     static func note(_ stepUp: StepUp, of snapshot: AccountSnapshot, on coordinator: isolated RefreshCoordinator) {
         let account = snapshot.account.id
         if let announcement = coordinator.stepUps.note(stepUp, of: account) {

@@ -5,12 +5,12 @@ internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
 
-/// The sign-ins that are under way, at most one for each account: who follows them, who answers, and what servers are asked. What an
-/// event means for a sign-in is `SignInAttempt`'s to decide.
+/// The sign-ins under way, at most one for each account: their followers, their answers and their requests to servers.
+/// `SignInAttempt` decides what an event means for a sign-in.
 final class SignIns {
-    /// What is to be done elsewhere, in this order.
+    /// What the coordinator has to do, in this order.
     enum Step {
-        /// Begin `prepare` for the sign-in that is called so.
+        /// Begin `prepare` for the sign-in with this ID.
         case prepare(String)
         /// Begin `exchange`.
         case exchange(String, AuthorizationCode)
@@ -18,20 +18,20 @@ final class SignIns {
         case identify(String, Secret)
         /// Begin `poll`.
         case poll(String)
-        /// Have the tokens decided on and stored; `stored` is told then.
+        /// Let the machine decide on the tokens and store them, then call `stored`.
         case submit(Arrival)
-        /// Add the account of the sign-in that is called so with its tokens; `added` and `stored` are told then.
+        /// Add the account of the sign-in with this ID and its tokens, then call `added` and `stored`.
         case addAccount(String)
         case announce(Announcement, of: AccountID, at: Moment)
-        /// Tell those who follow: before subscribers when a sign-in begins, and after them when one fails.
+        /// Tell followers: before subscribers when a sign-in begins, and after them when one fails.
         case report(RunningSignIn.Report, to: [RunningSignIn.Follower])
-        /// Tell those who follow the last that there is, with where the account stands, which is as before.
+        /// Send followers the last report, with the account's unchanged state.
         case reportUnchanged(StartSignIn.Reply, of: AccountID, to: [RunningSignIn.Follower])
-        /// A server has just answered for this account, and told the time.
+        /// A server has just answered for this account, and stated its time.
         case noteServerDate(Timestamp, of: AccountID)
-        /// The sign-in of this account is over. A client secret that has expired may be why it brought no tokens.
+        /// The sign-in of this account is over. An expired client secret may be the reason why it brought no tokens.
         case ended(AccountID)
-        /// What `remaining(at:)` says may have changed.
+        /// The result of `remaining(at:)` may have changed.
         case wake
     }
 
@@ -50,34 +50,34 @@ final class SignIns {
 
     subscript(_ account: AccountID) -> RunningSignIn? { running[account] }
 
-    /// The sign-in that is called so; nil if it is over.
+    /// The sign-in with this ID; nil if it is over.
     func named(_ id: String) -> RunningSignIn? {
         running.values.first { $0.id == id }
     }
 
-    /// The sign-in whose request had this `state`; nil if none has.
+    /// The sign-in whose request had this `state`; nil if there is none.
     func expecting(_ state: Secret) -> RunningSignIn? {
         running.values.first { $0.secrets.state == state }
     }
 
-    /// The sign-in that is to bring an account of this name; nil if none is.
+    /// The sign-in for a new account of this name; nil if there is none.
     func adding(_ name: AccountName) -> RunningSignIn? {
         running.values.first { $0.addsAccount && $0.account.name == name }
     }
 
-    /// A number for an account that is yet to be added under this name. No account has it.
+    /// A number for the new account of this name. No account in the store has it.
     func number(forAdding name: AccountName) -> AccountID {
         if let known = adding(name)?.account.id { return known }
         lastAdded -= 1
         return AccountID(lastAdded)
     }
 
-    /// The accounts that are yet to be added and whose tokens are there: the store could not take them.
+    /// The new accounts whose tokens have arrived but could not be stored yet.
     var unadded: [Step] {
         running.values.filter { $0.addsAccount && $0.attempt.phase.isStoring }.map { .addAccount($0.id) }
     }
 
-    /// Notes that the account of the sign-in that is called so has been added with its tokens.
+    /// Records that the account of the sign-in with this ID was added with its tokens.
     func added(_ id: String, as account: Account, samePersonAs other: AccountName?) {
         guard var signIn = named(id) else { return }
         running[signIn.account.id] = nil
@@ -85,28 +85,28 @@ final class SignIns {
         running[account.id] = signIn
     }
 
-    /// How long until `advance` has something to do; nil if time changes nothing.
+    /// How long until `advance` has something to do; nil if nothing depends on time.
     func remaining(at now: Moment) -> Duration? {
         running.values.compactMap { $0.attempt.remaining(at: now) }.min()
     }
 
-    // MARK: Those who ask
+    // MARK: Callers
 
-    /// Ends the sign-in whose place `request` takes; to be done before `start`.
+    /// Ends the sign-in that `request` replaces. Call it before `start`.
     func makeWay(for request: SignInRequest, of account: AccountID, at now: Moment) -> [Step] {
         request.restarts ? tell(.cancelled(by: .superseded), to: account, at: now) : []
     }
 
-    /// Begins a sign-in, or joins the one under way.
+    /// Begins a sign-in, or joins the current one.
     ///
     /// - Parameters:
     ///   - profile: how people sign in to `account`.
-    ///   - policies: what its provider's profile says about policies.
-    ///   - stepUp: what is wanted beyond the account's grant; nil if nothing is.
-    ///   - source: the account that a new one is made like; nil: `account` is there.
-    ///   - lacksRefreshToken: whether the sign-in before brought no refresh token.
-    ///   - follower: told everything from the beginning on; the end is the last.
-    /// - Returns: the follower's number, to forget it by; and what to do.
+    ///   - policies: what the provider's profile says about policies.
+    ///   - stepUp: what is required beyond the account's grant; nil for nothing.
+    ///   - source: the account whose settings the new one gets; nil if `account` exists.
+    ///   - lacksRefreshToken: whether the previous sign-in brought no refresh token.
+    ///   - follower: receives all reports from the beginning. The end is the last.
+    /// - Returns: the follower's number, for `forgetFollower`, and the steps to carry out.
     /// - Throws: `SignInRefusal` if nothing was begun.
     func start(
         _ request: SignInRequest,
@@ -158,28 +158,28 @@ final class SignIns {
         return lastFollower
     }
 
-    /// Forgets a follower whose caller has gone; the sign-in goes on.
+    /// Removes a follower whose caller has gone. The sign-in continues.
     func forgetFollower(_ number: Int, of account: AccountID) {
         running[account]?.followers[number] = nil
     }
 
-    // MARK: What happens to them
+    // MARK: Events
 
-    /// Tells the sign-in of `account` what has happened.
+    /// Passes an event to the sign-in of `account`.
     func tell(_ event: SignInEvent, to account: AccountID, at now: Moment) -> [Step] {
         perform(handle(event, of: account, at: now), of: account, at: now) + [.wake]
     }
 
     /// Tells the sign-in of `account` that its tokens are stored.
     ///
-    /// - Parameter snapshot: where the account stands now, for those who follow; nil if it cannot be read.
+    /// - Parameter snapshot: the account's state, for followers; nil if it cannot be read.
     func stored(_ account: AccountID, as snapshot: AccountSnapshot?, at now: Moment) -> [Step] {
         perform(handle(.stored, of: account, at: now), of: account, as: snapshot, at: now) + [.wake]
     }
 
-    /// Takes what a browser delivered to the listener of the sign-in `id`.
+    /// Handles what a browser delivered to the listener of the sign-in `id`.
     ///
-    /// - Parameter show: shows the browser a page: now, or at the end if it has brought the answer.
+    /// - Parameter show: shows the browser a page, either now or, if the browser brought the answer, at the end.
     func delivered(
         _ form: RedirectListener.Delivery,
         to id: String,
@@ -203,10 +203,10 @@ final class SignIns {
         return steps
     }
 
-    /// Puts an answer before a sign-in.
+    /// Passes a response to a sign-in.
     ///
     /// - Parameter show: shows the end to the browser that brought it; nil if no browser waits.
-    /// - Returns: why it is not the answer, nil if it was taken; and what to do.
+    /// - Returns: why it is not the answer, nil if it was accepted; and the steps to carry out.
     func bring(
         _ response: AuthorizationResponse,
         to account: AccountID,
@@ -224,7 +224,7 @@ final class SignIns {
         return (nil, perform(effects, of: account, at: now))
     }
 
-    /// Tells those sign-ins whose time has come.
+    /// Tells the sign-ins whose time has come.
     func advance(at now: Moment) -> [Step] {
         guard remaining(at: now) == .zero else { return [] }
         return running.keys.sorted().flatMap { account in
@@ -232,7 +232,7 @@ final class SignIns {
         }
     }
 
-    /// Ends those that can be ended, because the daemon stops.
+    /// Ends the sign-ins that can be ended, because the daemon stops.
     func stop(at now: Moment) -> [Step] {
         running.keys.sorted().flatMap { tell(.cancelled(by: .stopping), to: $0, at: now) }
     }
@@ -259,7 +259,7 @@ final class SignIns {
             case .poll: return [.poll(signIn.id)]
             case .store where signIn.addsAccount: return [.addAccount(signIn.id)]
             case .store: return signIn.grant.map { [.submit($0)] } ?? []
-            // Whoever brought the answer has been told.
+            // The sender of the response was already told.
             case .refuse: return []
             case .finish(let end): return finish(signIn, end, as: snapshot, at: now)
             }
@@ -268,17 +268,18 @@ final class SignIns {
 
     private func publish(_ news: SignInNews, of signIn: RunningSignIn, at now: Moment) -> [Step] {
         let reply = signIn.reply(news, at: now)
-        // A browser may be opened again and again.
+        // A browser may be opened several times.
         guard !signIn.news.contains(where: { $0.event == reply.event }) else { return [] }
         if news.isInvitation, news != .started { return [invite(again: reply, to: signIn)] }
         running[signIn.account.id]?.news.append(reply)
         let report = Step.report(.news(reply), to: signIn.followersInOrder)
-        // What people do in another policy is no sign-in.
+        // Another policy is not announced as a sign-in.
         guard news == .started, signIn.isForGrant else { return [report] }
         return [report, .announce(.signInStarted(flow: signIn.flow.rawValue), of: signIn.account.id, at: now)]
     }
 
-    /// Sends the person to the server again: the browser that brought the answer goes by itself; else those who follow are told where to.
+    /// Sends the person to the server again. The browser that brought the answer is redirected; without one, followers
+    /// get the new address.
     private func invite(again invitation: StartSignIn.Reply, to signIn: RunningSignIn) -> Step {
         let account = signIn.account.id
         var told = invitation
@@ -287,7 +288,7 @@ final class SignIns {
             running[account]?.travellers = []
             (told.url, told.host, told.redirectUri, told.browser) = (nil, nil, nil, nil)
         }
-        // Whoever comes later is invited to where the sign-in is now.
+        // Later followers get the current address.
         running[account]?.news[0].url = invitation.url
         running[account]?.news[0].host = invitation.host
         running[account]?.news[0].policy = invitation.policy
@@ -322,15 +323,16 @@ final class SignIns {
         return [.report(.completed(signIn.completion(snapshot, at: now)), to: followers), .ended(account)]
     }
 
-    // MARK: What servers are asked
+    // MARK: Requests to servers
 
-    // After each `await` the sign-in is looked up by its name: it may be over, and another one of the account under way.
+    // After each `await`, look the sign-in up by its ID: it may be over, and another one of the account may have begun.
 
-    /// Makes what the person is shown: the address that the browser has to open, or a code to type on any device.
+    /// Prepares what the person is shown: the address for the browser, or a code for any device.
     ///
     /// - Parameters:
-    ///   - asking: as whom the server is asked.
-    ///   - deliver: brings what a browser delivers to `delivered`, on the coordinator's queue. The listener alone keeps it.
+    ///   - asking: the client for the requests.
+    ///   - deliver: passes what a browser delivers to `delivered`, on the coordinator's queue. Only the listener keeps
+    ///     it.
     func prepare(
         _ id: String,
         as asking: RequestingClient,
@@ -340,7 +342,7 @@ final class SignIns {
         guard let redirect = signIn.redirect else { return await prepareDevice(signIn, as: asking) }
         let opened: (uri: String, listener: RedirectListener?)
         do throws(RedirectListenerError) {
-            // The second time the browser comes back to the same place.
+            // The second time, the browser returns to the same place.
             opened =
                 if let uri = signIn.redirectURI { (uri, signIn.listener) } else {
                     try await open(redirect, deliver: deliver)
@@ -362,7 +364,7 @@ final class SignIns {
         }
     }
 
-    /// What helps if `account` cannot have the port that it has to listen on; nil: any port.
+    /// A hint if the port that `account` needs is not available; nil if any port will do.
     private func portHint(_ port: Int?, for account: AccountName) -> String {
         if let port, let other = running.values.first(where: { $0.listener?.port == port })?.account.name {
             return "finish the sign-in of '\(other)' first, or end it with Ctrl-C"
@@ -371,8 +373,9 @@ final class SignIns {
             + " authctl account edit \(account) --redirect-port PORT"
     }
 
-    /// - Returns: where the server sends the browser back to, and what listens there; no listener for an address that is not ours to
-    ///   listen on.
+    /// Opens the redirect URI.
+    ///
+    /// - Returns: the redirect URI, and the listener on it; no listener if we do not listen on that address.
     private func open(
         _ redirect: RedirectChoice,
         deliver: @escaping RedirectListener.Deliver
@@ -404,7 +407,7 @@ final class SignIns {
         return obtained(outcome, of: signIn, keeping: code.keptFields, sentAt: sentAt)
     }
 
-    /// Checks the ID token that is all that was asked for.
+    /// Validates the ID token, if only that was requested.
     func identify(_ idToken: Secret, of id: String, as asking: RequestingClient) async -> [Step] {
         guard let signIn = named(id) else { return [] }
         switch await client.codes.identify(signIn.identityCheck(of: idToken, as: asking)) {
@@ -426,7 +429,7 @@ final class SignIns {
         return outcome.answer.map { tell(.pollEnded($0), toAttempt: id) } ?? []
     }
 
-    /// Notes what came of a code or of a device's.
+    /// Records the result of a code or of a device code.
     private func obtained(
         _ outcome: GrantOutcome,
         of signIn: RunningSignIn,
@@ -461,13 +464,13 @@ final class SignIns {
         }
     }
 
-    /// The same by the sign-in's name: what was asked for an earlier one is none of a later one's business.
+    /// Passes an event by the sign-in's ID, because a result for an earlier sign-in must not reach a later one.
     private func tell(_ event: SignInEvent, toAttempt id: String) -> [Step] {
         guard let signIn = named(id) else { return [] }
         return tell(event, to: signIn.account.id, at: timebase.now())
     }
 
-    /// Changes the sign-in that is called so; false if it is over.
+    /// Changes the sign-in with this ID; false if it is over.
     @discardableResult
     private func change(_ id: String, _ body: (inout RunningSignIn) -> Void) -> Bool {
         guard var signIn = named(id) else { return false }
@@ -477,11 +480,11 @@ final class SignIns {
     }
 }
 
-/// Why a sign-in was not begun.
+/// Why a sign-in did not begin.
 enum SignInRefusal: Error {
     case failed(SignInFailure)
-    /// `CallerLimits.signInsMax`.
+    /// The limit `CallerLimits.signInsMax` is reached.
     case tooMany
-    /// One is under way that was asked for otherwise.
+    /// A sign-in with other options is under way.
     case otherUnderWay
 }

@@ -1,24 +1,26 @@
 internal import OAuthClient
 internal import RefreshCore
 
-/// What a resource server or the authorization server wants beyond the grant that there is, until somebody signs in for it.
+/// What a resource server or the authorization server requires beyond the current grant, until somebody signs in for
+/// it.
 ///
-/// Kept in memory only: after a restart the resource server asks again. The account's tokens are as good as before for everybody else.
+/// It is only in memory, because the resource server asks again after a restart. For all other uses, the account's
+/// tokens work as before.
 struct StepUp: Sendable {
-    /// On the wire, in place of an `InteractionReason`.
+    /// The reason on the wire, instead of an `InteractionReason`.
     static let reason = "stepUp"
 
-    /// When it was asked for.
+    /// When it was first required.
     let since: Timestamp
-    /// Whether only a person can help; if not, a refresh that asks for `claims` is under way.
+    /// Whether only a person can help. If not, a refresh that requests `claims` is under way.
     var needsPerson = true
     var acrValues: [String] = []
     var maxAge: Duration?
-    /// All that the next grant is to have; nil leaves them as they are.
+    /// All scopes that the next grant must have; nil leaves them as they are.
     var scopes: [String]?
-    /// A JSON object.
+    /// The required claims, a JSON object.
     var claims: String?
-    /// The challenge's own words, fit to be shown.
+    /// The challenge's error text, safe to show.
     var error: String?
     var description: String?
 
@@ -27,8 +29,10 @@ struct StepUp: Sendable {
         self.claims = claims
     }
 
-    /// - Parameter usual: the scopes that the account's grants have.
-    /// - Returns: nil for a demand that needs nothing beyond the grant.
+    /// Creates a step-up.
+    ///
+    /// - Parameter usual: the scopes of the account's grants.
+    /// - Returns: nil if the demand needs nothing beyond the grant.
     init?(_ demand: TokenDemand, of usual: [String], since: Timestamp) {
         self.since = since
         error = demand.error
@@ -48,21 +52,21 @@ struct StepUp: Sendable {
 }
 
 extension StepUp {
-    /// What a completed sign-in has shown of itself.
+    /// What a completed sign-in has shown.
     struct Proof: Sendable {
         /// What the server was asked for.
         let request: SignInRequest
         let person: SignedInPerson
-        /// Nil if the server granted what was asked for (RFC 6749 §5.1).
+        /// The granted scopes; nil if the server granted the requested ones (RFC 6749 §5.1).
         let grantedScopes: [String]?
-        /// By the server's clock, as far as it told.
+        /// When it was completed, by the server's clock, as far as it is known.
         let obtainedAt: Timestamp
     }
 
-    /// Whether a sign-in has brought what is wanted (RFC 9470 §6.1).
+    /// Whether a sign-in has met the demand (RFC 9470 §6.1).
     ///
-    /// What the server says of it is held against the demand. Where it says nothing, it counts what the server was asked for: the resource
-    /// server sees for itself, and demands it again.
+    /// What the server states is compared with the demand. If it states nothing, the request counts, because the
+    /// resource server checks for itself and asks again if necessary.
     func isMet(by proof: Proof) -> Bool {
         isStrongEnough(proof) && isRecentEnough(proof) && isWideEnough(proof)
             && (claims == nil || proof.request.claims == claims)
@@ -85,29 +89,29 @@ extension StepUp {
         return Set(proof.grantedScopes ?? proof.request.scopes ?? []).isSuperset(of: scopes)
     }
 
-    /// Clocks differ, and the person types for a moment: as much as an ID token's times are tolerated by.
+    /// Clocks differ, and the person needs a moment to sign in. It is the same tolerance as for the times in ID tokens.
     private static let leeway = Duration.seconds(60)
 }
 
-/// What is wanted beyond accounts' grants: at most one demand for each account, the last.
+/// The demands beyond accounts' grants, at most one for each account, the last.
 struct StepUps {
     private var demands: [AccountID: StepUp] = [:]
 
     subscript(_ account: AccountID) -> StepUp? { demands[account] }
 
-    /// Notes a demand, in place of an earlier one.
+    /// Records a demand, which replaces an earlier one.
     ///
-    /// - Returns: what is to be announced; nil if no person is needed.
+    /// - Returns: the announcement; nil if no person is needed.
     @discardableResult
     mutating func note(_ stepUp: StepUp, of account: AccountID) -> Announcement? {
         demands[account] = stepUp
         return stepUp.needsPerson ? .stepUpRequired(stepUp) : nil
     }
 
-    /// Notes what the answer to an account's own request says of a demand.
+    /// Records what the answer to an account's own request means for its demand.
     ///
-    /// - Parameter claims: what the request asked for; nil if it was for the grant alone.
-    /// - Returns: what is to be announced; nil if nothing is.
+    /// - Parameter claims: the requested claims; nil if the request asked for the plain grant.
+    /// - Returns: the announcement; nil for none.
     mutating func note(
         _ outcome: RefreshOutcome,
         having claims: String?,
@@ -121,7 +125,7 @@ struct StepUps {
         case .failure(let failure):
             guard failure.failureClass.isAnswer, let demanded = outcome.demandedClaims ?? claims else { return nil }
             let announcement = note(StepUp(since: now.wall, claims: demanded), of: account)
-            // Without claims of ours it is the grant itself that the server wants a person for, and tells so by itself.
+            // If we requested no claims, the server wants a person for the grant itself, and the failure says so.
             return claims == nil ? nil : announcement
         }
     }
@@ -130,14 +134,15 @@ struct StepUps {
         demands[account] = nil
     }
 
-    /// A refresh that asked for `claims` has brought a token. One that was under way already when the demand came has not met it.
+    /// Removes the demand after a refresh that requested `claims` has brought a token. A refresh that was already under
+    /// way when the demand came does not count.
     mutating func met(_ claims: String?, of account: AccountID) {
         if claims != nil, demands[account]?.claims == claims { forget(account) }
     }
 
-    /// Forgets a demand that has lost its grant, or that a person's sign-in has met.
+    /// Removes a demand whose grant is gone, or that a person's sign-in has met.
     ///
-    /// - Parameter proof: what the sign-in of `account` has shown of itself, whose tokens are stored now; nil if none was under way.
+    /// - Parameter proof: what the sign-in of `account`, whose tokens are now stored, has shown; nil if there was none.
     mutating func forget(after change: AccountChange, of account: AccountID, signedInBy proof: StepUp.Proof?) {
         switch change {
         case .signedIn, .accessTokenObtained:
@@ -151,14 +156,14 @@ struct StepUps {
         }
     }
 
-    /// Whether a demand waits for a refresh that asks for it.
+    /// Whether a demand waits for a refresh that requests its claims.
     func isDemanding(_ account: AccountID) -> Bool {
         demands[account]?.needsPerson == false
     }
 }
 
 extension FailureClass {
-    /// Whether the server has looked at what it was asked for.
+    /// Whether the server has judged the request.
     fileprivate var isAnswer: Bool {
         switch self {
         case .unreachable, .unanswered, .unavailable, .untrusted: false

@@ -2,9 +2,9 @@ internal import Dispatch
 internal import RefreshCore
 internal import Synchronization
 
-/// Runs a call that blocks on a thread that nobody else waits for; one at a time.
+/// Runs a blocking call on a thread that nobody else waits for, one at a time.
 enum BlockingCall {
-    /// Not a global queue: using one once has libdispatch wake an idle daemon every second for the rest of its life.
+    /// Not a global queue: after one is used once, libdispatch wakes an idle daemon every second forever.
     private static let queue = DispatchQueue(label: "authrefreshd.blocking")
 
     static func result<Value: Sendable, Failure: Error>(
@@ -19,9 +19,9 @@ enum BlockingCall {
 }
 
 extension BlockingCall {
-    /// The same, given up after `limit`: nil. The call goes on by itself, and its result is dropped.
+    /// Runs a blocking call and gives up after `limit`, with nil. The call itself continues, and its result is dropped.
     ///
-    /// - Parameter queue: by default each has a queue of its own, which ends with it: one that hangs holds up nobody.
+    /// - Parameter queue: by default a new queue for each call, so that a call that hangs delays nobody.
     static func result<Value: Sendable>(
         within limit: Duration,
         on queue: DispatchQueue = DispatchQueue(label: "authrefreshd.blocking-limited"),
@@ -35,7 +35,7 @@ extension BlockingCall {
         }
     }
 
-    /// Resumes once, with what comes first.
+    /// Resumes once, with the first result.
     private final class FirstResult<Value: Sendable>: Sendable {
         private let continuation: Mutex<CheckedContinuation<Value?, Never>?>
 
@@ -49,7 +49,7 @@ extension BlockingCall {
     }
 }
 
-/// Something that belongs to one context, on its way to another: whoever takes it first has it.
+/// A value of one context on its way to another. The first one to take it gets it.
 final class Disconnected<Value>: Sendable {
     private let value: Mutex<Value?>
 
@@ -57,7 +57,7 @@ final class Disconnected<Value>: Sendable {
         self.value = Mutex(value)
     }
 
-    /// Nil if it was taken before.
+    /// Takes the value; nil if it was taken before.
     func take() -> sending Value? {
         value.withLock { $0.take() }
     }

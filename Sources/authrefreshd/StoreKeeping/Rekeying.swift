@@ -3,47 +3,49 @@ internal import RefreshCore
 
 /// A change of the store's key that is under way.
 struct Rekeying: Sendable {
-    /// How far it is.
+    /// The progress of the change.
     struct Progress: Hashable, Sendable {
-        /// Accounts that are sealed with the new key.
+        /// Accounts sealed with the new key.
         var accounts = 0
-        /// Secrets that open with no key.
+        /// Secrets that no key opens.
         var unreadable = 0
     }
 
-    /// How it ended.
+    /// The result of the change.
     struct Outcome: Hashable, Sendable {
         var progress: Progress
-        /// The new key's name.
+        /// The new key's identifier.
         var key: String
         var place: StoreKeyPlace
-        /// What kept the old key from being destroyed; nil if it is.
+        /// Why the old key could not be destroyed; nil if it was.
         var leftover: StoreKeyError?
     }
 
     enum Failure: Error, Hashable, Sendable {
         case key(StoreKeyError)
         case store(StoreError)
-        /// The daemon stops; the change goes on when it is started again.
+        /// The daemon stops. The change continues when it is started again.
         case interrupted
     }
 
-    /// What those who wait for it are told.
+    /// What followers are told.
     enum News: Sendable {
         case progress(Progress)
         case end(Result<Outcome, Failure>)
     }
 
     private(set) var progress = Progress()
-    /// How many accounts the next batch brings over.
+    /// How many accounts the next batch reseals.
     private var batchSize = BatchSize()
     private var followers: [Int: @Sendable (News) -> Void] = [:]
     private var lastFollower = 0
-    /// When the followers were told last.
+    /// When the followers were last told.
     private var toldAt: Moment?
 
+    /// Adds a follower.
+    ///
     /// - Parameter tell: must not call back into the coordinator.
-    /// - Returns: the follower's number, to forget it by.
+    /// - Returns: the follower's number, for its removal.
     mutating func follow(_ tell: @escaping @Sendable (News) -> Void) -> Int {
         lastFollower += 1
         followers[lastFollower] = tell
@@ -54,7 +56,7 @@ struct Rekeying: Sendable {
         followers[number] = nil
     }
 
-    /// Brings over one batch.
+    /// Reseals one batch.
     ///
     /// - Returns: whether nothing is sealed with the old key any more.
     mutating func reseal(_ store: AccountStore, clock: () -> Moment) throws(StoreError) -> Bool {
@@ -66,7 +68,7 @@ struct Rekeying: Sendable {
         return batch.isLast
     }
 
-    /// Tells the followers how far it is, once a second.
+    /// Tells the followers the progress, once a second.
     mutating func tellProgress(at now: Moment) {
         guard toldAt.map({ now.elapsed(since: $0) >= .seconds(1) }) ?? true else { return }
         toldAt = now

@@ -1,12 +1,12 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// The backups that callers want: one is made at a time, the others wait in line.
+/// The backups that callers request. They are made one at a time.
 struct StoreBackups {
-    /// A copy that waits for its caller to open it.
+    /// A copy that is ready for its caller.
     struct Copy: Sendable {
         let path: String
-        /// The names of the keys that it takes to open it.
+        /// The identifiers of the keys that open it.
         let keys: [String]
     }
 
@@ -16,13 +16,13 @@ struct StoreBackups {
         case interrupted
     }
 
-    /// What comes next.
+    /// The next step.
     enum Step {
-        /// The next batch of this copy, after others have had their turn.
+        /// Copy the next batch, after others have had their turn.
         case copyMore(number: Int)
-        /// The check of a complete copy, on a thread that nobody else waits for; then `completed`.
+        /// Check the complete copy on a thread that nobody else waits for, then call `completed`.
         case check(FinishedCopy, number: Int)
-        /// The next backup.
+        /// Begin the next backup.
         case next
     }
 
@@ -31,39 +31,41 @@ struct StoreBackups {
         let tell: @Sendable (Result<Copy, Failure>) -> Void
     }
 
-    /// The one whose copy is being made.
+    /// The backup that is being made.
     private struct Making {
-        /// Nil once the caller has gone, or has been told that there will be no copy.
+        /// The caller; nil if it has gone, or was told that there will be no copy.
         var caller: Caller?
         /// The copy until it is complete; nil while it is checked.
         var copy: StoreCopy?
-        /// The complete copy, which is checked.
+        /// The complete copy that is being checked.
         var checked: FinishedCopy?
         let number: Int
     }
 
-    /// How long a complete copy waits for its caller; a test is less patient.
+    /// How long a complete copy waits for its caller. Tests use a shorter time.
     var kept = CallerLimits.backupKept
-    /// How many pages are copied in the next batch; a test has many or few.
+    /// How many pages are copied in the next batch. Tests set it.
     var batchSize = BatchSize()
     private var making: Making?
     private var waiting: [Caller] = []
-    /// Complete copies that their callers were told of, by number, the oldest first.
+    /// Complete copies whose callers were told, by number, the oldest first.
     private var fetchable: [(number: Int, copy: FinishedCopy)] = []
     private var lastNumber = 0
 
-    /// The number of the backup that is being made; nil if none is.
+    /// The number of the backup that is being made; nil if there is none.
     var underWay: Int? { making?.number }
 
+    /// Queues a backup.
+    ///
     /// - Parameter tell: must not call back into the coordinator.
-    /// - Returns: the caller's number, to forget it by.
+    /// - Returns: the caller's number, for its removal.
     mutating func enqueue(_ tell: @escaping @Sendable (Result<Copy, Failure>) -> Void) -> Int {
         lastNumber += 1
         waiting.append(Caller(number: lastNumber, tell: tell))
         return lastNumber
     }
 
-    /// Begins the next one in line, if none is being made.
+    /// Begins the next backup in the queue, if none is being made.
     mutating func beginNext(of store: AccountStore, clock: () -> Moment) -> Step? {
         guard making == nil, !waiting.isEmpty else { return nil }
         let caller = waiting.removeFirst()
@@ -94,10 +96,10 @@ struct StoreBackups {
         }
     }
 
-    /// A complete copy is checked: its caller is told.
+    /// Handles the end of a copy's check, and tells its caller.
     ///
-    /// - Parameter isOver: whether the daemon stops, so that nobody can take the copy away.
-    /// - Returns: whether the copy is there, to be removed after `kept`.
+    /// - Parameter isOver: whether the daemon stops, so that nobody can fetch the copy.
+    /// - Returns: whether the copy is ready and has to be removed after `kept`.
     mutating func completed(_ copy: FinishedCopy, _ result: Result<Void, StoreError>, isOver: Bool) -> Bool {
         defer { _ = end() }
         let caller = making?.caller
@@ -110,7 +112,7 @@ struct StoreBackups {
                 copy.remove()
                 return false
             }
-            // Beyond as many the oldest goes.
+            // If there are too many, the oldest is removed.
             if fetchable.count >= CallerLimits.backupsMax { fetchable.removeFirst().copy.remove() }
             fetchable.append((caller.number, copy))
             caller.tell(.success(Copy(path: copy.path, keys: copy.keyIdentifiers)))
@@ -118,13 +120,13 @@ struct StoreBackups {
         }
     }
 
-    /// Removes the copy for this caller, if it is still there. A caller who has it open reads on.
+    /// Removes the copy for this caller, if it still exists. A caller that has it open can still read it.
     mutating func remove(_ number: Int) {
         guard let index = fetchable.firstIndex(where: { $0.number == number }) else { return }
         fetchable.remove(at: index).copy.remove()
     }
 
-    /// Forgets a caller who has gone, and the copy that was being made for it.
+    /// Removes a caller that has gone, and its unfinished copy.
     mutating func forget(_ number: Int) -> Step? {
         waiting.removeAll { $0.number == number }
         guard making?.number == number else { return nil }
@@ -142,7 +144,7 @@ struct StoreBackups {
         return cut()
     }
 
-    /// Ends the backup that is being made. What is being checked is removed as soon as its check has ended.
+    /// Ends the backup that is being made. A copy that is being checked is removed when its check has ended.
     private mutating func cut() -> Step? {
         guard making?.copy == nil else { return end() }
         making?.checked?.interrupt()

@@ -3,13 +3,13 @@ internal import RefreshCore
 
 /// A check of the store that is under way.
 struct StoreChecking {
-    /// How far it is.
+    /// The progress of the check.
     struct Progress: Sendable {
-        /// Accounts that are checked.
+        /// Accounts that were checked.
         var accounts = 0
-        /// How many things were found, those among them that are not told.
+        /// The number of findings, including those that are not reported.
         var found = 0
-        /// What was found since the follower was told last, up to `CallerLimits.findingsMax` in all.
+        /// The findings since the follower was last told, up to `CallerLimits.findingsMax` in total.
         var findings: [StoreFinding] = []
     }
 
@@ -20,38 +20,38 @@ struct StoreChecking {
         case interrupted
     }
 
-    /// What those who wait for it are told.
+    /// What followers are told.
     enum News: Sendable {
         case progress(Progress)
         case end(Result<Progress, Failure>)
     }
 
-    /// One who waits for it.
+    /// A caller that follows the check.
     struct Follower {
-        /// Whether it is told more than the end.
+        /// Whether it wants more than the end.
         let wantsProgress: Bool
         let tell: @Sendable (News) -> Void
-        /// How many findings it knows.
+        /// How many findings it has received.
         var told = 0
     }
 
-    /// What comes next.
+    /// The next step.
     enum Step {
-        /// The next batch, after others have had their turn.
+        /// Copy the next batch, after others have had their turn.
         case copyMore
-        /// The check of the complete copy, on a thread that nobody waits for.
+        /// Check the complete copy on a thread that nobody waits for.
         case check(FinishedCopy)
-        /// The end, and why it came early; nil if it did not.
+        /// The end. The failure says why it came early; nil if it did not.
         case end(Failure?)
     }
 
-    /// The copy while it is made; nil once it is checked.
+    /// The copy while it is made; nil once it is complete.
     private var copy: StoreCopy?
     /// How many pages are copied in the next batch.
     private var batchSize = BatchSize()
     private var followers: [Int: Follower] = [:]
     private var lastFollower = 0
-    /// When the followers were told last.
+    /// When the followers were last told.
     private var toldAt: Moment?
 
     private var accounts = 0
@@ -62,7 +62,9 @@ struct StoreChecking {
         self.copy = copy
     }
 
-    /// - Returns: the follower's number, to forget it by.
+    /// Adds a follower.
+    ///
+    /// - Returns: the follower's number, for its removal.
     mutating func follow(_ follower: Follower) -> Int {
         lastFollower += 1
         followers[lastFollower] = follower
@@ -73,9 +75,9 @@ struct StoreChecking {
         followers[number] = nil
     }
 
-    /// Copies one batch of pages; nothing if the copy is complete.
+    /// Copies one batch of pages; does nothing if the copy is complete.
     ///
-    /// - Parameter path: the store's.
+    /// - Parameter path: the store's path.
     mutating func copyMore(of path: String, clock: () -> Moment) -> Step? {
         guard let copy else { return nil }
         let began = clock()
@@ -90,10 +92,10 @@ struct StoreChecking {
         } catch {
             switch error {
             case .corrupt, .notADatabase:
-                // What the check is there to find.
+                // This is what the check should find.
                 add(StoreCheck.Portion(findings: [.unreadable(path: path, error)]))
                 return .end(nil)
-            // The disk is full, or fails: nothing is known of the store's soundness.
+            // The disk is full or fails. That says nothing about the store.
             default: return .end(.copy(error))
             }
         }
@@ -105,7 +107,7 @@ struct StoreChecking {
         findings += portion.findings.prefix(CallerLimits.findingsMax - findings.count)
     }
 
-    /// Tells the followers how far it is, once a second: a silent daemon would be taken for a hanging one.
+    /// Tells the followers the progress, once a second. A silent daemon would seem to hang.
     mutating func tellProgress(at now: Moment) {
         guard toldAt.map({ now.elapsed(since: $0) >= .seconds(1) }) ?? true else { return }
         toldAt = now
@@ -115,7 +117,7 @@ struct StoreChecking {
         }
     }
 
-    /// Lets go of the copy, and tells all that it is over.
+    /// Releases the copy, and tells all followers that it is over.
     func end(failure: Failure?) {
         copy?.discard()
         for follower in followers.values {

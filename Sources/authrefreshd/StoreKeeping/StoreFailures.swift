@@ -1,9 +1,9 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// What the daemon does when the store fails, as a whole or for one account.
+/// How the daemon handles failures of the store, as a whole or for one account.
 enum StoreFailures {
-    /// Notes that the store has failed, and tells those who wait for `arrivals`.
+    /// Records that the store has failed, and tells the callers of `arrivals`.
     static func note(
         _ error: StoreError,
         with arrivals: [Arrival] = [],
@@ -23,15 +23,15 @@ enum StoreFailures {
         coordinator.statusChanged()
     }
 
-    /// Ends the trouble with the store, if there was any.
+    /// Ends the store's trouble, if there was any.
     static func noteSuccess(on coordinator: isolated RefreshCoordinator) {
         guard coordinator.storeKeeping.noteSuccess() else { return }
         coordinator.statusChanged()
-        // No timer fires for what fell due meanwhile.
+        // No timer fires for what became due in the meantime.
         coordinator.wake()
     }
 
-    /// Has the store's files watched.
+    /// Watches the store's files.
     static func watchFiles(on coordinator: isolated RefreshCoordinator) {
         coordinator.storeKeeping.watchFiles { [weak coordinator] in
             coordinator?.later { pathChanged(on: $0) }
@@ -42,7 +42,8 @@ enum StoreFailures {
         guard !coordinator.isStopping else { return }
         watchFiles(on: coordinator)
         do {
-            // If the store can be written, what waits for that is decided on at once. The probe also renews a lost log.
+            // If the store can be written, everything that waits for that is decided at once. The probe also restores a
+            // lost log.
             try coordinator.store.probe()
             if coordinator.trouble != nil { try coordinator.decide([], at: coordinator.timebase.now()) }
         } catch {
@@ -51,10 +52,10 @@ enum StoreFailures {
         coordinator.wake()
     }
 
-    /// Takes accounts whose rows cannot be read out of the schedule, which would find them again and again. Tells those who wait for them
-    /// and, once, everybody else.
+    /// Removes accounts with unreadable rows from the schedule, which would otherwise return them again and again. It
+    /// tells their waiting callers and, once, everybody else.
     ///
-    /// An answer for such an account cannot be kept, because its place is what is damaged.
+    /// An answer for such an account cannot be kept, because its place in the store is damaged.
     static func setAside(
         _ damaged: [AccountID: DamagedAccount],
         at now: Moment,
@@ -73,9 +74,10 @@ enum StoreFailures {
         if !new.isEmpty { coordinator.statusChanged() }
     }
 
-    /// Takes the accounts that were set aside, and can be read again, back into the schedule: a batch now, and the others in later turns.
+    /// Returns accounts to the schedule that were set aside and can be read again: a batch now, and the rest in later
+    /// turns.
     ///
-    /// - Parameter start: the last account that was looked at.
+    /// - Parameter start: the last account that was checked before.
     static func takeBackMended(after start: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         let (last, hasMended) = try coordinator.scheduler.takeBackMended(after: start)
         if hasMended { coordinator.wake() }
@@ -90,7 +92,7 @@ enum StoreFailures {
         }
     }
 
-    /// Ends decisions that contradict the store, or has them decided on once more.
+    /// Drops decisions that contradict the store, or queues them for a second decision.
     static func dismiss(_ outcome: Scheduler.Outcome, at now: Moment, on coordinator: isolated RefreshCoordinator) {
         for decision in outcome.refused {
             let account = decision.record.account

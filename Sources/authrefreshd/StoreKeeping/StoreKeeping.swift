@@ -5,11 +5,11 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// Keeps the store: notes that it fails, and has it backed up, checked and sealed with another key while it is in use.
+/// Keeps the store working: it records failures, and runs backups, checks and key changes while the store is in use.
 ///
-/// Long work is done in pieces, and callers and refreshes have their turns between two of them.
+/// Long work is done in pieces, with turns for callers and refreshes between them.
 final class StoreKeeping {
-    /// A piece of work whose turn has come, or what has become of one.
+    /// A piece of work that is due, or the result of one.
     enum Turn: Sendable {
         case reseal
         case copyForBackup(Int)
@@ -20,15 +20,16 @@ final class StoreKeeping {
         case checkEnded
     }
 
-    /// What is to be done elsewhere.
+    /// What the coordinator has to do.
     enum Step {
-        /// In another turn of the queue, at once or after a while.
+        /// Run this turn later on the queue, at once or after a while.
         case turn(Turn, after: Duration?)
-        /// On a queue of its own, once, because it takes a minute: what else blocks is not to wait for it. It tells of turns.
+        /// Run it once on a queue of its own. It takes a minute, and other blocking calls should not wait for it. It
+        /// reports turns.
         case block(label: String, @Sendable (@Sendable (Turn) -> Void) -> Void)
         case beginRekeying
         case destroyRetiredKey
-        /// The store has failed: everybody is to know.
+        /// Tell everybody that the store has failed.
         case failed(StoreError)
         case statusChanged
         case wake
@@ -37,9 +38,9 @@ final class StoreKeeping {
     private let store: AccountStore
     private let timebase: Timebase
     private let changeLog: ChangeLog
-    /// What keeps the store from being written; nil if nothing does. Whoever begins something reads it.
+    /// Why the store cannot be written; nil if it can. It is checked before anything begins.
     private(set) var trouble: StoreTrouble?
-    /// What the daemon works on without; shown to people.
+    /// What the daemon currently works without; shown to people.
     private(set) var degradation = Degradation()
     /// Where the store's key is; shown to people.
     private(set) var keyring: StoreKeyring
@@ -47,11 +48,11 @@ final class StoreKeeping {
     private var rekeying: Rekeying?
     /// The check of the store that is under way; nil if there is none.
     private var checking: StoreChecking?
-    /// Not private for tests, which make its pieces large or small.
+    /// Not private, because tests change the size of its pieces.
     var backups = StoreBackups()
-    /// Tell when one of the store's files is removed or comes back: the database and its log.
+    /// The watches on the store's files, the database and its log. They report when one is removed or comes back.
     private var watches: [PathWatch] = []
-    /// Whether the daemon ends, and nothing is begun any more.
+    /// Whether the daemon is stopping, and nothing new may begin.
     private var isStopping = false
 
     init(store: AccountStore, keyring: StoreKeyring, timebase: Timebase, changeLog: ChangeLog) {
@@ -67,7 +68,7 @@ final class StoreKeeping {
 
     // MARK: Trouble
 
-    /// Notes that the store has failed.
+    /// Records that the store has failed.
     func noteFailure(_ error: StoreError, at now: Moment) -> StoreTrouble {
         if trouble == nil { changeLog.storeFailed(error) }
         let trouble = StoreTrouble(error: error, since: now)
@@ -75,9 +76,9 @@ final class StoreKeeping {
         return trouble
     }
 
-    /// Notes that the store can be written.
+    /// Records that the store can be written.
     ///
-    /// - Returns: whether that is news.
+    /// - Returns: whether that is new.
     func noteSuccess() -> Bool {
         guard trouble != nil else { return false }
         trouble = nil
@@ -85,7 +86,8 @@ final class StoreKeeping {
         return true
     }
 
-    /// Makes sure that the answer of a server can be stored, before the server is asked for what it gives only once.
+    /// Makes sure that a server's answer can be stored before the server is asked for something that it issues only
+    /// once.
     ///
     /// - Throws: `StoreError` if nothing can be written now.
     func checkIsWritable() throws(StoreError) {
@@ -93,9 +95,9 @@ final class StoreKeeping {
         try store.probe()
     }
 
-    /// Has the paths of the store's files watched, so that the removal of one is noticed before the next refresh is due.
+    /// Watches the paths of the store's files, so that a removal is noticed before the next refresh is due.
     ///
-    /// - Parameter onChange: called once, on any thread; the paths are to be watched anew then.
+    /// - Parameter onChange: called once, on any thread. After that, the paths must be watched again.
     func watchFiles(_ onChange: @escaping @Sendable () -> Void) {
         for watch in watches { watch.cancel() }
         watches = [store.path, store.path + "-wal"].compactMap { PathWatch($0, onChange: onChange) }
@@ -107,7 +109,7 @@ final class StoreKeeping {
 
     // MARK: Metadata
 
-    /// What an authorization server published about itself; nil if it is not known, or cannot be read.
+    /// The stored metadata of an authorization server; nil if there is none, or if it cannot be read.
     func metadata(at place: KeptMetadata.Place) -> KeptMetadata? {
         guard let kept = try? store.serverMetadata.documents(of: place.issuer, caFile: place.caFile ?? "") else {
             return nil
@@ -121,7 +123,7 @@ final class StoreKeeping {
             documents: metadata.documents.map { Data($0) },
             fetchedAt: metadata.fetchedAt
         )
-        // What is lost here is fetched again at the next start, or in a day.
+        // If this fails, the metadata is fetched again at the next start, or in a day.
         try? store.serverMetadata.keep(kept, of: place.issuer, caFile: place.caFile ?? "")
     }
 
@@ -143,15 +145,15 @@ final class StoreKeeping {
         return []
     }
 
-    /// What is done about a turn that comes when the daemon ends.
+    /// Handles a turn that comes while the daemon ends.
     private func ended(_ turn: Turn) -> [Step] {
         switch turn {
         case .backupChecked(let copy, _, let result):
             _ = backups.completed(copy, result, isOver: true)
-            // The end waits for it.
+            // The daemon's end waits for it.
             return [.wake]
         case .removeBackup(let number): backups.remove(number)
-        // A check whose copy is complete goes on until the daemon has ended, and those who wait for it are told.
+        // The check of a complete copy continues until the daemon has ended, and its followers are told.
         case .checked(let portion): checked(portion)
         case .checkEnded: endChecking(failure: nil)
         case .reseal, .copyForBackup, .copyForCheck: break
@@ -161,16 +163,16 @@ final class StoreKeeping {
 
     // MARK: The end
 
-    /// Whether the end of the daemon has to wait for nothing of this.
+    /// Whether the daemon's end need not wait for any of this.
     var isIdle: Bool { backups.underWay == nil }
 
-    /// From now on nothing is begun.
+    /// Allows nothing new from now on.
     func stop() -> [Step] {
         isStopping = true
         return endBackups(.interrupted)
     }
 
-    /// Tells all who wait that it is over.
+    /// Tells all followers that it is over.
     func end() -> [Step] {
         endRekeying(with: .failure(.interrupted))
         endChecking(failure: .interrupted)
@@ -181,15 +183,15 @@ final class StoreKeeping {
 // MARK: - Backups
 
 extension StoreKeeping {
-    /// Makes a backup beside the store, after those that were asked for before: it is copied in batches, and the copy is checked and
-    /// synced on a thread that nobody else waits for.
+    /// Makes a backup next to the store, after those that were requested before. It is copied in batches, and the copy
+    /// is checked and synced on a thread that nobody else waits for.
     ///
-    /// - Parameter tell: is given the copy, which the caller opens at once: its name is removed after `CallerLimits.backupKept`. It must
-    ///   not call
-    ///   back.
-    /// - Returns: the caller's number, to forget it by.
-    /// - Throws: `beingResealed` while a change of the key makes progress: at its end the old key is destroyed, which the copy would
-    ///   need. A change that is stuck keeps both keys for as long as somebody needs to look into it, and is a reason for a backup.
+    /// - Parameter tell: receives the copy, which the caller must open at once, because its name is removed after
+    ///   `CallerLimits.backupKept`. It must not call back.
+    /// - Returns: the caller's number, for `forgetBackupCaller`.
+    /// - Throws: `beingResealed` while a change of the key makes progress. At its end, the old key is destroyed, and
+    ///   the copy would need it. A change that is stuck keeps both keys until somebody looks into it, and then a backup
+    ///   makes sense.
     func backUp(
         _ tell: @escaping @Sendable (Result<StoreBackups.Copy, StoreBackups.Failure>) -> Void
     ) throws(StoreError) -> (number: Int, [Step]) {
@@ -198,18 +200,18 @@ extension StoreKeeping {
         return (number, beginNextBackup())
     }
 
-    /// Forgets a backup's caller who has gone.
+    /// Removes a backup's caller that has gone.
     func forgetBackupCaller(_ number: Int) -> [Step] {
         steps(after: backups.forget(number))
     }
 
-    /// Ends all backups, and removes the copies: the key changes, or the daemon stops.
+    /// Ends all backups and removes the copies, because the key changes or the daemon stops.
     fileprivate func endBackups(_ failure: StoreBackups.Failure) -> [Step] {
         steps(after: backups.endAll(failure))
     }
 
     fileprivate func beginNextBackup() -> [Step] {
-        // The end waits for the one that was under way.
+        // The daemon's end waits for the one that was under way.
         guard !isStopping else { return [.wake] }
         return steps(after: backups.beginNext(of: store, clock: timebase.now))
     }
@@ -233,11 +235,11 @@ extension StoreKeeping {
 // MARK: - The check
 
 extension StoreKeeping {
-    /// Checks the store, or joins the check that is under way: it is copied in batches, and the copy is checked on a thread that nobody
-    /// waits for.
+    /// Checks the store, or joins the current check. The store is copied in batches, and the copy is checked on a
+    /// thread that nobody waits for.
     ///
-    /// - Returns: the follower's number, to forget it by.
-    /// - Throws: `StoreError` if the copy cannot be begun.
+    /// - Returns: the follower's number, for `forgetCheckFollower`.
+    /// - Throws: `StoreError` if the copy cannot be started.
     func check(for follower: StoreChecking.Follower) throws(StoreError) -> (number: Int, [Step]) {
         if let number = checking?.follow(follower) { return (number, []) }
         var begun = StoreChecking(copy: try StoreCopy(of: store, for: .check))
@@ -246,7 +248,7 @@ extension StoreKeeping {
         return (number, copyForCheck())
     }
 
-    /// Forgets a follower who has gone; the check goes on.
+    /// Removes a follower that has gone. The check continues.
     func forgetCheckFollower(_ number: Int) {
         checking?.forget(number)
     }
@@ -266,7 +268,7 @@ extension StoreKeeping {
                 .block(label: "authrefreshd.check") { tell in
                     tell(.checked(StoreCheck.Portion(findings: defences.findings())))
                     StoreCheck.run(on: copy, at: wall) { tell(.checked($0)) }
-                    // Behind the last portion, which is on its way.
+                    // After the last portion, which is on its way.
                     tell(.checkEnded)
                 }
             ]
@@ -278,9 +280,9 @@ extension StoreKeeping {
         checking?.tellProgress(at: timebase.now())
     }
 
-    /// Tells those who wait for the check that it is over; without one it does nothing.
+    /// Tells the followers of the check that it is over; does nothing without a check.
     ///
-    /// - Parameter failure: why it did not come to its end; nil if it did.
+    /// - Parameter failure: why it ended early; nil if it did not.
     fileprivate func endChecking(failure: StoreChecking.Failure?) {
         let ended = checking
         checking = nil
@@ -291,30 +293,30 @@ extension StoreKeeping {
 // MARK: - The store's key
 
 extension StoreKeeping {
-    /// Whether the store's key is being changed, or a change has come to a halt.
+    /// Whether the store's key is being changed, or a change has stopped half-way.
     var isRekeying: Bool { rekeying != nil || store.rekeying.isBeingResealed }
 
-    /// Changes the store's key, or joins the change that is under way: the new key is kept safe first, then the secrets are brought over in
-    /// batches, then the old key is destroyed.
+    /// Changes the store's key, or joins the current change. First the new key is stored safely, then the secrets are
+    /// resealed in batches, then the old key is destroyed.
     ///
-    /// - Parameter tell: called as it goes on; must not call back.
-    /// - Returns: the follower's number, to forget it by.
+    /// - Parameter tell: receives the progress; must not call back.
+    /// - Returns: the follower's number, for `forgetRekeyFollower`.
     func rekey(_ tell: @escaping @Sendable (Rekeying.News) -> Void) -> (number: Int, [Step]) {
         var joined = rekeying ?? Rekeying()
         let number = joined.follow(tell)
         let isNew = rekeying == nil
         rekeying = joined
         guard isNew else { return (number, []) }
-        // A change that was given up for the day goes on with the key it has.
+        // A change that was paused continues with its new key.
         return (number, store.rekeying.isBeingResealed ? reseal() : [.beginRekeying])
     }
 
-    /// Forgets a follower who has gone; the change goes on.
+    /// Removes a follower that has gone. The change continues.
     func forgetRekeyFollower(_ number: Int) {
         rekeying?.forget(number)
     }
 
-    /// Goes on with a change that an earlier daemon began.
+    /// Continues a change that an earlier daemon began.
     func resumeRekeying() throws(StoreError) -> [Step] {
         if store.rekeying.isBeingResealed {
             rekeying = Rekeying()
@@ -325,7 +327,7 @@ extension StoreKeeping {
         return [.destroyRetiredKey]
     }
 
-    /// Has the new key made, and begins with the secrets.
+    /// Creates the new key, and begins with the secrets.
     func beginRekeying() async -> [Step] {
         let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
         let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
@@ -344,19 +346,19 @@ extension StoreKeeping {
         return []
     }
 
-    /// Brings over one batch, and asks for the next turn.
+    /// Reseals one batch, and requests the next turn.
     fileprivate func reseal() -> [Step] {
         guard !isStopping, rekeying != nil else { return [] }
-        // The store cannot be written now; it is tried again as often as everything else is.
+        // The store cannot be written now. Try again as often as everything else.
         let later = Step.turn(.reseal, after: StoreTrouble.retryInterval)
         guard trouble == nil else { return [later] }
-        // They would need the old key too, which is destroyed in the end.
+        // Backups would also need the old key, which is destroyed in the end.
         let before = endBackups(.store(.beingResealed(path: store.path)))
         do throws(StoreError) {
             if try rekeying?.reseal(store, clock: timebase.now) == true { return before + [.destroyRetiredKey] }
         } catch  where error.isDamage {
-            // Perhaps a page that nothing else reads: the daemon goes on, with both keys, and the change at the next start or
-            // command.
+            // Perhaps it is a page that nothing else reads. The daemon continues with both keys, and the change
+            // continues at the next start or command.
             changeLog.rekeyFailed(error)
             endRekeying(with: .failure(.store(error)))
             return before
@@ -367,7 +369,7 @@ extension StoreKeeping {
         return before + [.turn(.reseal, after: nil)]
     }
 
-    /// Nothing is sealed with the old key any more.
+    /// Destroys the old key, with which nothing is sealed any more.
     func destroyRetiredKey() async -> [Step] {
         let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
         let settled = await BlockingCall.result { () throws(StoreKeyError) in try keyring.settle(on: present) }
@@ -375,7 +377,7 @@ extension StoreKeeping {
         var outcome = Rekeying.Outcome(progress: progress, key: present, place: keyring.place(of: present))
         switch settled {
         case .success:
-            // Should this fail, the next daemon destroys once more what is gone already.
+            // If this fails, the next daemon destroys again what is already gone.
             try? store.rekeying.forgetRetiredKey()
         case .failure(let error):
             outcome.leftover = error
@@ -386,20 +388,22 @@ extension StoreKeeping {
         return []
     }
 
-    /// Tells those who follow the change that it is over; without one it does nothing.
+    /// Tells the followers of the change that it is over; does nothing without a change.
     fileprivate func endRekeying(with result: Result<Rekeying.Outcome, Rekeying.Failure>) {
         let ended = rekeying
         rekeying = nil
         ended?.tell(.end(result))
     }
 
-    /// Looks whether the next daemon would find the store's key; a keyring that is locked or away for the moment says nothing of that.
+    /// Checks whether the next daemon would find the store's key. A keyring that is locked or temporarily missing does
+    /// not count.
     func checkKey() async -> [Step] {
         let (keyring, identifier) = (keyring, store.rekeying.keyIdentifier)
         let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
             Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
         }
-        // A change of the key that began or ended meanwhile has taken away the one that was looked for; it looks after the new one itself.
+        // A change of the key that began or ended meanwhile has removed the key that was looked for. The change checks
+        // the new key itself.
         guard rekeying == nil, store.rekeying.keyIdentifier == identifier else { return [] }
         switch place {
         case .success: keyFound()
@@ -411,7 +415,7 @@ extension StoreKeeping {
         return [.statusChanged]
     }
 
-    /// Notes that the key is where it is looked for.
+    /// Records that the key is where it should be.
     private func keyFound() {
         guard degradation.key != nil else { return }
         degradation.key = nil
@@ -420,7 +424,7 @@ extension StoreKeeping {
 }
 
 extension StoreError {
-    /// A part of the file fails whoever asks for it, now and later.
+    /// Whether a part of the file is damaged, so that reading it fails now and later.
     fileprivate var isDamage: Bool {
         switch self {
         case .corrupt, .inputOutput: true

@@ -3,9 +3,9 @@ internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 
-/// What the coordinator does for the store's keeping.
+/// The coordinator's steps for the store's keeping.
 enum StoreKeepingSteps {
-    /// Does what the store's keeping asks for.
+    /// Carries out the steps.
     static func carryOut(_ steps: [StoreKeeping.Step], on coordinator: isolated RefreshCoordinator) {
         for step in steps {
             switch step {
@@ -29,19 +29,19 @@ enum StoreKeepingSteps {
         }
     }
 
-    /// Looks whether the next daemon would find the store's key.
+    /// Checks whether the next daemon would find the store's key.
     static func checkKey(on coordinator: isolated RefreshCoordinator) async {
         coordinator.take(await coordinator.storeKeeping.checkKey())
     }
 
-    /// Notes whether there are descriptors for callers.
+    /// Records whether descriptors for callers are available.
     static func descriptorsChanged(areLacking: Bool, on coordinator: isolated RefreshCoordinator) {
         coordinator.storeKeeping.descriptorsChanged(areLacking: areLacking)
         coordinator.statusChanged()
     }
 
-    /// Has the client keep in the store what authorization servers publish about themselves. So accounts are refreshed after a restart even
-    /// if that cannot be fetched.
+    /// Makes the client keep the published metadata of authorization servers in the store. So accounts can be refreshed
+    /// after a restart even if the metadata cannot be fetched.
     static func keepMetadata(on coordinator: isolated RefreshCoordinator) {
         coordinator.client.keepMetadata(
             in: MetadataShelf(

@@ -1,11 +1,11 @@
 internal import AccountStorage
 internal import SecretService
 
-/// Opens the store, and tries again whenever its key may have come.
+/// Opens the store, and tries again whenever its key may have become available.
 ///
-/// That is when the Secret Service says that something has changed, when it comes or goes, when a caller asks, and when the
-/// configuration was read anew; there is no polling, and nobody is prompted. Lives on the coordinator's queue and asks on another: a bus
-/// that says nothing keeps neither callers nor signals from being heard.
+/// That is when the Secret Service reports a change, when it appears or disappears, when a caller asks, and after the
+/// configuration was read again. It does not poll, and shows no prompt. It lives on the coordinator's queue and asks on
+/// another one, so that a silent bus blocks neither callers nor signals.
 actor StoreOpener {
     typealias Answer = Result<Disconnected<AccountStore>, StoreOpeningError>
 
@@ -16,19 +16,21 @@ actor StoreOpener {
     private let busAddress: String?
     private let onAnswer: @Sendable (Answer) -> Void
     private var keyring: StoreKeyring
-    /// Nil until there is something to wait for, and while there is no bus.
+    /// The watch on the Secret Service; nil before there is something to wait for, and without a bus.
     private var watch: SecretServiceWatch?
     private var isLocked = false
     private var isAsking = false
-    /// Whether anything has happened since the question under way was put: one more answers all of it.
+    /// Whether something has happened since the current attempt began. One more attempt covers all of it.
     private var isToAskAgain = false
     private var isOver = false
 
+    /// Creates an opener.
+    ///
     /// - Parameters:
-    ///   - path: the store's.
-    ///   - busAddress: of the session bus; nil if there is none.
-    ///   - onAnswer: is given the store, in the end; or why it cannot be opened: for good, or until it is called again if the error is
-    ///     awaited.
+    ///   - path: the store's path.
+    ///   - busAddress: the address of the session bus; nil if there is none.
+    ///   - onAnswer: receives the store in the end; or the reason why it cannot be opened. The reason is final, unless
+    ///     the daemon waits for it to pass; then `onAnswer` is called again.
     init(
         executor: DispatchQueueExecutor,
         path: String,
@@ -49,13 +51,13 @@ actor StoreOpener {
         ask()
     }
 
-    /// Somebody wants something of the store: a reason to try again, and to look for a bus that was not there.
+    /// A caller needs the store. That is a reason to try again, and to look for a bus that was missing.
     func callerCame() {
         if watch == nil { watch = makeWatch() }
         ask()
     }
 
-    /// Ends it; no answer follows. A question that is under way is left to itself.
+    /// Ends it; no answer follows. A running attempt is abandoned.
     func end() {
         isOver = true
         watch?.cancel()
@@ -87,7 +89,7 @@ actor StoreOpener {
             onAnswer(answer)
             if isToAskAgain { ask() }
         case .failure where isToAskAgain:
-            // The configuration has changed meanwhile: what is final without a keyring need not be so with one.
+            // The configuration has changed meanwhile. What is final without a keyring may not be final with one.
             ask()
         case .success, .failure:
             end()
@@ -95,7 +97,7 @@ actor StoreOpener {
         }
     }
 
-    /// Nil if there is no bus now: the next caller has it looked for again.
+    /// Creates the watch; nil if there is no bus now. The next caller causes another attempt.
     private func makeWatch() -> SecretServiceWatch? {
         guard let busAddress else { return nil }
         return try? SecretServiceWatch(
@@ -108,7 +110,7 @@ actor StoreOpener {
 }
 
 extension StoreOpeningError {
-    /// Whether the daemon waits for it to pass.
+    /// Whether the daemon waits for the problem to pass.
     var isAwaited: Bool {
         switch self {
         case .key(let error): error.isAwaited

@@ -5,16 +5,16 @@ internal import Logging
 internal import RefreshCore
 internal import Varlink
 
-/// What the coordinator does for the token files.
+/// The coordinator's steps for token files.
 enum TokenFileSteps {
-    /// Makes the files that an earlier daemon had made, and removes those that nobody has any more.
+    /// Writes the files that an earlier daemon had written, and removes those that belong to no account.
     static func begin(on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         coordinator.tokenFiles.sweep()
         let accounts = try coordinator.store.accountsWithTokenFile(limit: CallerLimits.tokenFilesMax)
         concern(accounts, at: coordinator.timebase.now(), on: coordinator)
     }
 
-    /// Has the files follow what was decided and committed.
+    /// Updates the files after committed decisions.
     static func follow(_ decisions: [Decision], at now: Moment, on coordinator: isolated RefreshCoordinator) {
         let concerned = decisions.lazy.map(\.record.account).filter {
             $0.delivery.file != nil || coordinator.tokenFiles.contains($0.id)
@@ -22,12 +22,12 @@ enum TokenFileSteps {
         concern(concerned.map(\.id), at: now, on: coordinator)
     }
 
-    /// Removes tokens that have ended, and tries again what has failed.
+    /// Removes expired tokens, and retries what has failed.
     static func advance(at now: Moment, on coordinator: isolated RefreshCoordinator) {
         concern(coordinator.tokenFiles.due(at: now), at: now, on: coordinator)
     }
 
-    /// Brings the files of these accounts up to date.
+    /// Updates the files of these accounts.
     static func concern(_ accounts: [AccountID], at now: Moment, on coordinator: isolated RefreshCoordinator) {
         for account in accounts { look(at: account, at: now, on: coordinator) }
         runNext(on: coordinator)
@@ -48,7 +48,7 @@ enum TokenFileSteps {
         }
     }
 
-    /// The coordinator's queue waits for no file.
+    /// Runs the next batch without blocking the coordinator's queue.
     private static func runNext(on coordinator: isolated RefreshCoordinator) {
         guard let batch = coordinator.tokenFiles.nextBatch() else { return }
         coordinator.tokenFiles.work.run(true) {
@@ -76,8 +76,10 @@ enum TokenFileSteps {
         }
     }
 
-    /// - Parameter account: who is to have `file`; nil: an account that is not there yet.
-    /// - Throws: `InvalidSettings` if the file is another account's, `LimitExceeded` if there are too many.
+    /// Checks the name of a token file.
+    ///
+    /// - Parameter account: the account that gets `file`; nil for a new account.
+    /// - Throws: `InvalidSettings` if the file belongs to another account, `LimitExceeded` if there are too many.
     static func check(
         _ file: TokenFile?,
         of account: AccountID?,

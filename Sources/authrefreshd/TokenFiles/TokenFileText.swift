@@ -5,15 +5,15 @@ internal import RefreshCore
 internal import StrictJSON
 internal import TextEncodings
 
-/// What an account's token file is to hold now.
+/// The current content of an account's token file.
 struct TokenFileText {
-    /// Nil: there is no token to write.
+    /// The content; nil if there is no token to write.
     private(set) var content: TokenFiles.Content?
     private(set) var text: Secret?
-    /// Why there is none, if it is not that the account has no valid token.
+    /// Why there is no content, if the account does have a valid token.
     private(set) var lack: String?
 
-    /// Nil if the account has no file, or no valid token.
+    /// Returns nil if the account has no file or no valid token.
     init?(_ record: Record, at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         let account = record.account
         guard let file = account.delivery.file, record.state.phase != .signedOut, let times = record.state.accessToken,
@@ -31,7 +31,8 @@ struct TokenFileText {
 
     private mutating func take(_ token: AccessToken, as kind: TokenFile.Kind, until end: Timestamp) {
         switch kind {
-        // The SDKs of AWS and Azure take the whole file for the token, a line break included; WLCG's discovery cuts blanks off.
+        // The SDKs of AWS and Azure read the whole file as the token, including a line break. WLCG's discovery removes
+        // white space.
         case .access, .id: text = token.secret
         case .json: text = Secret(Self.object(token, until: end) + "\n")
         case .bearerHeader:
@@ -47,7 +48,7 @@ struct TokenFileText {
         }
     }
 
-    /// As `authctl token --json` prints it.
+    /// The JSON object that `authctl token --json` prints.
     private static func object(_ token: AccessToken, until end: Timestamp) -> String {
         var object = JSONObjectText()
         object.add("accessToken", JSONText.quote(token.secret.reveal()))

@@ -2,17 +2,17 @@ internal import AuthRefreshInterface
 internal import BlockingWork
 internal import RefreshCore
 
-/// The files that hold accounts' tokens: what should stand in them, and what does.
+/// The token files of accounts: their intended and their actual content.
 ///
-/// They are written one batch after the other on a thread of their own. What is wanted meanwhile waits for the next batch, and of each file
-/// only the last wish counts.
+/// They are written in batches, one after the other, on a separate thread. Meanwhile, changes wait for the next batch,
+/// and only the last change of each file counts.
 struct TokenFiles {
-    /// What stands in a file. Two are the same if they hold the same token in the same form.
+    /// The content of a file. Two contents are equal if they have the same token in the same form.
     struct Content: Equatable, Sendable {
         let file: TokenFile
-        /// When the token was issued: another token has another time.
+        /// When the token was issued. It distinguishes tokens.
         let issuedAt: Moment
-        /// How long it is valid from then on.
+        /// The token's lifetime from then on.
         let lifetime: Duration
 
         static func == (one: Content, other: Content) -> Bool {
@@ -24,17 +24,17 @@ struct TokenFiles {
 
     private struct Entry {
         var file: TokenFile
-        /// What stands in it, or will with the batch that is under way or waits; nil: nothing.
+        /// The content of the file, now or after the waiting batches; nil for none.
         var content: Content?
-        /// Nil: there is no file.
+        /// When the file was written; nil if there is no file.
         var writtenAt: Timestamp?
-        /// Why there is no token to write; nil: there is one, or the account has none at all.
+        /// Why there is no token to write; nil if there is one, or if the account has none at all.
         var lack: String?
-        /// Why the file system did not do what it should; nil: it did.
+        /// The error of the file system; nil for none.
         var fault: TokenFolder.Fault?
     }
 
-    /// What one batch does.
+    /// The work of one batch.
     struct Batch: Sendable {
         let folder: TokenFolder
         let jobs: [TokenFolder.Job]
@@ -42,26 +42,26 @@ struct TokenFiles {
     }
 
     private let folder: TokenFolder
-    /// One batch at a time: the key is always the same.
+    /// There is one batch at a time, so the key is always the same.
     let work = BlockingWork<Bool, [String: TokenFolder.Fault]>(
         "authrefreshd.token-files",
         timeLimit: CallerLimits.tokenFileTime,
         piecesMax: 1
     )
     private var entries: [AccountID: Entry] = [:]
-    /// Whose file has which name.
+    /// The account of each file name.
     private var owners: [String: AccountID] = [:]
-    /// What the next batch does, by the files' names; nil contents: the file is removed.
+    /// The work of the next batch, by file name; nil contents remove the file.
     private var waiting: [String: Secret?] = [:]
-    /// Files of nobody that could not be removed.
+    /// Files of no account that could not be removed.
     private var leftovers: Set<String> = []
     private var sweeps = false
     private var isBusy = false
-    /// Told when everything that was wanted before they came is done, or was tried.
+    /// Called when everything requested before has been done or tried.
     private var listeners: [@Sendable () -> Void] = []
-    /// Those whom the batch under way comes too early for.
+    /// Listeners that came after the current batch began.
     private var laterListeners: [@Sendable () -> Void] = []
-    /// When files failed last; nil if none is failing.
+    /// When a file last failed; nil if none is failing.
     private var failedAt: Moment?
 
     init(in folder: String) {
@@ -72,12 +72,12 @@ struct TokenFiles {
     /// Whether nothing is under way.
     var isIdle: Bool { !isBusy && waiting.isEmpty }
 
-    /// The file that an account had last; nil if it had none.
+    /// The last file of an account; nil if it had none.
     func file(of account: AccountID) -> TokenFile? { entries[account]?.file }
 
     func contains(_ account: AccountID) -> Bool { entries[account] != nil }
 
-    /// How long until something has to be looked at: a token ends, or what failed is tried again. Nil if there is nothing.
+    /// How long until a token expires or a failed file is retried; nil if there is nothing to wait for.
     func remaining(at now: Moment) -> Duration? {
         guard !isBusy, !entries.isEmpty || failedAt != nil else { return nil }
         let ends = entries.values.compactMap { $0.content?.remaining(at: now) }
@@ -85,7 +85,7 @@ struct TokenFiles {
         return (ends + [retry].compactMap(\.self)).min()
     }
 
-    /// The accounts whose files are to be looked at now.
+    /// The accounts whose files have to be updated now.
     mutating func due(at now: Moment) -> [AccountID] {
         guard !isBusy else { return [] }
         let isRetryDue = failedAt.map { now.elapsed(since: $0) >= CallerLimits.tokenFileRetry } ?? false
@@ -99,16 +99,16 @@ struct TokenFiles {
         }.map(\.key).sorted()
     }
 
-    /// Files that nobody owns are removed with the next batch: an earlier daemon has left them. Without a folder there are none, and no
-    /// thread is woken for them.
+    /// Removes files that belong to no account in the next batch; an earlier daemon has left them. Without a folder
+    /// there are none, and no thread is woken.
     mutating func sweep() { sweeps = folder.isThere }
 
-    /// The file of an account is to have this content.
+    /// Sets the intended content of an account's file.
     ///
     /// - Parameters:
-    ///   - file: nil: the account has none any more.
-    ///   - content: nil: there is no token that is valid.
-    ///   - text: the content itself; asked for only if it does not stand there already.
+    ///   - file: the file; nil if the account no longer has one.
+    ///   - content: the content; nil if there is no valid token.
+    ///   - text: the text of the content. It is only called if the file does not have it yet.
     mutating func want(
         _ file: TokenFile?,
         _ content: Content?,
@@ -146,7 +146,7 @@ struct TokenFiles {
         waiting[name] = .some(nil)
     }
 
-    /// The next batch; nil if there is nothing to do, or one is under way.
+    /// The next batch; nil if there is nothing to do, or if one is under way.
     mutating func nextBatch() -> Batch? {
         guard !isBusy, !waiting.isEmpty || sweeps else { return nil }
         isBusy = true
@@ -161,16 +161,16 @@ struct TokenFiles {
         )
     }
 
-    /// What is told to the journal after a batch.
+    /// What to write to the journal after a batch.
     enum News: Equatable {
         case failed(AccountID?, String)
         case well
     }
 
-    /// A batch has ended.
+    /// Handles the end of a batch.
     ///
-    /// - Parameter faults: what went wrong, by the files' names; nil: it hangs.
-    /// - Returns: what is new; nil if nothing is.
+    /// - Parameter faults: the errors by file name; nil if the batch hangs.
+    /// - Returns: the news for the journal; nil for none.
     mutating func ended(_ batch: Batch, _ faults: [String: TokenFolder.Fault]?, at now: Moment) -> News? {
         isBusy = false
         let hadFailed = failedAt != nil
@@ -196,20 +196,20 @@ struct TokenFiles {
         }
         entries[owner]?.fault = fault
         guard fault == nil else {
-            // What was wanted does not stand there.
+            // The file does not have the intended content.
             if waiting[job.name] == nil, job.contents != nil { entries[owner]?.content = nil }
             return
         }
         entries[owner]?.writtenAt = job.contents == nil ? nil : now.wall
     }
 
-    /// Calls `done` when all that is wanted now is done, or was tried for `tokenFileTime`.
+    /// Calls `done` when everything requested now has been done, or was tried for `tokenFileTime`.
     mutating func whenSettled(_ done: @escaping @Sendable () -> Void) {
         if !isBusy, waiting.isEmpty { return done() }
         if isBusy, !waiting.isEmpty { laterListeners.append(done) } else { listeners.append(done) }
     }
 
-    /// Nil if the account has no file.
+    /// The status of an account's file; nil if it has none.
     func status(of account: Account) -> TokenFileStatus? {
         guard let file = account.delivery.file else { return nil }
         let entry = entries[account.id]

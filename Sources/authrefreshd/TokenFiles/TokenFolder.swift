@@ -1,37 +1,39 @@
 internal import Glibc
 internal import RefreshCore
 
-/// The folder of the token files. Its calls block where the file system does, so they belong into a piece of `BlockingWork`.
+/// The folder of the token files. Its calls block if the file system does, so call them in a piece of `BlockingWork`.
 ///
-/// It is this user's and no symbolic link, so that nobody else has a say in what is written through it.
+/// It must belong to this user and must not be a symbolic link, so that nobody else can influence what is written in
+/// it.
 struct TokenFolder: Sendable {
     let path: String
 
     enum Fault: Error, Hashable {
-        /// A system call's `errno`.
+        /// A system call failed with this `errno`.
         case failed(errno: Int32)
-        /// A symbolic link, a file, or another user's.
+        /// It is a symbolic link or a file, or belongs to another user.
         case notOurs
         case hangs
     }
 
-    /// What is to be done with a file.
+    /// The work for one file.
     struct Job: Sendable {
         let name: String
-        /// Nil: the file is removed.
+        /// The new contents; nil removes the file.
         let contents: Secret?
     }
 
-    /// Begins the name of a file that is not there in full yet; no account name begins so.
+    /// The first character of the name of an incomplete file. No account name begins with it.
     private static let unfinished = "."
 
-    /// Whether there is anything of this name. It is beside the socket, which was made a moment ago: this does not block.
+    /// Whether something with this name exists. It is next to the socket, which was just created, so this does not
+    /// block.
     var isThere: Bool { unsafe faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
 
     /// Does `jobs`, and removes all files that are neither in them nor in `kept`.
     ///
-    /// - Parameter kept: nil: other files stay.
-    /// - Returns: what went wrong, by the files' names.
+    /// - Parameter kept: the files to keep; nil keeps all.
+    /// - Returns: the errors, by file name.
     func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: Fault] {
         let folder: Int32
         do throws(Fault) {
@@ -57,12 +59,14 @@ struct TokenFolder: Sendable {
         return faults
     }
 
-    /// - Returns: nil if there is no folder, and nobody wants one.
+    /// Opens the folder.
+    ///
+    /// - Returns: nil if there is no folder, and none should be created.
     private func open(creating: Bool) throws(Fault) -> Int32? {
         var folder = openFolder()
         if folder < 0, errno == ENOENT {
             guard creating else { return nil }
-            // Its own folder, too, if the socket's is gone.
+            // Create the parent folder as well, if the socket's folder is gone.
             let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
             unsafe mkdir(parent, 0o700)
             guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .failed(errno: errno) }
@@ -85,10 +89,10 @@ struct TokenFolder: Sendable {
         unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     }
 
-    /// Whoever reads the file has the old token or the new one, never a part.
+    /// Writes a file atomically. Readers get the old token or the new one, but never a part.
     private func write(_ contents: Secret, to name: String, in folder: Int32) throws(Fault) {
         let temporary = Self.unfinished + name
-        // Of a daemon that was killed.
+        // Left over from a daemon that was killed.
         unsafe unlinkat(folder, temporary, 0)
         let file = unsafe openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .failed(errno: errno) }
@@ -101,7 +105,9 @@ struct TokenFolder: Sendable {
         }
     }
 
-    /// - Returns: the `errno`; 0 if all is written.
+    /// Writes all bytes.
+    ///
+    /// - Returns: the `errno`; 0 if everything was written.
     private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Int32 {
         var written = 0
         while written < bytes.count {
@@ -119,7 +125,7 @@ struct TokenFolder: Sendable {
     }
 
     private func sweep(_ folder: Int32, keeping kept: Set<String>) {
-        // The listing closes what it is given.
+        // The listing closes its descriptor.
         guard let listing = unsafe fdopendir(dup(folder)) else { return }
         var stale: [String] = []
         while let entry = unsafe readdir(listing) {
@@ -134,7 +140,7 @@ struct TokenFolder: Sendable {
 }
 
 extension TokenFolder.Fault: CustomStringConvertible {
-    /// The reason, in the words of a sentence about the file.
+    /// The reason, to complete a sentence about the file.
     var description: String {
         switch self {
         case .failed(let number): unsafe String(cString: strerror(number))

@@ -1,39 +1,42 @@
 internal import SignIn
 
-/// Where a browser is sent back to in a web session: `http://127.0.0.1:8400/done`, `com.example.app:/done`, `https://app.example/done`.
+/// The address to which a browser is sent back in a web session: `http://127.0.0.1:8400/done`, `com.example.app:/done`,
+/// `https://app.example/done`.
 struct CallbackAddress: Sendable {
-    /// How what comes there gets to the daemon.
+    /// How the response gets to the daemon.
     enum Kind: Hashable {
         /// The daemon listens on a port of this machine (RFC 8252 §7.3).
         case loopback
-        /// The desktop hands on addresses of the scheme (RFC 8252 §7.1).
+        /// The desktop passes on addresses with this scheme (RFC 8252 §7.1).
         case scheme
-        /// A page of the caller's own does, or a person (RFC 8252 §7.2).
+        /// A page of the caller passes it on, or a person does (RFC 8252 §7.2).
         case page
     }
 
-    /// Why a text is no such address, with what would be.
+    /// Why a text is not a valid callback address, and what would be.
     struct Flaw: Error, Hashable {
         let reason: String
         let hint: String
     }
 
-    /// Bytes: real ones have some dozen.
+    /// The most bytes. Real addresses have some dozen.
     static let bytesMax = 2048
 
     let kind: Kind
-    /// In lower case.
+    /// The scheme in lower case.
     let scheme: String
-    /// In lower case, without a port; nil if there is none.
+    /// The host in lower case, without a port; nil if there is none.
     let host: String?
-    /// Nil: none is named.
+    /// The port; nil if none is named.
     var port: Int?
-    /// From the slash behind the host, "/" if a host has none.
+    /// The path from the slash after the host; "/" if a host has none.
     let path: String
-    /// Scheme and host, and the path, as they were written: servers compare byte for byte.
+    /// Scheme with host, and path, in their original form, because servers compare byte by byte.
     private let written: (head: String, path: String)
 
-    /// - Throws: `Flaw`. The text is not repeated in it.
+    /// Reads an address.
+    ///
+    /// - Throws: `Flaw`, which does not repeat the text.
     init(_ text: String) throws(Flaw) {
         guard text.utf8.count <= Self.bytesMax, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
             throw Flaw(reason: "it is no address", hint: Self.examples)
@@ -58,12 +61,13 @@ struct CallbackAddress: Sendable {
 
     private static let examples = "http://127.0.0.1/done, com.example.app:/done, https://app.example/done"
 
-    /// Schemes that programs of the desktop live on. The same list as that of `authctl`, which names itself for a scheme.
+    /// Schemes that desktop programs depend on. It is the same list as in `authctl`, which registers itself for a
+    /// scheme.
     private static let reserved: Set<String> = [
         "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "mailto",
     ]
 
-    /// Nil for what has no scheme, or a port that is none.
+    /// Parses an address; nil if it has no scheme, or an invalid port.
     ///
     /// - Parameter text: without query and fragment.
     private init?(reading text: some StringProtocol) {
@@ -79,9 +83,9 @@ struct CallbackAddress: Sendable {
             return
         }
         let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "\\" }
-        // What stands before an "@" is there to look like a host.
+        // Text before an "@" could be mistaken for the host.
         guard !authority.contains("@") else { return nil }
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are inside its brackets.
         let end = authority.lastIndex(of: "]") ?? authority.startIndex
         let beforePort = authority[end...].firstIndex(of: ":") ?? authority.endIndex
         let host = authority[..<beforePort].lowercased()
@@ -90,7 +94,7 @@ struct CallbackAddress: Sendable {
         guard digits.isEmpty || digits.allSatisfy(\.isNumber) && port.map({ (1...65_535).contains($0) }) == true else {
             return nil
         }
-        // RFC 3986 §6.2.3: with a host, no path and "/" are the same.
+        // RFC 3986 §6.2.3: with a host, an empty path and "/" are the same.
         let path = rest.dropFirst(2)[authority.endIndex...]
         self.path = path.isEmpty ? "/" : String(path)
         (self.host, self.port) = (host, port)
@@ -101,52 +105,54 @@ struct CallbackAddress: Sendable {
 
     private static let loopbackHosts: Set<String> = ["127.0.0.1", "localhost", "[::1]"]
 
-    /// The address as it was written, with the port.
+    /// The address in its original form, with the port.
     var text: String { written.head + portText + written.path }
 
-    /// The same as a browser shows it: with a path.
+    /// The address as a browser shows it, with a path.
     var shown: String { written.head + portText + path }
 
     private var portText: String { port.map { ":\($0)" } ?? "" }
 
-    /// Whether `url`, an address with whatever was sent along, is at this place.
+    /// Whether `url`, an address with query and fragment, is at this place.
     ///
-    /// Scheme and host without regard to case, the path as it stands, and the port as it is listened on (RFC 8252 §8.10, RFC 3986 §6.2).
+    /// Scheme and host are compared without case, the path exactly, and the port with the one that is listened on (RFC
+    /// 8252 §8.10, RFC 3986 §6.2).
     func isPlace(of url: String) -> Bool {
         guard let other = Self(reading: url.prefix { $0 != "?" && $0 != "#" }) else { return false }
         return other.place == place
     }
 
-    /// What two addresses of one place have in common: a web address without a port has its scheme's.
+    /// The parts by which two addresses are the same place. A web address without a port has its scheme's default port.
     private var place: [String] {
         let known = ["http": 80, "https": 443][scheme]
         return [scheme, host ?? "", (port ?? known).map(String.init) ?? "", host == nil ? "-" : "//", path]
     }
 
-    /// Whether a browser that is sent to one would be at the other.
+    /// Whether a browser that is sent to one address would reach the other.
     func isSame(as other: CallbackAddress) -> Bool {
-        // A loopback callback without a port gets one of its own.
+        // A loopback callback without a port gets a port of its own.
         if kind == .loopback, port == nil || other.port == nil { return false }
         return place == other.place
     }
 }
 
-/// What a browser brought, as the caller gets it: visible characters on one line, whoever sent it.
+/// Makes what a browser delivered safe for the caller: visible characters on one line, whoever sent it.
 enum CallbackURL {
-    /// The callback with what was delivered there.
+    /// The callback address with the delivered query.
     static func text(of address: CallbackAddress, query: some Sequence<UInt8>) -> String {
-        // A form that a page sent can hold anything; "#" would begin another part of the address.
+        // A form from a page can contain anything, and a "#" would begin another part of the address.
         let query = encoded(query, keeping: { $0 != UInt8(ascii: "#") })
         return query.isEmpty ? address.shown : "\(address.shown)?\(query)"
     }
 
-    /// An address that a person or a desktop brought. White space in it is dropped: terminals break long lines, and no address has any.
+    /// An address from a person or a desktop. White space is dropped, because terminals break long lines and addresses
+    /// contain none.
     static func text(brought text: String) -> String {
         let bytes = text.utf8.filter { !($0 == 0x20 || (0x09...0x0D).contains($0)) }
         return encoded(HandedOnAddress.unwrapped(bytes), keeping: { _ in true })
     }
 
-    /// Percent-encodes what is no visible ASCII (RFC 3986 §2.1).
+    /// Percent-encodes everything that is not visible ASCII (RFC 3986 §2.1).
     private static func encoded(_ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var result: [UInt8] = []

@@ -5,7 +5,8 @@ internal import RefreshCore
 internal import SignIn
 internal import Varlink
 
-/// The methods about web sessions. No secret of the daemon's is in them, so they are for every process of the user, as `StartSignIn` is.
+/// The calls about web sessions. They return no secret of the daemon, so every process of the user may call them, like
+/// `StartSignIn`.
 struct WebSessionCalls: Sendable {
     private static let usualTimeoutSec: Int64 = 600
 
@@ -45,17 +46,17 @@ struct WebSessionCalls: Sendable {
         }
     }
 
-    /// Hands what came back to the web session that it belongs to.
+    /// Passes a response to the web session that it belongs to.
     ///
-    /// - Returns: nil if it is a sign-in's, or nobody's.
-    /// - Throws: `InvalidSettings` if it is not the callback of the session that is named.
+    /// - Returns: nil if it belongs to a sign-in, or to nobody.
+    /// - Throws: `InvalidSettings` if it is not the callback of the named session.
     func continueSession(
         _ call: VarlinkCall,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> ContinueSignIn.Reply? {
         let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
         guard let redirect = asked.redirect else { return nil }
-        // A state that a sign-in waits for is that sign-in's, wherever it came to.
+        // If a sign-in waits for this state, the response belongs to that sign-in, wherever it arrived.
         if asked.attempt == nil, let state = (try? PastedRedirect.read(redirect))?.state,
             coordinator.signIns.expecting(state) != nil
         {
@@ -81,7 +82,7 @@ struct WebSessionCalls: Sendable {
 }
 
 extension VarlinkError {
-    /// Why there is no web session.
+    /// The error if a web session cannot begin.
     fileprivate init(_ refusal: WebSessionRefusal, of callback: CallbackAddress) {
         let told: (kind: String, reason: String, hint: String)
         switch refusal {

@@ -5,26 +5,26 @@ internal import RefreshCore
 internal import SignIn
 internal import TextEncodings
 
-/// The web sessions that are under way: each waits for one callback, for the program that asked.
+/// The web sessions under way. Each waits for one callback for the program that requested it.
 ///
-/// They have nothing to do with accounts. What comes back is the caller's to judge; the one thing that is looked at is its address. A
-/// session ends with its callback, with its time, or with its caller.
+/// They are independent of accounts. Only the address of a response is checked; the caller has to check the rest. A
+/// session ends with its callback, after its time limit, or when its caller goes away.
 actor WebSessions {
     /// What the caller of a session is told.
     enum Report: Sendable {
         case started(StartWebSession.Reply)
-        /// The last.
+        /// The last report: the callback has arrived.
         case completed(StartWebSession.Reply)
-        /// The last: it could not begin.
+        /// The last report: the session could not begin.
         case refused(WebSessionRefusal)
-        /// The last, without a callback.
+        /// The last report: there was no callback.
         case ended(WebSessionEnd, CallbackAddress)
     }
 
-    /// What became of an address that was brought by hand, or by the desktop.
+    /// The result of an address that a person or the desktop brought.
     enum Taking: Sendable {
         case taken
-        /// The session that was named has another callback, and goes on.
+        /// The named session has another callback, and continues.
         case refused
         /// No session has this callback.
         case nobodys
@@ -37,7 +37,7 @@ actor WebSessions {
         let startedAt: Moment
         let timeout: Duration
         let follower: Follower
-        /// With the port, once that is known.
+        /// The callback, with the port once it is known.
         var callback: CallbackAddress
         var isStarted = false
         var listener: RedirectListener?
@@ -47,32 +47,34 @@ actor WebSessions {
         }
     }
 
-    /// As many as a browser's request may have that delivers one.
+    /// The same limit as for a browser's request.
     private static let urlBytesMax = RedirectLimits().redirectBytesMax
 
     nonisolated let executor: DispatchQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private let timebase: Timebase
-    /// By their names on the wire.
+    /// The sessions by their ID on the wire.
     private var running: [String: Session] = [:]
     private var alarm: SessionAlarm?
     private var isStopping = false
 
-    /// - Parameter executor: the coordinator's, so that calls need not wait twice.
+    /// Creates the actor.
+    ///
+    /// - Parameter executor: the coordinator's, so that calls wait only once.
     init(executor: DispatchQueueExecutor, timebase: Timebase) {
         self.executor = executor
         self.timebase = timebase
     }
 
-    // MARK: Those who ask
+    // MARK: Callers
 
     /// Begins a session.
     ///
     /// - Parameters:
-    ///   - process: who asks; each has a limit of its own.
-    ///   - follower: told `started` and the end, on this queue, after this returns.
-    /// - Returns: the session's name.
+    ///   - process: the caller's process; each process has its own limit.
+    ///   - follower: receives `started` and the end, on this queue, after this method returns.
+    /// - Returns: the session's ID.
     func start(
         _ callback: CallbackAddress,
         timeout: Duration,
@@ -85,7 +87,7 @@ actor WebSessions {
         guard own < CallerLimits.webSessionsOfProcessMax else { return .failure(.tooMany(.webSessionsOfProcess)) }
         guard running.count < CallerLimits.webSessionsMax else { return .failure(.tooMany(.webSessions)) }
         guard !running.values.contains(where: { $0.callback.isSame(as: callback) }) else { return .failure(.underWay) }
-        // 128 random bits, as a sign-in has them.
+        // 128 random bits, as for a sign-in.
         let id = RandomText.text(bits: 128)
         running[id] = Session(
             process: process,
@@ -106,17 +108,17 @@ actor WebSessions {
         arm()
     }
 
-    /// Ends them all, because the daemon stops.
+    /// Ends all sessions, because the daemon stops.
     func stop() {
         isStopping = true
         for id in running.keys.sorted() { end(id, .stopping) }
     }
 
-    // MARK: What comes back
+    // MARK: Responses
 
-    /// Takes an address that a person brought, or the desktop.
+    /// Handles an address from a person or the desktop.
     ///
-    /// - Parameter id: the session that it is for; nil: the one with this callback.
+    /// - Parameter id: the session that it is for; nil finds the session by its callback.
     func bring(_ text: String, to id: String?) -> Taking {
         advance()
         let url = CallbackURL.text(brought: text)
@@ -134,7 +136,7 @@ actor WebSessions {
         return .taken
     }
 
-    /// Takes what a browser delivered to the listener of the session `id`; nothing at all is an answer, too.
+    /// Handles what a browser delivered to the listener of the session `id`. An empty response counts as well.
     private func delivered(
         _ form: RedirectListener.Delivery,
         to id: String,
@@ -146,7 +148,7 @@ actor WebSessions {
         show(.webSessionDone)
     }
 
-    /// Ends those whose time has come.
+    /// Ends the sessions whose time is over.
     func advance() {
         let now = timebase.now()
         for (id, session) in running where session.remaining(at: now) == .zero { end(id, .timedOut) }
@@ -155,7 +157,7 @@ actor WebSessions {
 
     // MARK: Steps
 
-    /// Listens if the callback is on this machine, and tells the caller where.
+    /// Starts to listen if the callback is on this machine, and tells the caller the address.
     private func open(_ id: String) async {
         guard let callback = running[id]?.callback else { return }
         guard callback.kind == .loopback else { return started(id, at: callback, listener: nil) }
@@ -176,7 +178,7 @@ actor WebSessions {
     }
 
     private func started(_ id: String, at callback: CallbackAddress, listener: RedirectListener?) {
-        // Its caller has gone meanwhile.
+        // The caller has gone in the meantime.
         guard var session = running[id] else {
             listener?.close()
             return
@@ -186,7 +188,7 @@ actor WebSessions {
         session.follower(.started(reply("started", of: id, session)))
     }
 
-    /// Brings here what browsers deliver to the listener of the session `id`.
+    /// Passes on what browsers deliver to the listener of the session `id`.
     private func delivery(to id: String) -> RedirectListener.Deliver {
         { [weak self, queue = executor.queue] form, show in
             queue.async { [weak self] in
@@ -222,7 +224,7 @@ actor WebSessions {
         )
     }
 
-    /// Has `advance` called when the first of them has waited long enough.
+    /// Schedules `advance` for the end of the first session's time.
     private func arm() {
         let now = timebase.now()
         let rest = running.values.map { $0.remaining(at: now) }.min()
@@ -237,7 +239,7 @@ actor WebSessions {
     }
 }
 
-/// Why a web session was not begun.
+/// Why a web session did not begin.
 enum WebSessionRefusal: Error, Hashable, Sendable {
     /// Another session has the same callback.
     case underWay
@@ -252,9 +254,10 @@ enum WebSessionEnd: String, Hashable, Sendable {
     case stopping
 }
 
-/// A timer of its own for sessions: they are few, and no account waits for one.
+/// A timer for the sessions only. They are few, and no account depends on them.
 ///
-/// It does not count while the machine sleeps. Whatever comes in asks the clock first, so that nothing is taken late.
+/// It does not count during a sleep. Everything that arrives checks the clock first, so that nothing is accepted too
+/// late.
 private final class SessionAlarm {
     private let source: any DispatchSourceTimer
 
@@ -267,14 +270,16 @@ private final class SessionAlarm {
 
     deinit { source.cancel() }
 
-    /// - Parameter time: nil: not at all.
+    /// Sets the timer.
+    ///
+    /// - Parameter time: nil stops it.
     func set(after time: Duration?) {
         let deadline = time.map { DispatchTime.now() + .microseconds(Int($0.microseconds)) }
         source.schedule(deadline: deadline ?? .distantFuture)
     }
 }
 
-/// What the browser shows.
+/// The pages that the browser shows.
 extension RedirectPage {
     static let webSessionDone = RedirectPage(
         .success,
