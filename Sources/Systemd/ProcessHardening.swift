@@ -1,6 +1,8 @@
 internal import CSystemd
 internal import Glibc
 
+internal import CLinux
+
 /// Keeps the memory of this process, where tokens lie open, away from other processes and from the disk.
 package enum ProcessHardening {
     /// Forbids core dumps and attaching debuggers; to be called before the first secret is read.

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// What a standard stream can show.
@@ -102,10 +103,4 @@ package enum Charset: Sendable {
             return text.reduce(into: "") { $0 += $1.isASCII ? String($1) : $1 == "…" ? ellipsis : "?" }
         }
     }
-}
-
-/// Nil if the variable is not set, or empty.
-private func environmentValue(_ name: String) -> String? {
-    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-    return unsafe String(cString: value)
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import FoundationEssentials
 internal import Glibc
 internal import Systemd
@@ -31,9 +32,9 @@ struct Agent: ~Copyable {
     ///   - authctl: the path of the program that signs in.
     /// - Throws: `noBus`; the daemon is waited for.
     init(namedSocket: String?, authctl: String) throws(AgentError) {
-        let runtime = Self.environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let socket =
-            namedSocket ?? Self.environment("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
+            namedSocket ?? environmentValue("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
         let server = try Self.connect(Self.sessionBus)
         self.server = server
         self.socket = socket
@@ -238,13 +239,7 @@ struct Agent: ~Copyable {
 
     /// The session bus's address: the desktop's word for it, or where systemd has it.
     static var sessionBus: String {
-        let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
-        return environment("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus"
-    }
-
-    /// Nil: it is not set, or empty.
-    static func environment(_ name: String) -> String? {
-        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-        return unsafe String(cString: value)
+        let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        return environmentValue("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus"
     }
 }

@@ -1,11 +1,12 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import Glibc
 
 /// The program: arguments in, exit status out.
 enum Authctl {
     /// - Parameter arguments: without the program's name.
     static func run(_ arguments: [String]) -> ExitStatus {
-        forbidCoreDumps()
+        CoreDumps.forbid()
         do throws(AuthctlError) {
             if let request = TokenArguments.parse(arguments) {
                 try request.answer { text throws(AuthctlError) in
@@ -56,11 +57,5 @@ enum Authctl {
         // Each command asks the environment when it has no option of its own.
         unsafe setenv("AUTHREFRESH_SOCKET", path, 1)
         return Array(arguments.dropFirst(isJoined ? 1 : 2))
-    }
-
-    /// Tokens pass through this process's memory; a crash must not leave them on disk.
-    private static func forbidCoreDumps() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 }

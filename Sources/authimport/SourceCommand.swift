@@ -90,9 +90,3 @@ struct SourceCommand {
         return bytes
     }
 }
-
-/// The system's words for an error number, in lower case as messages have them.
-func systemText(_ number: Int32) -> String {
-    let text = unsafe String(cString: strerror(number))
-    return text.prefix(1).lowercased() + text.dropFirst()
-}

@@ -66,9 +66,3 @@ enum SourceFile {
         return names.sorted()
     }
 }
-
-/// The environment's values; nil for one that is empty.
-func environmentValue(_ name: String) -> String? {
-    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-    return unsafe String(cString: value)
-}

@@ -28,6 +28,6 @@ struct AgentCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         // Another program, because this one is static and libsystemd is not to be had so.
-        try ProgramBeside.become("authagent", connection.socket.map { ["--socket", $0] } ?? [])
+        try ProgramBeside.agent.become(connection.socket.map { ["--socket", $0] } ?? [])
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// What `authctl login` takes to make an account that is not there yet. `authctl account add` has all settings.

@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 /// A line of the daemon's about an account, as `journalctl -o json` prints it.
 struct JournalLine: Decodable, Sendable {
     /// The fields that are asked for, beside those that journalctl prints always.

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 // What `--json` prints where it is not a reply of the interface as it came. The documentation's page "JSON-of-authctl" lists the fields.
 

@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 /// A browser whose way to a private window we know.
 struct KnownBrowser: Equatable, Sendable {
     /// How it is told what to do.

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// A page that is opened for the person: the browser's process, and the way by which the address gets there.

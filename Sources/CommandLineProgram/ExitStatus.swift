@@ -1,0 +1,42 @@
+/// How `authctl`, and a program that it becomes, ends; the numbers are those of sysexits where it has one for the cause.
+package enum ExitStatus: Int32, CaseIterable, Sendable {
+    case success = 0
+    /// A credential helper has told on standard output why it has no answer.
+    case helperFailed = 1
+    /// A person must act: the grant has ended, or the authorization server asks for the user.
+    case interactionRequired = 3
+    case noSuchAccount = 4
+    /// The account holds no grant.
+    case signedOut = 5
+    case usage = 64
+    /// Something read from a file, from standard input or from the daemon cannot be used.
+    case badData = 65
+    case daemonUnreachable = 69
+    case tryAgainLater = 75
+    case notPermitted = 77
+    case misconfigured = 78
+    /// The command of `authctl exec` cannot be started, or does not exist; the numbers are those of shells.
+    case cannotRunCommand = 126
+    case commandNotFound = 127
+    /// The user broke off; the shell's number for SIGINT.
+    case cancelled = 130
+
+    /// Ranks the outcomes of several accounts: what a person must do comes before what time will heal.
+    private var urgency: Int {
+        switch self {
+        case .success: 0
+        case .tryAgainLater: 1
+        case .signedOut: 2
+        case .noSuchAccount: 3
+        case .misconfigured: 4
+        case .interactionRequired: 5
+        case .notPermitted, .badData, .usage, .cannotRunCommand, .commandNotFound, .helperFailed: 6
+        case .daemonUnreachable, .cancelled: 7
+        }
+    }
+
+    /// The more urgent of two outcomes.
+    package static func worst(_ first: ExitStatus, _ second: ExitStatus) -> ExitStatus {
+        second.urgency > first.urgency ? second : first
+    }
+}
