@@ -119,7 +119,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
+        .target(name: "Systemd", dependencies: ["CLinux", "CSystemd"], swiftSettings: strict),
         .target(name: "SecretService", dependencies: ["CSystemd", "RefreshCore", "Systemd"], swiftSettings: strict),
 
         // JSON, read and written: one grammar, which shows repeated members and stops at limits.
@@ -173,7 +173,14 @@ let package = Package(
         ),
 
         // What a terminal can show, and text that is safe to show there.
-        .target(name: "Terminal", dependencies: ["AuthRefreshInterface"], swiftSettings: strict + hotPath),
+        .target(
+            name: "Terminal",
+            dependencies: ["AuthRefreshInterface", "CommandLineProgram"],
+            swiftSettings: strict + hotPath
+        ),
+
+        // What the programs that people start have in common: how they end, and how their texts name things.
+        .target(name: "CommandLineProgram", dependencies: ["CLinux"], swiftSettings: strict + hotPath),
 
         // A picture that a telephone reads off the terminal.
         .target(name: "QRCode", swiftSettings: strict),
@@ -223,8 +230,8 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "CLinux", "CStartup", "LoopbackPeer", "QRCode", "StandardDescriptors", "StrictJSON",
-                "Terminal", "TextEncodings", "VarlinkClient",
+                "AuthRefreshInterface", "CLinux", "CStartup", "CommandLineProgram", "LoopbackPeer", "QRCode",
+                "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],
@@ -235,8 +242,8 @@ let package = Package(
         .executableTarget(
             name: "authagent",
             dependencies: [
-                "AuthRefreshInterface", "CSystemd", "StandardDescriptors", "StrictJSON", "Systemd", "TextEncodings",
-                "VarlinkClient",
+                "AuthRefreshInterface", "CSystemd", "CommandLineProgram", "StandardDescriptors", "StrictJSON",
+                "Systemd", "TextEncodings", "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
@@ -245,8 +252,8 @@ let package = Package(
         .executableTarget(
             name: "authimport",
             dependencies: [
-                "AuthRefreshInterface", "CSwiftRuntime", "MovingIn", "RefreshCore", "StandardDescriptors", "StrictJSON",
-                "Terminal", "TextEncodings", "VarlinkClient",
+                "AuthRefreshInterface", "CSwiftRuntime", "CommandLineProgram", "MovingIn", "RefreshCore",
+                "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
@@ -372,9 +379,8 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "authimport", "AuthRefreshInterface", "MovingIn", "QRCode", "StrictJSON", "Terminal",
-                "TestSupport",
-                "VarlinkClient",
+                "authctl", "authimport", "AuthRefreshInterface", "CommandLineProgram", "MovingIn", "QRCode",
+                "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],
@@ -432,7 +438,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SystemdTests",
-            dependencies: ["CSystemd", "Systemd", "SystemdProbe"],
+            dependencies: ["CLinux", "CSystemd", "Systemd", "SystemdProbe"],
             exclude: ["Probe"],
             swiftSettings: strict
         ),

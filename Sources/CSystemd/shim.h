@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
@@ -18,15 +17,6 @@
 static inline int authrefresh_restart_unit(sd_bus *bus, const char *unit) {
     return sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
         "org.freedesktop.systemd1.Manager", "RestartUnit", NULL, NULL, "ss", unit, "replace");
-}
-
-// prctl is variadic in glibc, and Swift imports no variadic function.
-static inline int authrefresh_set_dumpable(int dumpable) {
-    return prctl(PR_SET_DUMPABLE, (unsigned long)dumpable, 0UL, 0UL, 0UL);
-}
-
-static inline int authrefresh_get_dumpable(void) {
-    return prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL);
 }
 
 // Which file `path` leads to, without asking the server of a network or FUSE file system for what the kernel knows already

@@ -1,6 +1,8 @@
 internal import CSystemd
 internal import Glibc
 
+internal import CLinux
+
 /// Protects the memory of this process, which contains plain tokens, from other processes and from the disk.
 package enum ProcessHardening {
     /// Forbids core dumps and debuggers. Call it before the first secret is read.

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// What a standard stream can show.
@@ -106,10 +107,4 @@ package enum Charset: Sendable {
             return text.reduce(into: "") { $0 += $1.isASCII ? String($1) : $1 == "…" ? ellipsis : "?" }
         }
     }
-}
-
-/// The value of the variable; nil if it is not set or is empty.
-private func environmentValue(_ name: String) -> String? {
-    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-    return unsafe String(cString: value)
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import FoundationEssentials
 internal import Glibc
 internal import Systemd
@@ -34,9 +35,9 @@ struct Agent: ~Copyable {
     ///   - authctl: the path of the program that signs in.
     /// - Throws: `noBus`. A missing daemon is not an error; the agent waits for it.
     init(namedSocket: String?, authctl: String) throws(AgentError) {
-        let runtime = Self.environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let socket =
-            namedSocket ?? Self.environment("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
+            namedSocket ?? environmentValue("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
         let server = try Self.connect(Self.sessionBus)
         self.server = server
         self.socket = socket
@@ -241,13 +242,7 @@ struct Agent: ~Copyable {
 
     /// The session bus's address from the desktop, or else systemd's default.
     static var sessionBus: String {
-        let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
-        return environment("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus"
-    }
-
-    /// The value of a variable; nil if it is not set or is empty.
-    static func environment(_ name: String) -> String? {
-        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-        return unsafe String(cString: value)
+        let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        return environmentValue("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus"
     }
 }

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 internal import StandardDescriptors
 
@@ -22,7 +23,7 @@ func address() throws(AgentError) -> String {
 func openByPortal(parentWindow: String) throws(AgentError) {
     let uri = try address()
     let portal = try Portal(address: Agent.sessionBus)
-    try portal.open(uri, parentWindow: parentWindow, activationToken: Agent.environment("XDG_ACTIVATION_TOKEN"))
+    try portal.open(uri, parentWindow: parentWindow, activationToken: environmentValue("XDG_ACTIVATION_TOKEN"))
 }
 
 do throws(AgentError) {

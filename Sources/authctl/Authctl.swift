@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import Glibc
 
 /// The program: arguments in, exit status out.
@@ -7,7 +8,7 @@ enum Authctl {
     ///
     /// - Parameter arguments: without the program's name.
     static func run(_ arguments: [String]) -> ExitStatus {
-        forbidCoreDumps()
+        CoreDumps.forbid()
         do throws(AuthctlError) {
             if let request = TokenArguments.parse(arguments) {
                 try request.answer { text throws(AuthctlError) in
@@ -58,11 +59,5 @@ enum Authctl {
         // Each command reads the environment if it has no option of its own.
         unsafe setenv("AUTHREFRESH_SOCKET", path, 1)
         return Array(arguments.dropFirst(isJoined ? 1 : 2))
-    }
-
-    /// Disables core dumps. This process has tokens in memory, and a crash must not write them to disk.
-    private static func forbidCoreDumps() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 }

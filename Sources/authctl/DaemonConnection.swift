@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import FoundationEssentials
 internal import Glibc
 internal import StrictJSON
@@ -286,16 +287,11 @@ enum SocketPath {
             }
             return option
         }
-        if let path = environment("AUTHREFRESH_SOCKET") { return path }
+        if let path = environmentValue("AUTHREFRESH_SOCKET") { return path }
         // Without a login session the variable is missing, but the user manager of a lingering user has created the
         // folder.
-        let runtime = environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+        let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         return "\(runtime)/authrefreshd/io.authrefresh"
-    }
-
-    private static func environment(_ name: String) -> String? {
-        guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-        return unsafe String(cString: value)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import FoundationEssentials
 internal import RefreshCore
 internal import StrictJSON
@@ -16,14 +17,14 @@ struct DaemonRefusal {
 
     var accountExists: Bool { name == AccountExistsError.name }
 
-    var status: Int32 {
+    var status: ExitStatus {
         switch name {
-        case InteractionRequiredError.name: 3
-        case SignedOutError.name: 5
-        case InvalidSettingsError.name, AccountExistsError.name: 64
-        case MisconfiguredError.name: 78
-        case PermissionDeniedError.name: 77
-        default: 75
+        case InteractionRequiredError.name: .interactionRequired
+        case SignedOutError.name: .signedOut
+        case InvalidSettingsError.name, AccountExistsError.name: .usage
+        case MisconfiguredError.name: .misconfigured
+        case PermissionDeniedError.name: .notPermitted
+        default: .tryAgainLater
         }
     }
 

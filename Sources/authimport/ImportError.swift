@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import MovingIn
 internal import StrictJSON
 internal import Terminal
@@ -35,22 +36,21 @@ enum ImportError: Error {
 }
 
 extension ImportError {
-    /// The exit status, the same as for all commands of authctl.
-    var status: Int32 {
+    var status: ExitStatus {
         switch self {
-        case .usage, .exists, .ambiguous, .oneAccountOnly: 64
-        case .noSuchAccount: 4
+        case .usage, .exists, .ambiguous, .oneAccountOnly: .usage
+        case .noSuchAccount: .noSuchAccount
         case .reading(let error): error.status
-        case .stillRunning: 75
-        case .incomplete: 65
-        case .noDaemon: 69
-        case .notPermitted: 77
-        case .noAnswer: 75
+        case .stillRunning: .tryAgainLater
+        case .incomplete: .badData
+        case .noDaemon: .daemonUnreachable
+        case .notPermitted: .notPermitted
+        case .noAnswer: .tryAgainLater
         case .refused(let refusal): refusal.status
         case .grantRefused(_, let refusal): refusal.status
-        case .notRemoved: 75
-        case .cannotWriteOutput: 65
-        case .cancelled: 130
+        case .notRemoved: .tryAgainLater
+        case .cannotWriteOutput: .tryAgainLater
+        case .cancelled: .cancelled
         }
     }
 
@@ -112,7 +112,7 @@ extension ImportError {
     var json: String {
         JSONText.object([
             ("error", JSONText.quote("authctl.Import")),
-            ("exitStatus", String(status)),
+            ("exitStatus", String(status.rawValue)),
             ("hints", "[" + (hint.map { JSONText.quote(PlainText.line($0)) } ?? "") + "]"),
             ("message", JSONText.quote(PlainText.line(message))),
         ]) + "\n"
@@ -120,11 +120,11 @@ extension ImportError {
 }
 
 extension MovingInError {
-    fileprivate var status: Int32 {
+    fileprivate var status: ExitStatus {
         switch self {
-        case .wrongFormat, .encrypted, .tooLarge, .tooManyAccounts, .unreadable: 65
-        case .programMissing: 78
-        case .programFailed, .programTimedOut: 75
+        case .wrongFormat, .encrypted, .tooLarge, .tooManyAccounts, .unreadable: .badData
+        case .programMissing: .misconfigured
+        case .programFailed, .programTimedOut: .tryAgainLater
         }
     }
 

@@ -1,8 +1,11 @@
+internal import CommandLineProgram
 internal import MovingIn
 
 /// The arguments from `authctl import`, which has checked them. The value of each option is the next word.
 struct ImportRequest {
     var socket = ""
+    /// The name by which a shell finds authctl.
+    var called = CalledName.usual
     var isJSON = false
     var isDryRun = false
     var takesAll = false
@@ -38,6 +41,7 @@ struct ImportRequest {
         guard let value else { throw .usage }
         switch option {
         case "--socket": socket = value
+        case "--called": called = CalledName(name: value)
         case "--file": file = value
         case "--as": newName = value
         case "--password-file": passwordFile = value

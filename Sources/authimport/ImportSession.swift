@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 internal import MovingIn
 internal import Terminal
@@ -5,28 +6,30 @@ internal import Terminal
 /// One run of `authctl import`.
 struct ImportSession {
     private let request: ImportRequest
+    private let messages: Messages
     private let daemon: Daemon
     private var records: [TransferRecord] = []
 
-    init(_ request: ImportRequest) {
+    init(_ request: ImportRequest, _ messages: Messages) {
         self.request = request
+        self.messages = messages
         daemon = Daemon(socket: request.socket)
     }
 
     /// Runs the import.
     ///
     /// - Returns: the exit status.
-    mutating func run() throws(ImportError) -> Int32 {
+    mutating func run() throws(ImportError) -> ExitStatus {
         let search = AccountSearch(request)
-        for problem in search.problems { Messages.warn(problem.message, isJSON: request.isJSON) }
+        for problem in search.problems { messages.warn(problem.message) }
         let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && !request.isJSON
         let takesNone = request.names.isEmpty && !request.takesAll && !canAsk
         guard !request.isDryRun, !takesNone else {
-            try Messages.answer(AccountTable(accounts: search.accounts).text(isJSON: request.isJSON))
+            try messages.answer(AccountTable(accounts: search.accounts).text(isJSON: request.isJSON))
             if takesNone, !request.isDryRun, !search.accounts.isEmpty {
-                Messages.note("nothing was taken over: name accounts, or use --all", isJSON: request.isJSON)
+                messages.note("nothing was taken over: name accounts, or use --all")
             }
-            guard search.accounts.isEmpty, let problem = search.problems.first else { return 0 }
+            guard search.accounts.isEmpty, let problem = search.problems.first else { return .success }
             return ImportError.reading(problem).status
         }
         let chosen = try choose(among: search.accounts)
@@ -35,10 +38,10 @@ struct ImportSession {
             if asks, try !confirm(found) { continue }
             transfer(found)
         }
-        if chosen.isEmpty { Messages.note("no account was found in another program", isJSON: request.isJSON) }
-        if request.isJSON { try Messages.answer(ImportDocument(accounts: records.map(\.document)).text) }
+        if chosen.isEmpty { messages.note("no account was found in another program") }
+        if request.isJSON { try messages.answer(ImportDocument(accounts: records.map(\.document)).text) }
         let unread = chosen.isEmpty ? search.problems.first.map { [ImportError.reading($0).status] } ?? [] : []
-        return (records.map(\.status) + unread).max { TransferRecord.urgency($0) < TransferRecord.urgency($1) } ?? 0
+        return (records.map(\.status) + unread).reduce(.success, ExitStatus.worst)
     }
 
     private func choose(among accounts: [FoundAccount]) throws(ImportError) -> [FoundAccount] {
@@ -58,7 +61,7 @@ struct ImportSession {
 
     private func confirm(_ found: FoundAccount) throws(ImportError) -> Bool {
         let server = PlainText.line(AccountTable.server(of: found))
-        Messages.write("take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
+        messages.ask("take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
         guard let answer = readLine() else { throw .cancelled }
         return ["y", "yes"].contains(answer.lowercased())
     }
@@ -67,24 +70,21 @@ struct ImportSession {
         let name = request.newName ?? found.name
         if found.hasGrant, !found.source.processes.isEmpty {
             let programs = found.source.processes.joined(separator: ", ")
-            Messages.note(
-                "'\(found.name)' must not be used by \(found.source.title) any more; looking for \(programs)",
-                isJSON: request.isJSON
-            )
+            messages.note("'\(found.name)' must not be used by \(found.source.title) any more; looking for \(programs)")
         }
         do throws(ImportError) {
             let outcome = try Transfer(daemon: daemon, found: found, name: name).run()
             records.append(TransferRecord(found, name: name, outcome))
         } catch {
             records.append(TransferRecord(found, name: name, error))
-            Messages.write(request.isJSON ? error.json : error.text)
+            messages.tell(error)
             return
         }
         guard !request.isJSON, let record = records.last else { return }
         do throws(ImportError) {
-            try Messages.answer(record.text)
+            try messages.answer(record.text)
         } catch {
-            Messages.write(error.text)
+            messages.tell(error)
         }
     }
 }

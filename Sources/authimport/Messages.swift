@@ -1,35 +1,47 @@
+internal import CommandLineProgram
 internal import Glibc
 internal import StrictJSON
 internal import Terminal
 
 /// Writes the answer to standard output, and everything else to standard error.
-enum Messages {
+struct Messages {
+    let isJSON: Bool
+    /// What the texts call authctl.
+    let called: CalledName
+
     /// Writes the answer.
     ///
     /// - Throws: `cannotWriteOutput`.
-    static func answer(_ text: String) throws(ImportError) {
+    func answer(_ text: String) throws(ImportError) {
         guard write(text, to: STDOUT_FILENO) else { throw .cannotWriteOutput }
     }
 
-    static func write(_ text: String) {
+    /// Asks a person, who answers on the same line.
+    func ask(_ question: String) {
+        _ = write(question, to: STDERR_FILENO)
+    }
+
+    func tell(_ error: ImportError) {
+        _ = write(isJSON ? error.json : error.text, to: STDERR_FILENO)
+    }
+
+    func warn(_ message: String) {
+        say("warning", message)
+    }
+
+    func note(_ message: String) {
+        say("note", message)
+    }
+
+    private func say(_ kind: String, _ message: String) {
+        let line = PlainText.line(message)
+        let text = isJSON ? JSONText.object([(kind, JSONText.quote(line))]) + "\n" : "authctl: \(kind): \(line)\n"
         _ = write(text, to: STDERR_FILENO)
     }
 
-    static func warn(_ message: String, isJSON: Bool) {
-        say("warning", message, isJSON)
-    }
-
-    static func note(_ message: String, isJSON: Bool) {
-        say("note", message, isJSON)
-    }
-
-    private static func say(_ kind: String, _ message: String, _ isJSON: Bool) {
-        let line = PlainText.line(message)
-        write(isJSON ? JSONText.object([(kind, JSONText.quote(line))]) + "\n" : "authctl: \(kind): \(line)\n")
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
+    private func write(_ text: String, to descriptor: Int32) -> Bool {
+        let text = called.inText(text)
+        var rest = Array((isJSON ? text : Charset.current.rendered(text)).utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }

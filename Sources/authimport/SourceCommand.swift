@@ -92,9 +92,3 @@ struct SourceCommand {
         return bytes
     }
 }
-
-/// The system's text for an error number, in lower case as in all messages.
-func systemText(_ number: Int32) -> String {
-    let text = unsafe String(cString: strerror(number))
-    return text.prefix(1).lowercased() + text.dropFirst()
-}

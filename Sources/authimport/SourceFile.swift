@@ -67,9 +67,3 @@ enum SourceFile {
         return names.sorted()
     }
 }
-
-/// The value of a variable; nil if it is not set or is empty.
-func environmentValue(_ name: String) -> String? {
-    guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-    return unsafe String(cString: value)
-}

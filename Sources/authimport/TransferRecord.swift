@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import MovingIn
 internal import Terminal
 
@@ -11,7 +12,7 @@ struct TransferRecord {
     let notes: [String]
     /// How to remove the account from the source; empty if nothing was taken over.
     let retire: [String]
-    let status: Int32
+    let status: ExitStatus
 
     init(_ found: FoundAccount, name: String, _ outcome: Transfer.Outcome) {
         self.name = name
@@ -19,13 +20,13 @@ struct TransferRecord {
         let moved: MovableAccount
         switch outcome {
         case .taken(let account):
-            (moved, self.outcome, status) = (account, "taken", 0)
+            (moved, self.outcome, status) = (account, "taken", .success)
             message = "taken over from \(found.source.title), and refreshed once"
         case .settingsOnly(let account):
-            (moved, self.outcome, status) = (account, "settings", 0)
+            (moved, self.outcome, status) = (account, "settings", .success)
             message = "settings taken over from \(found.source.title); sign in: authctl login \(name)"
         case .unproved(let account, let refusal):
-            (moved, self.outcome, status) = (account, "unproved", refusal?.status ?? 75)
+            (moved, self.outcome, status) = (account, "unproved", refusal?.status ?? .tryAgainLater)
             let reason = refusal?.message ?? "the daemon gave no answer"
             let next = refusal?.hint ?? "the daemon tries again"
             message = "taken over from \(found.source.title), but not refreshed yet: \(reason); \(next)"
@@ -55,17 +56,12 @@ struct TransferRecord {
     var document: ImportDocument.Account {
         ImportDocument.Account(
             account: name,
-            exitStatus: status,
+            exitStatus: status.rawValue,
             message: message,
             notes: notes,
             outcome: outcome,
             program: source.rawValue,
             retire: retire
         )
-    }
-
-    /// Orders statuses like authctl: what a person must do comes before what passes by itself.
-    static func urgency(_ status: Int32) -> Int {
-        [0, 75, 5, 4, 78, 3, 77, 65, 64, 69, 130].firstIndex(of: status) ?? 0
     }
 }

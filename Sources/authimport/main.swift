@@ -1,21 +1,21 @@
 // For the linker: the YAML package needs Foundation, and a static Foundation is complete only if a static target
 // imports it.
 internal import Foundation
+internal import CommandLineProgram
 internal import Glibc
 internal import StandardDescriptors
 
 StandardDescriptors.fillGaps()
 _ = signal(SIGPIPE, SIG_IGN)
-// This process has refresh tokens in memory. A crash must not write them to disk.
-var none = rlimit(rlim_cur: 0, rlim_max: 0)
-unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+CoreDumps.hideMemory()
 
+var messages = Messages(isJSON: CommandLine.arguments.contains("--json"), called: .usual)
 do throws(ImportError) {
     let request = try ImportRequest(Array(CommandLine.arguments.dropFirst()))
-    var session = ImportSession(request)
-    exit(try session.run())
+    messages = Messages(isJSON: request.isJSON, called: request.called)
+    var session = ImportSession(request, messages)
+    exit(try session.run().rawValue)
 } catch {
-    let isJSON = CommandLine.arguments.contains("--json")
-    Messages.write(isJSON ? error.json : error.text)
-    exit(error.status)
+    messages.tell(error)
+    exit(error.status.rawValue)
 }

@@ -1,7 +1,8 @@
-import CSystemd
 import Glibc
 import Systemd
 import Testing
+
+import CLinux
 
 @Suite struct ProcessHardeningTests {
     @Test func `a hardened process is not dumpable, writes no core, and a core would hold no memory`() async {

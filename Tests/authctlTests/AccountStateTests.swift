@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Testing
 
 @testable import authctl
@@ -27,10 +28,10 @@ import Testing
     }
 
     @Test func `a problem for a person outranks one that passes by itself`() {
-        let outcomes: [authctl.ExitStatus] = [
+        let outcomes: [CommandLineProgram.ExitStatus] = [
             .tryAgainLater, .interactionRequired, .misconfigured, .signedOut, .success,
         ]
-        #expect(outcomes.reduce(.success, authctl.ExitStatus.worst) == .interactionRequired)
-        #expect(authctl.ExitStatus.worst(.tryAgainLater, .success) == .tryAgainLater)
+        #expect(outcomes.reduce(.success, CommandLineProgram.ExitStatus.worst) == .interactionRequired)
+        #expect(CommandLineProgram.ExitStatus.worst(.tryAgainLater, .success) == .tryAgainLater)
     }
 }

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Foundation
 import Glibc
 import Testing
@@ -6,7 +7,7 @@ import Testing
 @testable import authctl
 
 @Suite struct AuthctlErrorTests {
-    static let rows: [(AuthctlError, authctl.ExitStatus)] = [
+    static let rows: [(AuthctlError, CommandLineProgram.ExitStatus)] = [
         (.secretAsArgument(option: "--password"), .usage),
         (.unknownCommand(suggestion: nil, helpCommand: "authctl --help"), .usage),
         (.usage(.noFileToImport), .usage),
@@ -39,8 +40,7 @@ import Testing
         (.connection(.endedAndThen(.unreachable(socket: "s", errno: ENOENT))), .daemonUnreachable),
         (.connection(.unreadableReply), .badData),
         (.signOutFailed(account: "a", step: "revoke", reason: "s"), .tryAgainLater),
-        (.cannotStartAgent(path: "/p", errno: ENOENT), .misconfigured),
-        (.cannotStartDaemon(path: "/p", errno: ENOENT), .misconfigured),
+        (.cannotStart(.agent, path: "/p", errno: ENOENT), .misconfigured),
         (.cannotRunCommand(name: "c", errno: ENOENT), .commandNotFound),
         (.cannotRunCommand(name: "c", errno: EACCES), .cannotRunCommand),
         (.boundToken(account: "a"), .misconfigured),

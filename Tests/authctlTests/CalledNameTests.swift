@@ -1,3 +1,4 @@
+import CommandLineProgram
 import Testing
 
 @testable import authctl
@@ -21,17 +22,17 @@ import Testing
 
     @Test func `the name is authctl if a shell finds this program by it`() {
         let links = Self.second.merging(["/usr/bin/authctl": "/usr/bin/authrefreshctl"]) { first, _ in first }
-        #expect(CalledName.choose(by: surroundings(path: "/bin:/usr/bin", links: links)) == "authctl")
+        #expect(CalledName.choose(by: surroundings(path: "/bin:/usr/bin", links: links)) == .usual)
     }
 
     @Test func `the name is authrefreshctl if authctl is another project's or missing`() {
         let links = Self.second.merging(["/opt/bin/authctl": "/opt/bin/authctl"]) { first, _ in first }
-        #expect(CalledName.choose(by: surroundings(path: "/opt/bin:/usr/bin", links: links)) == "authrefreshctl")
-        #expect(CalledName.choose(by: surroundings(path: "/usr/bin", links: Self.second)) == "authrefreshctl")
+        #expect(CalledName.choose(by: surroundings(path: "/opt/bin:/usr/bin", links: links)) == .unmistakable)
+        #expect(CalledName.choose(by: surroundings(path: "/usr/bin", links: Self.second)) == .unmistakable)
     }
 
     @Test func `a program that a shell finds by no name keeps the default name`() {
-        #expect(CalledName.choose(by: surroundings(path: "/bin", links: Self.second)) == "authctl")
+        #expect(CalledName.choose(by: surroundings(path: "/bin", links: Self.second)) == .usual)
     }
 
     @Test(arguments: [
@@ -42,6 +43,10 @@ import Testing
         ("git-credential-authctl get; /opt/authctl login", "git-credential-authctl get; /opt/authctl login"),
     ])
     func `only commands get the other name`(text: String, expected: String) {
-        #expect(CalledName.rename(text, to: "authrefreshctl") == expected)
+        #expect(CalledName.unmistakable.inText(text) == expected)
+    }
+
+    @Test func `the commands that get the other name are those that there are`() {
+        #expect(CalledName.commands == Set(CommandPath().names).union(["help"]))
     }
 }

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Terminal
 import Testing
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthRefreshInterface
+import CommandLineProgram
 import Foundation
 import Testing
 

@@ -1,11 +1,12 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Testing
 
 @testable import authctl
 
 @Suite struct RefusalReportTests {
     /// Each error of the interface with every optional field left out, and the exit status it must have.
-    static let rows: [(name: String, parameters: String, status: authctl.ExitStatus)] = [
+    static let rows: [(name: String, parameters: String, status: CommandLineProgram.ExitStatus)] = [
         (NoSuchAccountError.name, #"{"account":"a"}"#, .noSuchAccount),
         (AccountExistsError.name, #"{"account":"a"}"#, .usage),
         (InvalidSettingsError.name, #"{"field":"name","reason":"r"}"#, .badData),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineProgram
 import Foundation
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
 
     @Test func `every exit status is shown by a transcript`() throws {
         let shown = Set(try Transcript.all.map { try $0.get().status })
-        #expect(Set(authctl.ExitStatus.allCases.map(\.rawValue)).subtracting(shown) == [])
+        #expect(Set(CommandLineProgram.ExitStatus.allCases.map(\.rawValue)).subtracting(shown) == [])
     }
 
     @Test func `every command is shown by a transcript`() throws {

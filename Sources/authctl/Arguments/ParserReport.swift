@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import TextEncodings
 
 /// Gives the argument parser's messages the format of all our messages.
@@ -8,7 +9,7 @@ enum ParserReport {
     /// - Throws: `usage` if the arguments were wrong.
     static func end(with error: any Error, arguments: [String]) throws(AuthctlError) {
         guard AuthctlCommand.exitCode(for: error) != .success else {
-            let text = CalledName.inText(AuthctlCommand.fullMessage(for: error))
+            let text = CalledName.here.inText(AuthctlCommand.fullMessage(for: error))
             return try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
         }
         let text = AuthctlCommand.message(for: error)

@@ -28,6 +28,6 @@ struct AgentCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         // It is a separate program, because this one is static and libsystemd cannot be linked statically.
-        try ProgramBeside.become("authagent", connection.socket.map { ["--socket", $0] } ?? [])
+        try ProgramBeside.agent.become(connection.socket.map { ["--socket", $0] } ?? [])
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import Glibc
 
 /// `authctl import`.
@@ -83,29 +84,13 @@ struct ImportCommand: ParsableCommand {
             throw .usage(.allAndNames)
         }
         let options = [
-            ("--socket", try SocketPath.resolve(option: connection.socket)), ("--from", from?.rawValue),
-            ("--file", file), ("--as", newName), ("--password-file", passwordFile),
+            ("--called", CalledName.here.name), ("--socket", try SocketPath.resolve(option: connection.socket)),
+            ("--from", from?.rawValue), ("--file", file), ("--as", newName), ("--password-file", passwordFile),
         ]
         var words = options.flatMap { option, value in value.map { [option, $0] } ?? [] }
         if output.json { words.append("--json") }
         if dryRun { words.append("--dry-run") }
         if all { words.append("--all") }
-        try ProgramBeside.become("authimport", words + ["--"] + name)
-    }
-}
-
-/// A program that is installed next to this one.
-enum ProgramBeside {
-    /// Replaces this process by that program, with execve(2).
-    ///
-    /// - Throws: `cannotStartAgent`. It never returns otherwise.
-    static func become(_ name: String, _ arguments: [String]) throws(AuthctlError) {
-        let own = Surroundings.real.program
-        let program = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/" + name
-        var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-        unsafe execv(program, &words)
-        let number = errno
-        unsafe words.forEach { unsafe free($0) }
-        throw .cannotStartAgent(path: program, errno: number)
+        try ProgramBeside.importer.become(words + ["--"] + name)
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
 
@@ -112,14 +113,7 @@ struct StoreRestoreCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         // The daemon's program next to this one, because only the daemon opens the store.
-        let own = Surroundings.real.program
-        let program = String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)]) + "/authrefreshd"
-        let words = [program] + (connection.socket.map { ["--socket", $0] } ?? []) + ["--restore=" + file]
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        unsafe execv(program, &arguments)
-        let number = errno
-        unsafe arguments.forEach { unsafe free($0) }
-        throw .cannotStartDaemon(path: program, errno: number)
+        try ProgramBeside.daemon.become((connection.socket.map { ["--socket", $0] } ?? []) + ["--restore=" + file])
     }
 }
 

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// The machine as this process sees it. Tests replace it.
@@ -34,10 +35,7 @@ struct Surroundings: Sendable {
     static var real: Surroundings {
         Surroundings(
             user: geteuid(),
-            environment: { name in
-                guard let value = unsafe getenv(name), unsafe value.pointee != 0 else { return nil }
-                return unsafe String(cString: value)
-            },
+            environment: { environmentValue($0) },
             file: status,
             text: contents,
             program: realPath("/proc/self/exe"),

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// Reads secrets from a file, from standard input, or from a terminal without echo.

@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 /// A journal line of the daemon about an account, in the format of `journalctl -o json`.
 struct JournalLine: Decodable, Sendable {
     /// The requested fields, in addition to those that journalctl always prints.

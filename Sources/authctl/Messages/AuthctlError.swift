@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import StrictJSON
 internal import Terminal
@@ -39,10 +40,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case signOutFailed(account: String, step: String, reason: String)
     /// The failures were already reported one by one. Only the exit status is left.
     case reported(ExitStatus)
-    /// The notification program is not where it should be.
-    case cannotStartAgent(path: String, errno: Int32)
-    /// The daemon's program, which restores a store, cannot be started.
-    case cannotStartDaemon(path: String, errno: Int32)
+    /// A program of ours is not where it should be.
+    case cannotStart(ProgramBeside, path: String, errno: Int32)
     /// The command that should get the token cannot be started.
     case cannotRunCommand(name: String, errno: Int32)
     /// The token is useless for a program that does not have the account's key (RFC 9449).
@@ -107,13 +106,7 @@ extension AuthctlError {
                 message: "'\(account)': \(SignOutText.failure(of: step)): \(reason)",
                 hints: [SignOutText.hint(for: step, of: account)]
             )
-        case .cannotStartAgent(let path, let number):
-            Report(
-                status: .misconfigured,
-                message: "cannot start '\(path)': \(systemText(number))",
-                hints: ["systemd/install puts it beside authctl"]
-            )
-        case .cannotStartDaemon(let path, let number):
+        case .cannotStart(_, let path, let number):
             Report(
                 status: .misconfigured,
                 message: "cannot start '\(path)': \(systemText(number))",
@@ -177,7 +170,7 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .keptButNotFresh,
             .signOutFailed,
-            .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH, .cannotRunCommand, .boundToken, .noPrivateWindow,
+            .cannotStart, .cannotStartSSH, .cannotRunCommand, .boundToken, .noPrivateWindow,
             .noPortal,
             .portalFailed, .noSuchBrowser,
             .noContext,
@@ -257,8 +250,7 @@ extension AuthctlError {
         case .keptButNotFresh(_, let cause): cause.name
         case .signOutFailed: "authctl.SignOutStepFailed"
         case .reported: ""
-        case .cannotStartAgent: "authctl.CannotStartAgent"
-        case .cannotStartDaemon: "authctl.CannotStartDaemon"
+        case .cannotStart(let program, _, _): program.errorName
         case .cannotRunCommand: "authctl.CannotRunCommand"
         case .boundToken: "authctl.BoundToken"
         case .cannotStartSSH: "authctl.CannotStartSSH"
@@ -282,7 +274,7 @@ extension AuthctlError {
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection, .signOutFailed,
             .reported,
-            .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH, .cannotRunCommand, .boundToken, .noPrivateWindow,
+            .cannotStart, .cannotStartSSH, .cannotRunCommand, .boundToken, .noPrivateWindow,
             .noPortal,
             .portalFailed, .noSuchBrowser,
             .noContext,
@@ -306,49 +298,6 @@ extension ConnectionError {
         case .noAnswer: "authctl.NoAnswer"
         case .unreadableReply: "authctl.UnreadableReply"
         }
-    }
-}
-
-/// The exit statuses of `authctl`. If sysexits has a number for the cause, that is used.
-enum ExitStatus: Int32, CaseIterable, Sendable {
-    case success = 0
-    /// A credential helper has explained on standard output why it has no answer.
-    case helperFailed = 1
-    /// A person is needed: the grant has ended, or the authorization server requires the user.
-    case interactionRequired = 3
-    case noSuchAccount = 4
-    /// The account holds no grant.
-    case signedOut = 5
-    case usage = 64
-    /// Data from a file, from standard input or from the daemon cannot be used.
-    case badData = 65
-    case daemonUnreachable = 69
-    case tryAgainLater = 75
-    case notPermitted = 77
-    case misconfigured = 78
-    /// The command of `authctl exec` cannot be started, or does not exist. The numbers are the shell's.
-    case cannotRunCommand = 126
-    case commandNotFound = 127
-    /// The user cancelled; the shell's number for SIGINT.
-    case cancelled = 130
-
-    /// Orders the results of several accounts: what a person must do comes before what passes by itself.
-    private var urgency: Int {
-        switch self {
-        case .success: 0
-        case .tryAgainLater: 1
-        case .signedOut: 2
-        case .noSuchAccount: 3
-        case .misconfigured: 4
-        case .interactionRequired: 5
-        case .notPermitted, .badData, .usage, .cannotRunCommand, .commandNotFound, .helperFailed: 6
-        case .daemonUnreachable, .cancelled: 7
-        }
-    }
-
-    /// The more urgent of two results.
-    static func worst(_ first: ExitStatus, _ second: ExitStatus) -> ExitStatus {
-        second.urgency > first.urgency ? second : first
     }
 }
 

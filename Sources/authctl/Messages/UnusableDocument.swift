@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 /// Why the content of a file or of standard input cannot be used. The content is never repeated, because it may be a
 /// secret.
 enum UnusableDocument: Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 // The results with `--json` that are not plain replies of the interface. The documentation's page "JSON-of-authctl"
 // lists the fields.

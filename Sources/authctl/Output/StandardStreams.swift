@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 internal import StrictJSON
 internal import Terminal
@@ -14,7 +15,7 @@ enum StandardOutput {
 
     /// Writes text for people, in the characters of their locale.
     static func show(_ text: String) throws(AuthctlError) {
-        try write(Charset.current.rendered(CalledName.inText(text)))
+        try write(Charset.current.rendered(CalledName.here.inText(text)))
     }
 
     /// Writes the whole text unchanged.
@@ -84,7 +85,7 @@ enum StandardError {
     }
 
     private static func write(_ text: String) {
-        _ = FileDescriptor.write(CalledName.inText(text), to: STDERR_FILENO)
+        _ = FileDescriptor.write(CalledName.here.inText(text), to: STDERR_FILENO)
     }
 }
 

@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 /// A browser that we know how to open a private window with.
 struct KnownBrowser: Equatable, Sendable {
     /// The kind of command line.

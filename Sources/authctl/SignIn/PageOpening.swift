@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// Opens a page for the person. It keeps the browser's process, and the way in which the browser gets the address.

@@ -221,7 +221,7 @@ extension AuthctlError {
         case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer, .noJournal,
             .secretsToTerminal,
             .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .refused, .nameTaken, .notFresh,
-            .keptButNotFresh, .signOutFailed, .reported, .cannotStartAgent, .cannotStartDaemon, .cannotStartSSH,
+            .keptButNotFresh, .signOutFailed, .reported, .cannotStart, .cannotStartSSH,
             .cannotRunCommand,
             .boundToken, .noPortal,
             .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 
 /// Reads what a tool writes to its helper's standard input.
