@@ -15,7 +15,8 @@ struct Torture: AsyncParsableCommand {
             """,
         subcommands: [
             FaultsCommand.self, PeersCommand.self, DisksCommand.self, CrashesCommand.self, SecretsCommand.self,
-            SurroundingsCommand.self, IntrudersCommand.self, LoadCommand.self, TimeCommand.self, SoakCommand.self,
+            SurroundingsCommand.self, IntegrationsCommand.self, IntrudersCommand.self, LoadCommand.self,
+            TimeCommand.self, SoakCommand.self,
         ]
     )
 

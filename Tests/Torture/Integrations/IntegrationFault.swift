@@ -1,0 +1,57 @@
+internal import AuthRefreshInterface
+internal import Foundation
+internal import Glibc
+internal import TestSupport
+
+/// What goes wrong around those who want a token.
+enum IntegrationFault: String, CaseIterable, Sendable {
+    case nothing = "nothing wrong"
+    case notRunning = "daemon not running"
+    case restarted = "daemon killed, started again"
+    case signedOut = "signed out"
+    case serverDown = "server down, token valid"
+    case serverDownAndEnded = "server down, token expired"
+    case diskFull = "disk full"
+    case readOnly = "folders read-only"
+    case tokenFolderGone = "token folder removed"
+    case runtimeFolderGone = "runtime folder removed"
+    case unknown = "no such account"
+
+    /// Whether the tokens must not last.
+    var needsShortTokens: Bool { self == .serverDownAndEnded }
+
+    /// Whether the integration is asked for an account that is none.
+    var isOfNobody: Bool { self == .unknown }
+}
+
+extension IntegrationScene {
+    /// Brings the fault about.
+    func breakDown(_ fault: IntegrationFault) async throws {
+        switch fault {
+        case .nothing, .unknown: break
+        case .notRunning: try await endDaemon()
+        case .restarted: try await killAndStartDaemon()
+        case .signedOut: for account in rows.map(\.account) { try await signOut(account) }
+        case .serverDown: try await closeServer()
+        case .serverDownAndEnded:
+            try await closeServer()
+            let last = try await stage.statuses().compactMap(\.expiresAtUSec).max()
+            try await Task.sleep(until: .ending(last ?? 0))
+        case .diskFull: try files.give(.refuse(ENOSPC))
+        case .readOnly: try files.give(.refuse(EROFS))
+        case .tokenFolderGone: try FileManager.default.removeItem(atPath: tokenFolder)
+        case .runtimeFolderGone: try await removeRuntimeFolder()
+        }
+    }
+
+    /// Puts an end to the fault.
+    func mend(_ fault: IntegrationFault) async throws {
+        switch fault {
+        case .nothing, .unknown, .restarted, .tokenFolderGone, .runtimeFolderGone: break
+        case .notRunning: try await startDaemon()
+        case .signedOut: for account in rows.map(\.account) { try await giveGrant(to: account) }
+        case .serverDown, .serverDownAndEnded: openServer()
+        case .diskFull, .readOnly: try files.withdraw()
+        }
+    }
+}

@@ -1,0 +1,240 @@
+internal import AuthRefreshInterface
+internal import DemoIssuer
+internal import Foundation
+internal import Glibc
+internal import NIOCore
+internal import Synchronization
+internal import TestSupport
+
+/// A daemon with an account for each integration, and a server that can be shut.
+final class IntegrationScene: Sendable {
+    let stage: DaemonStage
+    let rows: [Integration]
+    let files: FaultyFiles
+    private let issuer: DemoIssuer
+    private let door: ServerDoor
+    private let faultyFolder: String
+    private let state = Mutex(State())
+
+    private struct State {
+        var url = ""
+        var daemon: DaemonProcess?
+        /// Of daemons that have ended.
+        var logs = ""
+        var tokens: [String: IntegrationTokens] = [:]
+        /// The server's numbers of the accounts' grants.
+        var families: [String: Int] = [:]
+        /// `authctl forward`.
+        var forwarding: Program?
+        var forwardedSocket = ""
+    }
+
+    /// The account that is forwarded all the time.
+    static let forwardedAccount = "forwarded"
+
+    private static let shortLifetime = Duration.seconds(6)
+
+    /// Starts the server and the daemon, and signs all accounts in.
+    init(_ rows: [Integration], for fault: IntegrationFault) async throws {
+        stage = try DaemonStage()
+        self.rows = rows
+        files = FaultyFiles(in: stage.folder)
+        door = ServerDoor()
+        let tokens = stage.folder.path + "/run/authrefreshd/tokens"
+        faultyFolder = fault == .readOnly ? tokens : stage.folder.path
+        var policy = GrantPolicy()
+        policy.refreshesIDTokens = true
+        if fault.needsShortTokens {
+            policy.accessTokenLifetime = Self.shortLifetime
+            policy.idTokenLifetime = Self.shortLifetime
+        }
+        var configuration = IssuerConfiguration(clients: [DemoClient(id: "app")], policy: policy)
+        configuration.prepareConnection = door.receive
+        issuer = DemoIssuer(configuration: configuration)
+        let url = try await issuer.start()
+        state.withLock { $0.url = url }
+        try stage.configure("on_change: [/bin/true]\n")
+        try await startDaemon()
+        for row in rows { try await add(row) }
+        for row in rows where row.asksFirst { try await askFirst(row.account) }
+        if let row = rows.first(where: { $0.account == Self.forwardedAccount }) {
+            let program = try forward(row.account, by: .lasting)
+            let line = try await program.output.first("the socket") { $0.hasPrefix("socket ") }
+            state.withLock { ($0.forwarding, $0.forwardedSocket) = (program, String(line.dropFirst("socket ".count))) }
+        }
+    }
+
+    var tokenFolder: String { stage.folder.path + "/run/authrefreshd/tokens" }
+
+    /// Ends everything, however it is.
+    func shutdown() async {
+        if let program = state.withLock({ $0.forwarding }), program.isRunning {
+            program.signal(SIGTERM)
+            _ = try? await program.ended()
+        }
+        if let daemon = state.withLock({ $0.daemon }), daemon.isRunning { _ = try? await daemon.terminate() }
+        await issuer.shutdown()
+    }
+
+    // MARK: The daemon
+
+    /// - Throws: `unreadable` before the first start.
+    var daemon: DaemonProcess {
+        get throws {
+            guard let daemon = state.withLock({ $0.daemon }) else { throw TestFault.unreadable("no daemon yet") }
+            return daemon
+        }
+    }
+
+    func startDaemon() async throws {
+        let daemon = try await stage.start(environment: files.environment(for: faultyFolder))
+        state.withLock { $0.daemon = daemon }
+    }
+
+    func endDaemon() async throws {
+        let daemon = try daemon
+        let end = try await daemon.terminate()
+        guard end == .exited(0) else { throw TestFault.failed(program: "authrefreshd: \(end)", errors: daemon.logText) }
+        state.withLock { $0.logs += daemon.logText }
+    }
+
+    func killAndStartDaemon() async throws {
+        let daemon = try daemon
+        try await daemon.kill()
+        state.withLock { $0.logs += daemon.logText }
+        try await startDaemon()
+    }
+
+    /// What all daemons have logged.
+    var logs: String { state.withLock { $0.logs + ($0.daemon?.logText ?? "") } }
+
+    func removeRuntimeFolder() async throws {
+        // The daemon may have made it anew before the removal is through.
+        _ = try await SecretsStage.output("rm -rf '\(stage.folder.path)/run/authrefreshd' 2> /dev/null; true")
+        try await daemon.says("had vanished and is back")
+    }
+
+    // MARK: The server
+
+    func closeServer() async throws {
+        door.set(isOpen: false)
+        // A connection is kept for a second after its use, and nobody tells of its end.
+        try await Task.sleep(for: .milliseconds(1300))
+    }
+
+    func openServer() {
+        door.set(isOpen: true)
+    }
+
+    /// How often a refresh token was sent that the server had replaced.
+    var spentTokenUses: Int { get async { await issuer.counters.spentTokenUses } }
+
+    /// Whether the server takes the account's grant, and how often it was refreshed.
+    func grant(of account: String) async -> (stands: Bool, generation: Int) {
+        guard let family = state.withLock({ $0.families[account] }), let grant = await issuer.grant(family) else {
+            return (false, 0)
+        }
+        return (grant.revokedBy == nil, grant.generation)
+    }
+
+    // MARK: Programs
+
+    /// The socket that `authctl forward` serves on the other machine.
+    var forwardedSocket: String { state.withLock { $0.forwardedSocket } }
+
+    /// Runs a program to its end.
+    func run(
+        _ program: String,
+        _ arguments: [String],
+        environment more: [String: String] = [:]
+    ) async throws -> CommandOutcome {
+        let environment = stage.environment.merging(more) { $1 }
+        let program = try Program(program, arguments, environment: environment)
+        let end = try await program.ended(within: .seconds(90))
+        return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
+    }
+
+    /// Asks again and again, since nobody tells of it.
+    func wait(_ what: String, until isSo: () async throws -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while try await !isSo() {
+            guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: what) }
+        }
+    }
+
+    // MARK: The accounts
+
+    private func add(_ row: Integration) async throws {
+        let grant = try await issuer.issueGrant(clientID: "app", scope: "openid demo")
+        let url = state.withLock { state in
+            state.families[row.account] = grant.family
+            return state.url
+        }
+        let settings = AccountSettings(name: row.account, issuer: url, clientId: "app") {
+            $0.scopes = ["openid", "demo"]
+            $0.urls = ["https://\(row.account).example.org/"]
+            row.settings(&$0)
+        }
+        let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant.refreshToken)
+        _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
+        try await noteTokens(of: row.account)
+    }
+
+    private func askFirst(_ account: String) async throws {
+        let edit = try await stage.authctl("account", "edit", account, "--confirm")
+        guard edit.end == .exited(0) else {
+            throw TestFault.failed(program: "authctl account edit", errors: edit.errors)
+        }
+    }
+
+    /// Looks up the tokens that the account has now.
+    func noteTokens(of account: String) async throws {
+        let access = try await stage.acquire(account)
+        let parameters = AcquireToken.Parameters(account: account, idToken: true)
+        let reply = try await stage.ask(.acquireToken, parameters, for: AcquireToken.Reply.self)
+        guard let idToken = reply.idToken else { throw TestFault.unreadable("no ID token of \(account)") }
+        let signOutAtUSec = try await stage.status(account).signOutAtUSec
+        let tokens = IntegrationTokens(access: access, idToken: idToken, signOutAtUSec: signOutAtUSec)
+        state.withLock { $0.tokens[account] = tokens }
+    }
+
+    /// What `noteTokens` found last.
+    func tokens(of account: String) throws -> IntegrationTokens {
+        guard let tokens = state.withLock({ $0.tokens[account] }) else {
+            throw TestFault.unreadable("no tokens of \(account)")
+        }
+        return tokens
+    }
+
+    func signOut(_ account: String) async throws {
+        _ = try await stage.ask(.signOut, SignOut.Parameters(account: account), for: SignOut.Reply.self)
+    }
+
+    /// Signs the account in again.
+    func giveGrant(to account: String) async throws {
+        let grant = try await issuer.issueGrant(clientID: "app", scope: "openid demo")
+        state.withLock { $0.families[account] = grant.family }
+        try await stage.importGrant(grant, into: account)
+    }
+
+    /// Asks for a new token, which nobody gets to see.
+    func refresh(_ account: String) async throws {
+        _ = try await stage.ask(.refresh, Refresh.Parameters(account: account), for: Refresh.Reply.self)
+    }
+}
+
+/// Lets clients in, or cuts them off before they have said anything.
+private final class ServerDoor: Sendable {
+    private let isOpen = Mutex(true)
+
+    func set(isOpen: Bool) {
+        self.isOpen.withLock { $0 = isOpen }
+    }
+
+    /// - Throws: `Shut`, for the server to close the connection.
+    @Sendable func receive(_: any Channel) throws {
+        guard isOpen.withLock({ $0 }) else { throw Shut() }
+    }
+
+    private struct Shut: Error {}
+}

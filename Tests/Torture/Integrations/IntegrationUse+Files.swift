@@ -1,0 +1,97 @@
+internal import AuthRefreshInterface
+internal import Foundation
+internal import StrictJSON
+internal import TestSupport
+internal import VarlinkClient
+
+extension IntegrationUse {
+    /// Reads the account's token file as other programs do, once the daemon has done what it can.
+    func readTokenFile() async throws -> CommandOutcome {
+        let file = scene.tokenFolder + "/" + target
+        switch fault {
+        case .tokenFolderGone, .runtimeFolderGone:
+            try await scene.refresh(target)
+            try await scene.noteTokens(of: target)
+            try await scene.wait("the file '\(file)'") { FileManager.default.fileExists(atPath: file) }
+        case .diskFull:
+            _ = try? await scene.refresh(target)
+        case .readOnly:
+            try await scene.refresh(target)
+            try await scene.wait("the file's trouble") {
+                try await scene.stage.status(target).tokenFile?.trouble != nil
+            }
+            let status = try await scene.stage.authctl("status", target)
+            guard status.output.contains("its token file is not as it should be") else { return status }
+        case .serverDownAndEnded:
+            try await scene.wait("the file's end") { !FileManager.default.fileExists(atPath: file) }
+        case .nothing, .notRunning, .restarted, .signedOut, .serverDown, .unknown: break
+        }
+        return try await scene.run("/bin/cat", [file])
+    }
+
+    /// Replaces a file with figures; whoever reads it has the old ones or the new ones, and nothing else is left in the folder.
+    func writeFigures() async throws -> CommandOutcome {
+        let folder = scene.stage.folder.path + "/metrics"
+        let file = try scene.stage.folder.write("old", to: "metrics/figures.prom")
+        // The scene's order holds for authctl, too.
+        let outcome = try await scene.run(
+            "authctl",
+            ["metrics", "--output", file],
+            environment: scene.files.environment(for: folder)
+        )
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let isWhole = outcome.end == .exited(0) ? text.hasPrefix("# HELP authrefresh_info ") : text == "old"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        guard isWhole, names == ["figures.prom"] else { throw TestFault.unreadable("\(names): \(text.prefix(200))") }
+        guard outcome.end == .exited(0), outcome.output.isEmpty else { return outcome }
+        return CommandOutcome(output: "written", errors: outcome.errors, end: outcome.end)
+    }
+
+    /// Asks for the token with an agent that allows it once.
+    func askWithAgent() async throws -> CommandOutcome {
+        let agent = Agent(scene.stage)
+        // Without a daemon there is no agent, and whoever asks is told that.
+        if fault != .notRunning { try await agent.isReady() }
+        let outcome = try await scene.stage.authctl("token", target)
+        return outcome
+    }
+}
+
+/// Answers every question of one daemon with "allow once".
+private final class Agent: Sendable {
+    private let told = EventLog<String>()
+
+    init(_ stage: DaemonStage) {
+        startThread { [told, socket = stage.socket] in
+            Self.serve(socket, telling: told)
+            told.end()
+        }
+    }
+
+    func isReady() async throws {
+        try await told.first("an agent that is ready") { $0 == "ready" }
+    }
+
+    /// Until the first question, or the end of the connection.
+    private static func serve(_ socket: String, telling told: EventLog<String>) {
+        guard var connection = try? VarlinkConnection(path: socket) else { return }
+        let method = AuthRefreshInterface.Method.serveConfirmations.rawValue
+        try? connection.callMore(method, parameters: "{}") { reply in
+            let text = Data(reply.parameters.text.utf8)
+            guard reply.error == nil, let event = try? JSONDecoder().decode(ServeConfirmations.Reply.self, from: text)
+            else { return false }
+            told.append(event.event)
+            guard let question = event.question, event.event == "asked" else { return true }
+            answer(question, socket)
+            return false
+        }
+    }
+
+    private static func answer(_ question: String, _ socket: String) {
+        let parameters = AnswerConfirmation.Parameters(question: question, answer: .allowOnce)
+        guard var connection = try? VarlinkConnection(path: socket), let json = try? JSONEncoder().encode(parameters)
+        else { return }
+        let method = AuthRefreshInterface.Method.answerConfirmation.rawValue
+        _ = try? connection.call(method, parameters: String(decoding: json, as: UTF8.self), timeoutMilliseconds: 10_000)
+    }
+}
