@@ -67,7 +67,9 @@ install_desktop_entry() { # FILE
 
 # The pages of all our commands, of this version and of those before it.
 remove_manual() {
-    rm -f "$(man_dir)"/man1/authctl.1 "$(man_dir)"/man1/authctl-*.1 "$(man_dir)"/man1/authrefreshd.1 \
+    rm -f "$(man_dir)"/man1/authctl.1 "$(man_dir)"/man1/authctl-*.1 \
+        "$(man_dir)"/man1/{authrefreshd,authrefreshctl,authagent,authimport}.1 \
+        "$(man_dir)"/man1/{git,docker}-credential-authctl.1 \
         "$(man_dir)"/man5/{authrefreshd,provider-profile}.yaml.5
 }
 

@@ -6,6 +6,14 @@ binaries=(authrefreshd authctl authagent authimport)
 # Further names of authctl. The first is one that no other project has; Ubuntu's authd comes with another authctl. By the others git, and
 # docker and its kin, look for their credential helpers.
 links=(authrefreshctl git-credential-authctl docker-credential-authctl)
+# Further names of pages, for programs and commands that are called by another name.
+page_links=(
+    'authrefreshctl authctl'
+    'authagent authctl-agent'
+    'authimport authctl-import'
+    'git-credential-authctl authctl-git-credential'
+    'docker-credential-authctl authctl-docker-credential'
+)
 # What `build_release` makes beside them; the manual pages are made with it.
 page_maker=authmanual
 
@@ -69,7 +77,7 @@ LIST
 }
 
 stage_manual() { # BINARIES DIR
-    local version made
+    local version made link
     made=$(mktemp -d)
     version=$("$1/authctl" --version)
     date_of_source
@@ -79,6 +87,7 @@ stage_manual() { # BINARIES DIR
         fail 1 "the manual pages cannot be made"
     install -D -m 0644 -t "$2/man1" "$made"/*.1
     install -D -m 0644 -t "$2/man5" "$made"/*.5
+    for link in "${page_links[@]}"; do ln -s "${link#* }.1" "$2/man1/${link% *}.1"; done
     rm -rf "$made"
 }
 
