@@ -88,17 +88,26 @@ let package = Package(
         // How bytes, forms and dates are written as text.
         .target(name: "TextEncodings", swiftSettings: strict + hotPath),
 
+        // What servers publish and answer, read; what they are asked, written; the profiles of providers. Knows no network.
+        .target(
+            name: "OAuthMessages",
+            dependencies: [
+                "JOSE", "RefreshCore", "StrictJSON", "TextEncodings",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+
         // The edges of the machine, each on its own.
         .target(
             name: "OAuthClient",
             dependencies: [
                 "BlockingWork",
                 "JOSE",
+                "OAuthMessages",
                 "RefreshCore",
-                "StrictJSON",
                 "TextEncodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -140,7 +149,7 @@ let package = Package(
         .target(
             name: "RedirectListener",
             dependencies: [
-                "LoopbackPeer",
+                "LoopbackPeer", "SignIn",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -206,8 +215,8 @@ let package = Package(
             name: "authrefreshd",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "OAuthClient",
-                "RefreshCore", "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON",
-                "Systemd", "TextEncodings", "Varlink",
+                "OAuthMessages", "RedirectListener", "RefreshCore", "SecretService", "SignIn", "StandardDescriptors",
+                "StrictJSON", "Systemd", "TextEncodings", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -325,8 +334,8 @@ let package = Package(
             name: "authrefreshdTests",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "MovingIn", "OAuthClient",
-                "RedirectListener", "RefreshCore",
-                "SignIn", "Systemd", "TestSupport", "Varlink", "authctl", "authrefreshd",
+                "OAuthMessages", "RedirectListener", "RefreshCore", "SignIn", "Systemd",
+                "TestSupport", "Varlink", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -386,7 +395,7 @@ let package = Package(
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "JOSE", "OAuthClient", "RefreshCore", "TestSupport", "TextEncodings",
+                "JOSE", "OAuthClient", "OAuthMessages", "RefreshCore", "TestSupport", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

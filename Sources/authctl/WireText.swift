@@ -1,6 +1,4 @@
 internal import FoundationEssentials
-internal import StrictJSON
-internal import VarlinkClient
 
 /// Wire types to JSON text and back.
 enum WireText {
@@ -21,15 +19,6 @@ enum WireText {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch {
             preconditionFailure("a wire type holds only what JSON can say")
-        }
-    }
-
-    /// - Throws: `connection(.unreadableReply)`.
-    static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(AuthctlError) -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: Data(json.bytes))
-        } catch {
-            throw .connection(.unreadableReply)
         }
     }
 

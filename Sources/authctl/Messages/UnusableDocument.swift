@@ -1,5 +1,5 @@
 /// Why the content of a file or of standard input cannot be used. The content is never repeated: it may be a secret.
-enum UnusableDocument: Hashable, Sendable {
+enum UnusableDocument: Error, Hashable, Sendable {
     // A client.
     case otherClient
     case isServiceAccountKey

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// A sign-out that is under way: the server is told what it is to be told, then the tokens are erased, whatever it said.

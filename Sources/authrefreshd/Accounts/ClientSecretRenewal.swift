@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// The renewal of a client secret that ends soon (RFC 7592).

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// A grant from outside that takes the place of an account's, which may still work, once the server has given tokens for it.

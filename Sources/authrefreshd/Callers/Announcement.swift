@@ -29,16 +29,6 @@ enum Announcement: Sendable {
         if case .renamed(let name) = self { name.text } else { nil }
     }
 
-    /// All names that `wireName` gives.
-    static let wireNames: Set<String> = [
-        "account-added", "account-updated", "account-renamed", "account-removed", "refresh-started", "sign-in-started",
-        "sign-in-failed", "interaction-required", "client-secret-ending", "grant-imported", "signed-in",
-        "account-parked",
-        "account-resumed", "token-refreshed", "token-set-refreshed", "token-set-failed", "refresh-failed",
-        "misconfigured",
-        "refresh-token-expiring", "signed-out",
-    ]
-
     /// The event's name on the wire; nil if only the journal is told.
     var wireName: String? {
         switch self {

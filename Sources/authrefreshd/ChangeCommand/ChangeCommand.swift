@@ -1,6 +1,4 @@
 internal import RefreshCore
-internal import Systemd
-internal import TextEncodings
 
 /// The command that the configuration has run when an account has changed.
 struct ChangeCommand: Equatable, Sendable {
@@ -10,23 +8,22 @@ struct ChangeCommand: Equatable, Sendable {
     var events: Set<String>?
     var timeLimit = Duration.seconds(30)
 
+    /// The events that it can be run for: all names that `Announcement.wireName` gives.
+    static let allEvents: Set<String> = [
+        "account-added", "account-updated", "account-renamed", "account-removed", "refresh-started", "sign-in-started",
+        "sign-in-failed", "interaction-required", "client-secret-ending", "grant-imported", "signed-in",
+        "account-parked",
+        "account-resumed", "token-refreshed", "token-set-refreshed", "token-set-failed", "refresh-failed",
+        "misconfigured",
+        "refresh-token-expiring", "signed-out",
+    ]
+
     static let timeLimits = Duration.seconds(1) ... .seconds(600)
     /// Bytes of all words together: some hundred, and far below what systemd takes.
     static let longest = 16 << 10
 
     func isWanted(_ event: String) -> Bool {
         events?.contains(event) ?? (event != "refresh-started")
-    }
-
-    /// What systemd is to run for a change; no token is in it.
-    func unit(for change: AccountNews, of account: AccountID) -> TransientUnit {
-        TransientUnit(
-            name: Self.unit(of: account),
-            description: "authrefreshd: \(change.event) of \(change.account)",
-            command: words,
-            environment: change.environment,
-            timeLimitUSec: UInt64(max(timeLimit.microseconds, 1))
-        )
     }
 
     /// One name for each account, so that the service manager runs one at a time, whichever daemon has started it.
@@ -42,39 +39,4 @@ struct ChangeCommand: Equatable, Sendable {
 
     private static let prefix = "authrefresh-on-change-"
     private static let suffix = ".service"
-}
-
-/// A change as the command is told of it.
-struct AccountNews: Equatable, Sendable {
-    var event: String
-    var account: String
-    var state: String
-    var issuer: String
-    var previousName: String?
-    var reason: String?
-    /// µs since 1970.
-    var expiresAtUSec: Int64?
-
-    /// Nil if only the journal is told of it.
-    init?(_ announcement: Announcement, of snapshot: AccountSnapshot) {
-        guard let event = announcement.wireName else { return nil }
-        self.event = event
-        account = snapshot.account.name.text
-        state = announcement.isRemoval ? "removed" : snapshot.shown.rawValue
-        issuer = snapshot.account.issuer.url
-        previousName = announcement.previousName
-        reason = snapshot.state.interaction?.reason.rawValue
-        expiresAtUSec = snapshot.state.accessToken?.expiresAt(at: snapshot.at).microseconds
-    }
-
-    var environment: [String: String] {
-        var environment = [
-            "AUTHREFRESH_EVENT": event, "AUTHREFRESH_ACCOUNT": account, "AUTHREFRESH_STATE": state,
-            "AUTHREFRESH_ISSUER": issuer,
-        ]
-        environment["AUTHREFRESH_PREVIOUS_NAME"] = previousName
-        environment["AUTHREFRESH_REASON"] = reason
-        environment["AUTHREFRESH_EXPIRES_AT_USEC"] = expiresAtUSec.map(String.init)
-        return environment
-    }
 }

@@ -1,7 +1,7 @@
 internal import AuthRefreshInterface
 internal import BlockingWork
 internal import Foundation
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Yams
 
@@ -202,8 +202,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let limit = try fields.converted(Key.onChangeTimeLimit.rawValue, "must be a time span from 1s to 10m") { text in
             ProfileDuration(text).map(\.duration).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
         }
-        for event in events ?? [] where !Announcement.wireNames.contains(event) {
-            let known = Announcement.wireNames.sorted().joined(separator: ", ")
+        for event in events ?? [] where !ChangeCommand.allEvents.contains(event) {
+            let known = ChangeCommand.allEvents.sorted().joined(separator: ", ")
             throw fields.error(Key.onChangeEvents.rawValue, "'\(event)' is no event: \(known)")
         }
         guard let words else {
@@ -239,41 +239,6 @@ enum LoginBrowser {
         let isPrintable = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
         // Colons part commands, as in BROWSER.
         return isPrintable && !text.contains(":") && (program.hasPrefix("/") || !program.contains("/"))
-    }
-}
-
-/// The configuration file and the provider profiles, read and checked.
-struct LoadedConfiguration: Sendable {
-    let file: DaemonConfiguration
-    let settings: RefreshConfiguration
-
-    /// - Parameter startedWith: the file that the socket was set up by; nil at the start.
-    /// - Throws: the first thing that is wrong in any of the files.
-    init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
-        if let path = paths.configuration {
-            file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
-        } else {
-            file = DaemonConfiguration()
-        }
-        settings = RefreshConfiguration(
-            profiles: try ProviderProfiles(folders: paths.profileFolders),
-            issuerLimits: file.issuerLimits,
-            maxAccounts: file.maxAccounts,
-            // As many callers as at the start may be connected, whatever the file says now.
-            maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
-            usesSecretService: file.storeKey == .secretService,
-            loginBrowser: file.loginBrowser,
-            changeCommand: file.changeCommand
-        )
-    }
-
-    /// How the OAuth client is to be set up.
-    var client: OAuthClientConfiguration {
-        var client = OAuthClientConfiguration()
-        client.totalTimeout = file.requestTimeout
-        client.caFile = file.caFile
-        client.userAgent = "authrefreshd/\(Version.text)"
-        return client
     }
 }
 

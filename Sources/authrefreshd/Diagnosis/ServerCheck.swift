@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import Glibc
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// Looks at one authorization server as a refresh would meet it: name, connection, certificate, metadata. No token is sent.

@@ -1,4 +1,4 @@
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// What the configuration says about refreshing; replaced whole by a reload.

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import Dispatch
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// A request to a token endpoint that is under way, until its end is put before the machine.

@@ -1,6 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Varlink
 
@@ -11,6 +11,8 @@ struct SettingsReader {
     var isRegistering = false
     /// Makes the key of an account that is to have one and has none.
     var newDPoPKey: @Sendable () -> Secret = ClientKeys.newDPoPKey
+    /// Whether a PEM text holds a certificate and its key, which TLS takes.
+    let isCertified: @Sendable (Secret) -> Bool
 
     /// - Parameter dpopKey: the key that the account has already; nil makes one if the settings want it.
     func draft(

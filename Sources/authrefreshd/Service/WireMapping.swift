@@ -89,13 +89,6 @@ extension FailureReport {
     }
 }
 
-extension VarlinkError {
-    /// An error of our interface.
-    init(_ error: some InterfaceError) {
-        self.init(type(of: error).name, parameters: error)
-    }
-}
-
 extension AccessToken {
     /// The type in the spelling of RFC 6750 §2.1, if it is that; else as the server wrote it.
     ///

@@ -1,4 +1,5 @@
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// What a resource server or the authorization server wants beyond the grant that there is, until somebody signs in for it.
