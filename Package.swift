@@ -88,17 +88,26 @@ let package = Package(
         // How bytes, forms and dates are written as text.
         .target(name: "TextEncodings", swiftSettings: strict + hotPath),
 
+        // What servers publish and answer, read; what they are asked, written; the profiles of providers. Knows no network.
+        .target(
+            name: "OAuthMessages",
+            dependencies: [
+                "JOSE", "RefreshCore", "StrictJSON", "TextEncodings",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+
         // The edges of the machine, each on its own.
         .target(
             name: "OAuthClient",
             dependencies: [
                 "BlockingWork",
                 "JOSE",
+                "OAuthMessages",
                 "RefreshCore",
-                "StrictJSON",
                 "TextEncodings",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -140,7 +149,7 @@ let package = Package(
         .target(
             name: "RedirectListener",
             dependencies: [
-                "LoopbackPeer",
+                "LoopbackPeer", "SignIn",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -213,8 +222,8 @@ let package = Package(
             name: "authrefreshd",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "OAuthClient",
-                "RefreshCore", "RedirectListener", "SecretService", "SignIn", "StandardDescriptors", "StrictJSON",
-                "Systemd", "TextEncodings", "Varlink",
+                "OAuthMessages", "RedirectListener", "RefreshCore", "SecretService", "SignIn", "StandardDescriptors",
+                "StrictJSON", "Systemd", "TextEncodings", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -334,8 +343,8 @@ let package = Package(
             name: "authrefreshdTests",
             dependencies: [
                 "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "MovingIn", "OAuthClient",
-                "RedirectListener", "RefreshCore",
-                "SignIn", "Systemd", "TestSupport", "Varlink", "authctl", "authrefreshd",
+                "OAuthMessages", "RedirectListener", "RefreshCore", "SignIn", "Systemd",
+                "TestSupport", "Varlink", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -394,7 +403,7 @@ let package = Package(
         .testTarget(
             name: "OAuthClientTests",
             dependencies: [
-                "JOSE", "OAuthClient", "RefreshCore", "TestSupport", "TextEncodings",
+                "JOSE", "OAuthClient", "OAuthMessages", "RefreshCore", "TestSupport", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -465,29 +474,49 @@ let package = Package(
 )
 
 // The fuzzers of what comes from outside (`Tests/torture fuzz`) are here only for those who ask: our modules then have counters at
-// every branch, which lead libFuzzer, and checks that a release leaves out; and the programs are libraries, to be called.
+// every branch, which lead libFuzzer, and checks that a release leaves out. They link what they fuzz, and so build in minutes: of the two
+// programs only the readers, without networks and command lines.
 if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
-    let programs = ["authctl": "main.swift", "authrefreshd": "Main.swift"]
-    package.targets = package.targets.compactMap { target in
-        guard target.type == .executable, let main = programs[target.name] else {
-            return [.regular, .system].contains(target.type) ? target : nil
-        }
-        let exclude = target.exclude + [main]
-        return .target(name: target.name, dependencies: target.dependencies, exclude: exclude, swiftSettings: strict)
-    }
+    let readers: [Target] = [
+        .target(
+            name: "authctl",
+            dependencies: ["AuthRefreshInterface"],
+            sources: [
+                "Files/GoogleFile.swift", "Files/ImportedDocument.swift", "Files/SecretText.swift",
+                "Messages/UnusableDocument.swift", "SystemText.swift", "WireText.swift",
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "authrefreshd",
+            dependencies: [
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "OAuthMessages", "RefreshCore", "SignIn",
+                "StrictJSON", "TextEncodings", "Varlink", .product(name: "Yams", package: "Yams"),
+            ],
+            sources: [
+                "ChangeCommand/ChangeCommand.swift", "Configuration/ConfigurationFile.swift",
+                "Configuration/PlainFlowText.swift", "Configuration/ProviderProfiles.swift",
+                "Service/CallerLimits.swift", "Service/PlainAcquireToken.swift", "Service/ServiceGrantCheck.swift",
+                "Service/SettingsReader.swift", "Service/SettingsReader+Client.swift",
+                "Service/SettingsReader+Delivery.swift", "Service/SettingsReader+Provider.swift",
+                "Service/VarlinkError+Interface.swift", "SignIn/RedirectChoice.swift",
+            ],
+            swiftSettings: strict
+        ),
+    ]
+    package.targets = package.targets.filter { [.regular, .system].contains($0.type) } + readers
     for target in package.targets where target.swiftSettings != nil {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
     }
     let fuzzed: [Target.Dependency] = [
-        "AccountStorage", "AuthRefreshInterface", "JOSE", "OAuthClient", "RedirectListener", "RefreshCore", "SignIn",
+        "AccountStorage", "AuthRefreshInterface", "JOSE", "MovingIn", "OAuthMessages", "RefreshCore", "SignIn",
         "StrictJSON", "TextEncodings", "Varlink", "VarlinkClient", "authctl", "authrefreshd",
     ]
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
         .executableTarget(
             name: "authfuzz",
-            dependencies: ["CFuzzer", .product(name: "Crypto", package: "swift-crypto")] + fuzzed
-                + [.product(name: "NIOHTTP1", package: "swift-nio")],
+            dependencies: ["CFuzzer", .product(name: "Crypto", package: "swift-crypto")] + fuzzed,
             path: "Tests/Fuzz/Targets",
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])]

@@ -1,4 +1,5 @@
 import NIOCore
+import OAuthMessages
 package import RefreshCore
 
 /// Speaks to authorization servers. The only code that sends a refresh token.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import NIOCore
 import NIOPosix
+import OAuthMessages
 package import RefreshCore
 
 /// How the client speaks to authorization servers.

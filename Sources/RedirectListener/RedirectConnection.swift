@@ -1,6 +1,7 @@
 internal import LoopbackPeer
 internal import NIOCore
 internal import NIOHTTP1
+internal import SignIn
 
 /// One browser's connection: one request, one page, the end.
 final class RedirectConnection: ChannelInboundHandler {
@@ -40,10 +41,10 @@ final class RedirectConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), .idle):
-            switch connections.screen.outcome(of: head, port: channel.localAddress?.port ?? 0) {
+            switch connections.screen.outcome(of: RequestHead(head), port: channel.localAddress?.port ?? 0) {
             case .query(let query): delivery = Array(query.utf8)
             case .form: state = .form([])
-            case .refused(let refusal): send(refusal.page, status: refusal.status)
+            case .refused(let refusal): send(refusal.page, status: HTTPResponseStatus(statusCode: refusal.status))
             }
         case (.body(let bytes), .form(var form)):
             form.append(contentsOf: bytes.readableBytesView)
@@ -59,7 +60,7 @@ final class RedirectConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let refusal: RedirectRefusal = error is ByteBudget.Spent ? .tooLarge : .unreadable
-        send(refusal.page, status: refusal.status)
+        send(refusal.page, status: HTTPResponseStatus(statusCode: refusal.status))
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -202,73 +203,18 @@ final class ByteBudget: ChannelInboundHandler {
     }
 }
 
-/// Says of a request whether it delivers something, before anybody looks at what that is.
-struct RequestScreen: Sendable {
-    /// The one path that takes deliveries.
-    let path: String
-
-    enum Outcome: Equatable {
-        /// What stands behind the question mark.
-        case query(Substring)
-        /// The body is the delivery.
-        case form
-        case refused(RedirectRefusal)
-    }
-
-    /// - Parameter port: the listener's own.
-    func outcome(of head: HTTPRequestHead, port: Int) -> Outcome {
-        // A page of another site may have made its own name resolve to 127.0.0.1 (DNS rebinding): the browser then sends that name.
-        let hosts = head.headers["Host"]
-        guard hosts.count == 1, let host = hosts.first, isOurs(host, port: port) else { return .refused(.wrongHost) }
-        let target = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard target.first.map(String.init) == path else { return .refused(.noSuchPage) }
-        // What a page fetches in the background is no person being sent back. Browsers that say nothing are taken at their word.
-        if let destination = head.headers.first(name: "Sec-Fetch-Dest"), destination != "document" {
-            return .refused(.notNavigated)
-        }
-        switch head.method {
-        case .GET: return .query(target.count > 1 ? target[1] : "")
-        // OAuth 2.0 Form Post Response Mode §2.
-        case .POST: return isForm(head) ? .form : .refused(.noForm)
-        default: return .refused(.wrongMethod)
-        }
-    }
-
-    private func isOurs(_ host: String, port: Int) -> Bool {
-        // RFC 9110 §7.2: without a port, the scheme's.
-        let names = ["127.0.0.1", "[::1]", "localhost"]
-        return names.contains { host.lowercased() == "\($0):\(port)" || port == 80 && host.lowercased() == $0 }
-    }
-
-    private func isForm(_ head: HTTPRequestHead) -> Bool {
-        let type = head.headers.first(name: "Content-Type")?.split(separator: ";").first
-        return type?.lowercased() == "application/x-www-form-urlencoded"
+extension RequestHead {
+    fileprivate init(_ head: HTTPRequestHead) {
+        self.init(
+            method: head.method.rawValue,
+            target: head.uri,
+            fields: head.headers.map { (name: $0.name, value: $0.value) }
+        )
     }
 }
 
-/// Why a request delivers nothing.
-enum RedirectRefusal: Hashable, CaseIterable {
-    case wrongHost
-    case noSuchPage
-    case notNavigated
-    case noForm
-    case wrongMethod
-    case tooLarge
-    /// It is no HTTP.
-    case unreadable
-
-    var status: HTTPResponseStatus {
-        switch self {
-        case .wrongHost: .misdirectedRequest
-        case .noSuchPage: .notFound
-        case .notNavigated: .forbidden
-        case .noForm: .unsupportedMediaType
-        case .wrongMethod: .methodNotAllowed
-        case .tooLarge: .payloadTooLarge
-        case .unreadable: .badRequest
-        }
-    }
-
+extension RedirectRefusal {
+    /// What the browser shows.
     var page: RedirectPage {
         switch self {
         case .noSuchPage:

@@ -2,6 +2,7 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import SignIn
 
 /// The loopback redirect server of one sign-in (RFC 8252 §7.3): 127.0.0.1 and [::1] on one port, from `open` to `close`.
 ///

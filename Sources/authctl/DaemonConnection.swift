@@ -408,3 +408,14 @@ extension DaemonConnection {
         return (try WireText.decode(type, from: Self.parameters(of: reply)), reply.continues)
     }
 }
+
+extension WireText {
+    /// - Throws: `connection(.unreadableReply)`.
+    static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(AuthctlError) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(json.bytes))
+        } catch {
+            throw .connection(.unreadableReply)
+        }
+    }
+}

@@ -1,6 +1,4 @@
 internal import FoundationEssentials
-internal import StrictJSON
-internal import VarlinkClient
 
 /// Converts wire types to JSON text and back.
 enum WireText {
@@ -26,15 +24,6 @@ enum WireText {
 
     /// Decodes a reply.
     ///
-    /// - Throws: `connection(.unreadableReply)`.
-    static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(AuthctlError) -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: Data(json.bytes))
-        } catch {
-            throw .connection(.unreadableReply)
-        }
-    }
-
     /// The value; nil if the text does not have this type.
     static func decode<Value: Decodable>(_ type: Value.Type, fromText text: String) -> Value? {
         try? JSONDecoder().decode(type, from: Data(text.utf8))

@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
 internal import Varlink

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Looking at a server's certificate names what is wrong with it, and sends nothing.
 struct CertificateProbeTests {

@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// `WWW-Authenticate` fields, as resource servers write them.
 struct ChallengeTests {

@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Finding out how a server wants the credentials written.
 extension ClientAuthenticationTests {

@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Finding out how the secret is written while no refresh token is at stake.
 extension ClientAuthenticationTests {

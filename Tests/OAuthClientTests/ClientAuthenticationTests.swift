@@ -4,6 +4,7 @@ import Testing
 import TextEncodings
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct ClientAuthenticationTests {
     private struct Vectors: Decodable {

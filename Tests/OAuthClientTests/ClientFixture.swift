@@ -1,6 +1,7 @@
 import RefreshCore
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// A client with short limits and no proxy, shut down when the test is over.
 func withClient<Value>(

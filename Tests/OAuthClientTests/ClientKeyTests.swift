@@ -6,6 +6,7 @@ import TextEncodings
 
 @testable import JOSE
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Clients that sign for themselves: `private_key_jwt`, `client_secret_jwt`, Apple's secret.
 struct ClientKeyTests {

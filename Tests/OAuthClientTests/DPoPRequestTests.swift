@@ -6,6 +6,7 @@ import Testing
 
 @testable import JOSE
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Refreshing tokens that are bound to a key (RFC 9449).
 struct DPoPRequestTests {

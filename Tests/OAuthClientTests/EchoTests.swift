@@ -3,6 +3,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// A server that says back everything it is sent: secrets go to it, and to nobody whom its words are shown to.
 struct EchoTests {

@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 /// One observation for each row; the corpus tests show the rows on real answers.
 struct FailureTableTests {

@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// What is found out about a server before an account of it is added.
 struct IssuerCheckTests {

@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 /// Fixtures hold answers as they are; the client itself reads them with `StrictJSON`.
 extension JSONValue: Decodable {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Answers that come after the time limit of their request.
 struct LateAnswerTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Discovery over real connections, with the age of metadata moved by hand.
 struct MetadataCacheTests {

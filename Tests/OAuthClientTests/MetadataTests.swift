@@ -4,7 +4,7 @@ import RefreshCore
 import Synchronization
 import Testing
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 struct MetadataTests {
     private struct Published: Decodable {

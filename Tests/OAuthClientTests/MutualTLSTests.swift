@@ -6,6 +6,7 @@ import Testing
 import TextEncodings
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Clients that prove themselves by a certificate (RFC 8705).
 struct MutualTLSTests {

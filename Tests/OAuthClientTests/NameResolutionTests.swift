@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Look-ups of names that hang, and of others beside them.
 struct NameResolutionTests {

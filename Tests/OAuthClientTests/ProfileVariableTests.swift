@@ -3,7 +3,7 @@ import RefreshCore
 import Testing
 import Yams
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 /// What accounts say about their provider, in the URLs of its profile.
 struct ProfileVariableTests {

@@ -4,6 +4,7 @@ import Testing
 import Yams
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct ProviderDiscoveryTests {
     /// What is found at `path` of a server whose document at each well-known path is `document`, for its origin.

@@ -3,7 +3,7 @@ import RefreshCore
 import Testing
 import Yams
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 struct ProviderProfileTests {
     /// `etc/providers.d` of this checkout.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct ProxyTests {
     /// A host that does not exist: only the proxy can lead to it.

@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Endpoints that send the client elsewhere: nothing that it says to one server may reach another (RFC 9700 §4.12).
 struct RedirectionTests {

@@ -3,6 +3,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Providers that are asked for tokens in ways of their own: without refresh tokens, by the query, with a question afterwards.
 struct RefreshFormTests {

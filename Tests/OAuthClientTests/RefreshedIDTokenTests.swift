@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// OpenID Connect Core §12.2: the id_token that comes with a refresh.
 struct RefreshedIDTokenTests {

@@ -4,6 +4,7 @@ import TextEncodings
 import Yams
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct RevocationTests {
     private func revoke(

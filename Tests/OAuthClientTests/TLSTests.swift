@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct TLSTests {
     /// Refreshes at a TLS server on 127.0.0.1 with `context`'s certificate.

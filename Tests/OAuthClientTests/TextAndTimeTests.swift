@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 struct TextAndTimeTests {
     @Test func `a Retry-After date without Date counts from our clock`() {

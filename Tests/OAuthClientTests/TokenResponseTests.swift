@@ -3,6 +3,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// One answer of the corpus and what it has to be taken for.
 struct AnswerCase: Decodable, Sendable, CustomTestStringConvertible {

@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// What a token target adds to a refresh request.
 struct TokenTargetRequestTests {

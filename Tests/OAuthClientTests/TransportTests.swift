@@ -4,6 +4,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// What happens to a refresh when the connection fails: the difference between "never sent" and "may have been spent".
 struct TransportTests {

@@ -1,6 +1,6 @@
 import AccountStorage
 import AuthRefreshInterface
-import OAuthClient
+import OAuthMessages
 import RefreshCore
 import Testing
 import Varlink

@@ -2,6 +2,7 @@ import AccountStorage
 import DemoIssuer
 import Glibc
 import OAuthClient
+import OAuthMessages
 import RefreshCore
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import AuthRefreshInterface
-import OAuthClient
+import OAuthMessages
 import RefreshCore
 import SignIn
 import TestSupport

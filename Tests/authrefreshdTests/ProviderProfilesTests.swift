@@ -1,4 +1,5 @@
 import OAuthClient
+import OAuthMessages
 import RefreshCore
 import TestSupport
 import Testing

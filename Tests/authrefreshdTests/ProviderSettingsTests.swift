@@ -1,7 +1,7 @@
 import AccountStorage
 import AuthRefreshInterface
 import Foundation
-import OAuthClient
+import OAuthMessages
 import RefreshCore
 import TestSupport
 import Testing

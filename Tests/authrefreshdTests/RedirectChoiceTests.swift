@@ -1,5 +1,5 @@
 import AccountStorage
-import OAuthClient
+import OAuthMessages
 import RefreshCore
 import SignIn
 import Testing

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 @testable import authrefreshd
 
 /// The sign-ins by themselves, and what is wanted beyond grants: without a daemon, a store or a server.

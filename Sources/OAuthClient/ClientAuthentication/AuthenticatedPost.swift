@@ -1,5 +1,6 @@
 import JOSE
 import NIOHTTP1
+import OAuthMessages
 import RefreshCore
 
 /// Posts fields to an endpoint as an authenticated client, and finds out how the server wants the credentials written.

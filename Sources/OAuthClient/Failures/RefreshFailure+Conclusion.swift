@@ -1,3 +1,4 @@
+import OAuthMessages
 import RefreshCore
 
 extension RefreshFailure {
@@ -20,5 +21,17 @@ extension RefreshFailure {
             ),
             retryAfter: answer?.retryAfter(now: now)
         )
+    }
+}
+
+extension RequestingClient {
+    /// What an exchange that did not succeed means.
+    func failure(
+        _ conclusion: AuthenticatedPost.Conclusion,
+        hiding secrets: [Secret],
+        now: Timestamp
+    ) -> RefreshFailure {
+        let all = secrets + (registration.clientSecret.map { [$0] } ?? [])
+        return RefreshFailure(conclusion, hiding: all, correlationID: correlationID, now: now)
     }
 }

@@ -1,3 +1,4 @@
+package import OAuthMessages
 package import RefreshCore
 
 /// A grant that needs no person at a browser: what the client itself may, or what it holds, is exchanged for tokens.

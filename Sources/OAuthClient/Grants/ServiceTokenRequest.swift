@@ -1,4 +1,5 @@
 internal import JOSE
+package import OAuthMessages
 package import RefreshCore
 
 /// What it takes to obtain a token of a service account.

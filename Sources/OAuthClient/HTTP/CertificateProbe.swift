@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import OAuthMessages
 package import RefreshCore
 
 /// How long a server's certificate is valid.

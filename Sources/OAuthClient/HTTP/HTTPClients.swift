@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import NIOCore
 import NIOSSL
+import OAuthMessages
 import RefreshCore
 import Synchronization
 import TextEncodings

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import OAuthMessages
 import RefreshCore
 import Synchronization
 

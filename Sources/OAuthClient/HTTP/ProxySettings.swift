@@ -1,3 +1,4 @@
+import OAuthMessages
 import RefreshCore
 
 /// The proxy that requests go through, from `HTTPS_PROXY` and `NO_PROXY`; lower-case names win, as in curl.

@@ -1,3 +1,4 @@
+import OAuthMessages
 import RefreshCore
 
 /// How the client's duties reach authorization servers: the connections, what is remembered of the servers, and the configuration.

@@ -1,3 +1,4 @@
+package import OAuthMessages
 package import RefreshCore
 
 /// Why an issuer is not taken at its word.

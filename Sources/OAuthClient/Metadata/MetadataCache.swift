@@ -1,3 +1,4 @@
+import OAuthMessages
 import RefreshCore
 import Synchronization
 

@@ -1,4 +1,5 @@
 import NIOHTTP1
+import OAuthMessages
 package import RefreshCore
 
 /// Gets both metadata documents of an issuer and makes one of them.

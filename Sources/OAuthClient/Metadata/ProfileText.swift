@@ -1,3 +1,4 @@
+import OAuthMessages
 import RefreshCore
 
 /// The text of a profile that describes a server.

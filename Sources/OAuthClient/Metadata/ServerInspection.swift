@@ -1,3 +1,4 @@
+package import OAuthMessages
 package import RefreshCore
 
 /// Looks at servers without sending them a token.

@@ -1,3 +1,4 @@
+package import OAuthMessages
 package import RefreshCore
 
 /// Asks servers what they know of a token (RFC 7662).

@@ -1,3 +1,4 @@
+import OAuthMessages
 import RefreshCore
 
 /// One refresh (RFC 6749 §6).

@@ -1,4 +1,5 @@
 import NIOHTTP1
+package import OAuthMessages
 package import RefreshCore
 
 /// Registers clients at servers that take any, and manages their registrations (RFC 7591, RFC 7592).

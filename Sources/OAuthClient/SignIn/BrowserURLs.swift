@@ -1,4 +1,5 @@
 internal import JOSE
+package import OAuthMessages
 package import RefreshCore
 
 /// Where a person's browser is sent: to sign in, and to end the session at the server.

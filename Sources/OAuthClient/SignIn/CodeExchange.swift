@@ -1,3 +1,4 @@
+package import OAuthMessages
 package import RefreshCore
 
 /// What it takes to turn an authorization code into tokens (RFC 6749 §4.1.3).

@@ -1,4 +1,5 @@
 internal import JOSE
+internal import OAuthMessages
 package import RefreshCore
 
 /// Turns the codes that sign-ins by browser end with into grants, and believes ID tokens that come without one.

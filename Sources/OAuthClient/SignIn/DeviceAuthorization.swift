@@ -1,3 +1,4 @@
+package import OAuthMessages
 package import RefreshCore
 
 /// What it takes to ask for a device code (RFC 8628 §3.1).

@@ -1,5 +1,6 @@
 package import JOSE
 import NIOHTTP1
+import OAuthMessages
 package import RefreshCore
 
 /// The check of the id_token that comes with a grant (OpenID Connect Core §3.1.3.7): what is wanted, and the keys for it.
@@ -172,17 +173,6 @@ package struct CheckedIDToken: Sendable {
 
     /// Who signed in.
     package var person: SignedInPerson { SignedInPerson(claims) }
-}
-
-/// The algorithms of ID tokens, by name.
-package enum IDTokenAlgorithm {
-    /// The algorithms that an ID token may be signed by, as JOSE names them.
-    package static let names = SigningAlgorithm.allCases.map(\.rawValue)
-
-    /// Whether ID tokens of `algorithm` are signed with the client secret.
-    package static func isSymmetric(_ algorithm: String) -> Bool {
-        SigningAlgorithm(rawValue: algorithm)?.isSymmetric ?? false
-    }
 }
 
 /// The key sets of the servers in use, in memory, fetched once for all who ask at the same time.

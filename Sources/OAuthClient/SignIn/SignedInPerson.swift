@@ -1,5 +1,6 @@
 internal import JOSE
 import NIOHTTP1
+internal import OAuthMessages
 package import RefreshCore
 
 /// Who signed in, and how, as far as the server says.

@@ -70,7 +70,7 @@ struct AccountImportCommand: ParsableCommand {
     private func importFile(_ name: String, into target: String?) throws(AuthctlError) {
         let secret = try SecretFile(name: name, purpose: .document)
             .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " })
-        switch try ImportedDocument(secret) {
+        switch try ImportedDocument.read(secret) {
         case .refreshToken(let token, let client):
             guard let target else {
                 throw .usage(.tokenWithoutAccount)
@@ -209,83 +209,15 @@ extension AccountDocument {
     }
 }
 
-/// The JSON document that `account export` writes and `account import` reads: an account with its secrets.
-struct AccountDocument: Codable {
-    /// The kind and version of the document. A reader refuses unknown ones.
-    static let currentFormat = "authrefresh-account/1"
-
-    var format = Self.currentFormat
-    var settings: AccountSettings
-    /// The client secret; nil for a public client.
-    var clientSecret: String?
-    /// The client's private key; nil if it has none.
-    var clientKey: String?
-    /// The DPoP key; nil if the account's tokens are not bound to a key.
-    var dpopKey: String?
-    /// The refresh token; nil if the account is signed out.
-    var refreshToken: String?
-    /// The access to the client's registration; nil if it was registered by hand.
-    var registration: ManagedRegistration?
-    /// When the client secret expires, in µs since 1970; nil if it does not, or if that is unknown.
-    var clientSecretExpiresAtUSec: Int64?
-}
-
-/// The content of a file for `account import`.
-enum ImportedDocument {
-    case account(AccountDocument)
-    /// A refresh token: bare, in an answer of a token endpoint, or in Google's `authorized_user` file, which names its
-    /// client.
-    case refreshToken(String, FileClient?)
-
-    /// Recognizes the kind. JSON begins with a brace, and no known server's tokens do.
+extension ImportedDocument {
+    /// What a file or standard input holds.
     ///
     /// - Throws: `unusableDocument`, without the content.
-    init(_ secret: SecretText) throws(AuthctlError) {
-        let text = secret.reveal()
-        guard text.drop(while: \.isWhitespace).first == "{" else {
-            if let flaw = RefreshTokenText.flaw(in: text) {
-                throw .unusableDocument(.noRefreshToken(content: flaw.rawValue))
-            }
-            self = .refreshToken(text, nil)
-            return
-        }
-        switch GoogleFile(text) {
-        case .client: throw .unusableDocument(.isClient)
-        case .serviceAccountKey: throw .unusableDocument(.isServiceAccountKey)
-        case .authorizedUser(let client, let token) where RefreshTokenText.flaw(in: token) == nil:
-            self = .refreshToken(token, client)
-            return
-        case .authorizedUser, nil: break
-        }
-        guard let keys = WireText.decode(Keys.self, fromText: text) else {
-            throw .unusableDocument(.brokenJSON)
-        }
-        if keys.format != nil {
-            self = .account(try Self.account(in: text, keys))
-        } else if let token = keys.refreshToken, !token.isEmpty, RefreshTokenText.flaw(in: token) == nil {
-            self = .refreshToken(token, nil)
-        } else {
-            throw .unusableDocument(.unknownJSON)
-        }
-    }
-
-    private static func account(in text: String, _ keys: Keys) throws(AuthctlError) -> AccountDocument {
-        guard keys.format == AccountDocument.currentFormat else {
-            throw .unusableDocument(.unknownExportFormat(known: AccountDocument.currentFormat))
-        }
-        guard let document = WireText.decode(AccountDocument.self, fromText: text) else {
-            throw .unusableDocument(.incompleteExport)
-        }
-        return document
-    }
-
-    private struct Keys: Decodable {
-        var format: String?
-        var refreshToken: String?
-
-        enum CodingKeys: String, CodingKey {
-            case format
-            case refreshToken = "refresh_token"
+    fileprivate static func read(_ secret: SecretText) throws(AuthctlError) -> ImportedDocument {
+        do throws(UnusableDocument) {
+            return try ImportedDocument(secret)
+        } catch {
+            throw .unusableDocument(error)
         }
     }
 }
@@ -302,7 +234,7 @@ struct GrantFile {
     func read() throws(AuthctlError) -> (token: String, client: FileClient?) {
         let secret = try SecretFile(name: name, purpose: .refreshToken)
             .read(prompt: "refresh token of '\(PlainText.line(account))': ")
-        switch try ImportedDocument(secret) {
+        switch try ImportedDocument.read(secret) {
         case .refreshToken(let token, let client): return (token, client)
         case .account:
             throw .unusableDocument(.exportInsteadOfToken)

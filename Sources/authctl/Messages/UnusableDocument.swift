@@ -2,7 +2,7 @@ internal import CommandLineProgram
 
 /// Why the content of a file or of standard input cannot be used. The content is never repeated, because it may be a
 /// secret.
-enum UnusableDocument: Hashable, Sendable {
+enum UnusableDocument: Error, Hashable, Sendable {
     // A client.
     case otherClient
     case isServiceAccountKey

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// A sign-out: it tells the server, then erases the tokens, whatever the server says.

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// Adds an account whose client the server has to register (RFC 7591).

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// Replaces an account's grant, which may still work, by an imported one, but only after the server has issued tokens

@@ -1,4 +1,4 @@
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import SignIn
 

@@ -29,17 +29,7 @@ enum Announcement: Sendable {
         if case .renamed(let name) = self { name.text } else { nil }
     }
 
-    /// All names that `wireName` returns.
-    static let wireNames: Set<String> = [
-        "account-added", "account-updated", "account-renamed", "account-removed", "refresh-started", "sign-in-started",
-        "sign-in-failed", "interaction-required", "client-secret-ending", "grant-imported", "signed-in",
-        "account-parked",
-        "account-resumed", "token-refreshed", "token-set-refreshed", "token-set-failed", "refresh-failed",
-        "misconfigured",
-        "refresh-token-expiring", "signed-out",
-    ]
-
-    /// The event's name on the wire; nil if it is only for the journal.
+    /// The event's name on the wire; nil if only the journal is told.
     var wireName: String? {
         switch self {
         case .added: "account-added"

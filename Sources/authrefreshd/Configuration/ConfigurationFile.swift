@@ -1,7 +1,7 @@
 internal import AuthRefreshInterface
 internal import BlockingWork
 internal import Foundation
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Yams
 
@@ -210,8 +210,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let limit = try fields.converted(Key.onChangeTimeLimit.rawValue, "must be a time span from 1s to 10m") { text in
             ProfileDuration(text).map(\.duration).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
         }
-        for event in events ?? [] where !Announcement.wireNames.contains(event) {
-            let known = Announcement.wireNames.sorted().joined(separator: ", ")
+        for event in events ?? [] where !ChangeCommand.allEvents.contains(event) {
+            let known = ChangeCommand.allEvents.sorted().joined(separator: ", ")
             throw fields.error(Key.onChangeEvents.rawValue, "'\(event)' is no event: \(known)")
         }
         guard let words else {
@@ -251,44 +251,7 @@ enum LoginBrowser {
     }
 }
 
-/// The configuration file and the provider profiles, read and validated.
-struct LoadedConfiguration: Sendable {
-    let file: DaemonConfiguration
-    let settings: RefreshConfiguration
-
-    /// Reads the configuration.
-    ///
-    /// - Parameter startedWith: the configuration with which the socket was set up; nil at the start.
-    /// - Throws: the first error in any of the files.
-    init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
-        if let path = paths.configuration {
-            file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
-        } else {
-            file = DaemonConfiguration()
-        }
-        settings = RefreshConfiguration(
-            profiles: try ProviderProfiles(folders: paths.profileFolders),
-            issuerLimits: file.issuerLimits,
-            maxAccounts: file.maxAccounts,
-            // The number of connections was fixed at the start, whatever the file says now.
-            maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
-            usesSecretService: file.storeKey == .secretService,
-            loginBrowser: file.loginBrowser,
-            changeCommand: file.changeCommand
-        )
-    }
-
-    /// The settings of the OAuth client.
-    var client: OAuthClientConfiguration {
-        var client = OAuthClientConfiguration()
-        client.totalTimeout = file.requestTimeout
-        client.caFile = file.caFile
-        client.userAgent = "authrefreshd/\(Version.text)"
-        return client
-    }
-}
-
-/// Why the configuration is invalid.
+/// Why the configuration cannot be used.
 enum ConfigurationError: Error, Equatable {
     case unreadable(path: String, reason: String)
     /// The text is not YAML, or has an unknown key, a wrong type or an invalid value at this place.

@@ -1,6 +1,6 @@
 internal import AccountStorage
 internal import Foundation
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import TextEncodings
 internal import Yams

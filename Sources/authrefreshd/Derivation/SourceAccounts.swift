@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import BlockingWork
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
 

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// Checks accounts: which of them have problems, and which servers they depend on.

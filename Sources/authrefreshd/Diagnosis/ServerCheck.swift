@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import Glibc
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// Checks one authorization server the way a refresh uses it: name, connection, certificate, metadata. It sends no

@@ -1,4 +1,4 @@
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// The part of the configuration about refreshing. A reload replaces it as a whole.

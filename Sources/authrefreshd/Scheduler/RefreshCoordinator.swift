@@ -2,6 +2,7 @@ internal import AccountStorage
 internal import Dispatch
 internal import Logging
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// Keeps all accounts fresh: it reads what is due, decides, commits and acts.

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import Dispatch
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// A request to a token endpoint, from its start until the machine gets its result.

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import SignIn
 internal import Varlink

@@ -124,34 +124,8 @@ final class CallQueue<Call: Sendable>: Sendable {
     }
 }
 
-/// The plainest call of `AcquireToken`, which mail clients make all day. It is answered on the socket's thread,
-/// directly from the store. All other calls and answers go to the coordinator.
-struct PlainAcquireToken {
-    let account: String
-    let minimumValidity: Duration?
-
-    /// Returns nil for any other call, and for an invalid one.
-    init?(_ call: VarlinkCall) {
-        guard call.method == Method.acquireToken.rawValue, let parameters = call.parameters else { return nil }
-        var account: String?
-        var seconds: Int64?
-        for (name, value) in parameters.fields {
-            if name.spells("account") {
-                guard account == nil, let text = value.string else { return nil }
-                account = text
-            } else if name.spells("minimumValiditySec") {
-                guard seconds == nil, let number = value.numberText.flatMap({ Int64($0) }) else { return nil }
-                seconds = number
-            } else {
-                return nil
-            }
-        }
-        guard let account, seconds.map(AcquireToken.Parameters.isValid(minimumValiditySec:)) ?? true else { return nil }
-        self.account = account
-        minimumValidity = seconds.map { .seconds($0) }
-    }
-
-    /// The reply's parameters as JSON; nil if the coordinator has to answer.
+extension PlainAcquireToken {
+    /// The parameters of the reply in JSON; nil if the coordinator has to be asked.
     func answer(from tokens: TokenReader, at now: Moment) -> [UInt8]? {
         guard let held = tokens.token(of: account), held.times.suffices(for: minimumValidity, at: now) else {
             return nil
@@ -183,12 +157,5 @@ extension DatedToken {
     /// Whether the byte needs no escape in a JSON string (RFC 8259 §7).
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-    }
-}
-
-extension AcquireToken.Parameters {
-    /// Whether it is at most a year. No token lives longer.
-    static func isValid(minimumValiditySec seconds: Int64) -> Bool {
-        (0...31_557_600).contains(seconds)
     }
 }

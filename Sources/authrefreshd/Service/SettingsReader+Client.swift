@@ -1,6 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Varlink
 
@@ -168,7 +168,7 @@ extension SettingsReader {
 
     /// An unusable key is refused immediately and not at the first refresh.
     private func check(_ key: Secret, _ method: ClientAuthentication?) throws(VarlinkError) {
-        switch ClientKeys.flaw(in: key, usedBy: method ?? .privateKeyJWT) {
+        switch ClientKeys.flaw(in: key, usedBy: method ?? .privateKeyJWT, isCertified: isCertified) {
         case nil: return
         case .unreadable:
             throw .invalidSetting(

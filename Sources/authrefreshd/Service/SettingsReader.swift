@@ -1,6 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Varlink
 
@@ -11,6 +11,8 @@ struct SettingsReader {
     var isRegistering = false
     /// Creates the DPoP key of an account that needs one.
     var newDPoPKey: @Sendable () -> Secret = ClientKeys.newDPoPKey
+    /// Whether a PEM text holds a certificate and its key, which TLS takes.
+    let isCertified: @Sendable (Secret) -> Bool
 
     /// Creates a new account from settings.
     ///

@@ -89,13 +89,6 @@ extension FailureReport {
     }
 }
 
-extension VarlinkError {
-    /// Creates an error of our interface.
-    init(_ error: some InterfaceError) {
-        self.init(type(of: error).name, parameters: error)
-    }
-}
-
 extension AccessToken {
     /// The token's type in the form of RFC 6750 §2.1 if it is Bearer; otherwise as the server wrote it.
     ///

@@ -1,7 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
-internal import OAuthClient
+internal import OAuthMessages
 internal import RedirectListener
 internal import RefreshCore
 

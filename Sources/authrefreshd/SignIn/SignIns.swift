@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import JOSE
 internal import OAuthClient
+internal import OAuthMessages
 internal import RedirectListener
 internal import RefreshCore
 internal import SignIn

@@ -1,4 +1,5 @@
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 /// What a resource server or the authorization server requires beyond the current grant, until somebody signs in for

@@ -1,8 +1,6 @@
 internal import Foundation
-internal import NIOHTTP1
 internal import TextEncodings
-@testable internal import OAuthClient
-@testable internal import RedirectListener
+@testable internal import OAuthMessages
 internal import RefreshCore
 @testable internal import SignIn
 
@@ -24,42 +22,36 @@ enum Callbacks {
         switch screen.outcome(of: head, port: port) {
         case .query(let query):
             checkDelivery(head)
-            require(head.method == .GET, "a query comes by GET")
+            require(head.method == "GET", "a query comes by GET")
             checkResponse(Array(query.utf8))
         case .form:
             checkDelivery(head)
-            require(head.method == .POST, "a form comes by POST")
+            require(head.method == "POST", "a form comes by POST")
             checkResponse(rest)
-        case .refused(let refusal): require(refusal.status.code >= 400, "what is refused is told so")
+        case .refused(let refusal): require(refusal.status >= 400, "what is refused is told so")
         }
     }
 
-    private static func head(_ rest: inout [UInt8]) -> HTTPRequestHead {
+    private static func head(_ rest: inout [UInt8]) -> RequestHead {
         let words = String(decoding: rest.takeLine(), as: UTF8.self).split(separator: " ").map(String.init)
-        var head = HTTPRequestHead(
-            version: .http1_1,
-            method: HTTPMethod(rawValue: words.first ?? ""),
-            uri: words.count > 1 ? words[1] : ""
-        )
+        var fields: [(name: String, value: String)] = []
         while !rest.isEmpty {
             let line = String(decoding: rest.takeLine(), as: UTF8.self)
-            // NIO takes no other names.
+            // No HTTP parser takes other names.
             guard let colon = line.firstIndex(of: ":"), line[..<colon].utf8.allSatisfy({ $0 < 0x80 }) else { break }
-            head.headers.add(
-                name: String(line[..<colon]),
-                value: line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            )
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            fields.append((String(line[..<colon]), value))
         }
-        return head
+        return RequestHead(method: words.first ?? "", target: words.count > 1 ? words[1] : "", fields: fields)
     }
 
     /// What a page of another site could send is not looked at.
-    private static func checkDelivery(_ head: HTTPRequestHead) {
+    private static func checkDelivery(_ head: RequestHead) {
         let hosts = ["127.0.0.1:4711", "[::1]:4711", "localhost:4711"]
-        require(head.headers["host"].count == 1, "the request says for whom it is")
-        require(hosts.contains(head.headers["host"][0].lowercased()), "the request is for this listener")
-        require(head.uri == path || head.uri.hasPrefix(path + "?"), "the request is for the one page")
-        let destination = head.headers.first(name: "sec-fetch-dest")
+        require(head.values(of: "host").count == 1, "the request says for whom it is")
+        require(hosts.contains(head.values(of: "host")[0].lowercased()), "the request is for this listener")
+        require(head.target == path || head.target.hasPrefix(path + "?"), "the request is for the one page")
+        let destination = head.values(of: "sec-fetch-dest").first
         require(destination == nil || destination == "document", "the person's browser went there itself")
     }
 

@@ -17,6 +17,7 @@ enum FuzzTarget: String, CaseIterable {
     case configuration
     case profiles
     case imports
+    case movingIn = "moving-in"
     case sealedColumns = "sealed-columns"
 
     /// The one that this process was started for; set once, before the first input.
@@ -39,6 +40,7 @@ enum FuzzTarget: String, CaseIterable {
         case .configuration: ConfigurationFiles.runConfiguration(input)
         case .profiles: ConfigurationFiles.runProfile(input)
         case .imports: ImportedDocuments.run(input)
+        case .movingIn: OtherPrograms.run(input)
         case .sealedColumns: SealedColumns.run(input)
         }
     }

@@ -1,5 +1,5 @@
 internal import Foundation
-@testable internal import OAuthClient
+@testable internal import OAuthMessages
 internal import RefreshCore
 
 /// What a server publishes about itself; two documents, with a line between them that holds `--`.

@@ -1,5 +1,5 @@
 internal import Foundation
-@testable internal import OAuthClient
+@testable internal import OAuthMessages
 @testable internal import StrictJSON
 
 /// One text, read by the index, by the view that looks for parts, and by Foundation's, and as servers' answers are read.

@@ -1,4 +1,4 @@
-@testable internal import OAuthClient
+@testable internal import OAuthMessages
 internal import RefreshCore
 
 /// `StrictJSON` has a `JSONValue`, too.

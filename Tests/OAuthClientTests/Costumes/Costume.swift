@@ -3,7 +3,7 @@ import RefreshCore
 import Testing
 import Yams
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 /// What a provider documents that it answers, and what our client has to make of it: a file of `Fixtures/costumes`.
 struct Costume: Decodable, Sendable, CustomTestStringConvertible {

@@ -4,6 +4,7 @@ import Testing
 import TextEncodings
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Every shipped profile signs in and refreshes at its provider, or at a server in that provider's costume.
 ///

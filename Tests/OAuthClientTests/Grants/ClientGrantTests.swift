@@ -6,6 +6,7 @@ import TextEncodings
 
 @testable import JOSE
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct ClientGrantTests {
     private func obtain(

@@ -3,6 +3,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// RFC 7592 §2.1 and §2.2: secrets that end.
 struct RegistrationRenewalTests {

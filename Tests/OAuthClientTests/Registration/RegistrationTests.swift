@@ -3,6 +3,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// RFC 7591 and RFC 7592.
 struct RegistrationTests {

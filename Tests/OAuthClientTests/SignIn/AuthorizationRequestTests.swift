@@ -2,6 +2,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct AuthorizationRequestTests {
     private static let origin = "https://as.example"

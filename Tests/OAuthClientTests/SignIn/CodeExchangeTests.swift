@@ -6,6 +6,7 @@ import TextEncodings
 
 @testable import JOSE
 @testable import OAuthClient
+@testable import OAuthMessages
 
 struct CodeExchangeTests {
     private static let tokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r1""#

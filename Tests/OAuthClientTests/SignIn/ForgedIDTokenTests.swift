@@ -6,6 +6,7 @@ import TextEncodings
 
 @testable import JOSE
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// ID tokens of somebody who has not the server's key, at the end of a whole code exchange. `JOSETests` has more of them, RSA included.
 struct ForgedIDTokenTests {

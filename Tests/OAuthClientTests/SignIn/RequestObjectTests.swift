@@ -4,6 +4,7 @@ import RefreshCore
 import Testing
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// RFC 9101, at servers that take signed requests only.
 struct RequestObjectTests {

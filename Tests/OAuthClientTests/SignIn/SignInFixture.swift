@@ -2,7 +2,7 @@ import Foundation
 import RefreshCore
 import Testing
 
-@testable import OAuthClient
+@testable import OAuthMessages
 
 /// RFC 7636 appendix B.
 let exampleVerifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"

@@ -3,6 +3,7 @@ import Testing
 
 @testable import JOSE
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Whose grant a sign-in brought: by the ID token, the UserInfo endpoint or introspection.
 struct SignedInPersonTests {

@@ -4,6 +4,7 @@ import RefreshCore
 import TextEncodings
 
 @testable import OAuthClient
+@testable import OAuthMessages
 
 /// Signs id_tokens as an authorization server does, by ES256.
 struct TestSigner: Sendable {

@@ -1,5 +1,5 @@
 package import RefreshCore
-import TextEncodings
+internal import TextEncodings
 
 /// The tokens of one successful answer of the token endpoint (RFC 6749 §5.1).
 package struct TokenResponse: Sendable {
@@ -8,22 +8,44 @@ package struct TokenResponse: Sendable {
     package var refreshToken: RefreshToken?
     package var issuance: Issuance
     /// Whether the answer says how long the access token lives.
-    var isLifetimeStated = true
+    package var isLifetimeStated = true
     /// What was granted; nil if the server did not say, which means: what was asked for (RFC 6749 §5.1).
     package var scopes: [String]?
     package var idToken: Secret?
+
+    package init(
+        accessToken: AccessToken,
+        refreshToken: RefreshToken? = nil,
+        issuance: Issuance,
+        isLifetimeStated: Bool = true,
+        scopes: [String]? = nil,
+        idToken: Secret? = nil
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.issuance = issuance
+        self.isLifetimeStated = isLifetimeStated
+        self.scopes = scopes
+        self.idToken = idToken
+    }
 }
 
 /// Reads a successful answer by tables of the names and forms that servers really use.
 ///
 /// An answer that holds an access token is a success whatever else is wrong with it: its tokens must not be lost.
-struct TokenResponseDecoder {
+package struct TokenResponseDecoder {
     /// The token that was sent, to tell whether it was rotated; nil if the grant is new.
     let sent: RefreshToken?
     /// Nil for a server without a profile.
     let profile: ProviderProfile?
     /// What the server's clock showed: its `Date`, else our own. Instants in the answer are turned to durations by it.
     let now: Timestamp
+
+    package init(sent: RefreshToken?, profile: ProviderProfile?, now: Timestamp) {
+        self.sent = sent
+        self.profile = profile
+        self.now = now
+    }
 
     private static let accessTokenNames = ["access_token", "accessToken", "token"]
     private static let refreshTokenNames = ["refresh_token", "refreshToken"]
@@ -52,12 +74,12 @@ struct TokenResponseDecoder {
     }
 
     /// Whether `fields` hold an access token.
-    func takes(_ fields: [String: JSONValue]) -> Bool {
+    package func takes(_ fields: [String: JSONValue]) -> Bool {
         locate(fields) != nil
     }
 
     /// Nil if `fields` hold no access token.
-    func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
+    package func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
         guard let tokens = locate(fields), let accessToken = secret(Self.accessTokenNames, in: tokens) else {
             return nil
         }

@@ -1,4 +1,4 @@
-import RefreshCore
+internal import RefreshCore
 
 extension FailureTable {
     /// Statuses whose error codes are believed.

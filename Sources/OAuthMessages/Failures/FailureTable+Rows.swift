@@ -1,4 +1,4 @@
-import RefreshCore
+internal import RefreshCore
 
 extension FailureTable {
     /// In order: no answer; answers of gateways and proxies; error codes, finest first; pages; answers without a code.

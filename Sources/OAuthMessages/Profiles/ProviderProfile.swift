@@ -160,7 +160,7 @@ package struct ProfileDuration: Hashable, Sendable {
 /// be sent: Yahoo documents it for refreshes.
 package enum ReservedParameter {
     /// What is wrong with a request that has one.
-    static let summary = "an extra parameter has a name that the request itself uses"
+    package static let summary = "an extra parameter has a name that the request itself uses"
 
     package static let names: Set<String> = [
         "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type",
@@ -218,7 +218,7 @@ package struct GrantEndedAnswer: Hashable, Sendable {
 
     /// - Parameter workedBefore: whether the same form of request was answered with tokens before. An empty body may mean the client's
     ///   secret as well as the grant.
-    func fits(_ answer: Answer, _ body: AnswerBody, workedBefore: Bool) -> Bool {
+    package func fits(_ answer: Answer, _ body: AnswerBody, workedBefore: Bool) -> Bool {
         guard answer.status == status else { return false }
         guard let field, let text else { return body.kind == .empty && workedBefore }
         var place: JSONValue? = .object(body.fields)

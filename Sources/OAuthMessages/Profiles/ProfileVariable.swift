@@ -1,5 +1,5 @@
-internal import RefreshCore
-import TextEncodings
+package import RefreshCore
+internal import TextEncodings
 
 /// Profiles whose URLs have variables in them.
 extension ProviderProfile {
@@ -122,7 +122,7 @@ extension ProviderProfile {
 /// What is filled in for each request.
 extension ProviderProfile {
     /// Where a client revokes its grants; nil if the profile does not say.
-    func revocationEndpoint(for clientID: String) -> Endpoint? {
+    package func revocationEndpoint(for clientID: String) -> Endpoint? {
         guard let revocationTemplate else { return revocationEndpoint }
         // One path segment, whatever the id is made of.
         let segment = FormEncoding.encode(clientID).replacing("+", with: "%20")
@@ -130,7 +130,7 @@ extension ProviderProfile {
     }
 
     /// The parameters of a refresh of `registration`, without those that it has no value for.
-    func refreshParameters(for registration: ClientRegistration) -> [String: String] {
+    package func refreshParameters(for registration: ClientRegistration) -> [String: String] {
         let redirectURI = signIn.registered(with: registration.redirect).redirectURI
         return refreshParameters.compactMapValues { value in
             guard value.contains(Self.redirectURIPlace) else { return value }

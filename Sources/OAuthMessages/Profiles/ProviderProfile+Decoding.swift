@@ -1,4 +1,4 @@
-import RefreshCore
+internal import RefreshCore
 
 extension ProviderProfile: Decodable {
     private enum Key: String, CaseIterable {

@@ -41,7 +41,7 @@ package struct SignInProfile: Hashable, Sendable {
     package init() {}
 
     /// Whether authorization requests carry a code challenge, and code exchanges its verifier.
-    var sendsCodeChallenge: Bool { pkce != .unsupported }
+    package var sendsCodeChallenge: Bool { pkce != .unsupported }
 
     /// Whether it says where browsers are sent back to.
     package var namesRedirects: Bool {
@@ -185,7 +185,7 @@ extension SignInProfile {
 
 extension StrictFields {
     /// The key's value, one of an enumeration's raw values; nil if the key is absent.
-    func choice<Choice: RawRepresentable & CaseIterable>(_ name: String) throws -> Choice?
+    package func choice<Choice: RawRepresentable & CaseIterable>(_ name: String) throws -> Choice?
     where Choice.RawValue == String {
         try converted(name, "must be \(Self.list(Choice.self))") { Choice(rawValue: $0) }
     }
@@ -203,7 +203,7 @@ extension StrictFields {
     }
 
     /// A list of printable ASCII words; one word may stand without its brackets. Empty if the key is absent.
-    func words(_ name: String) throws -> [String] {
+    package func words(_ name: String) throws -> [String] {
         let list: [String]? = try? optional(name)
         let words = try list ?? (optional(name) as String?).map { [$0] } ?? []
         guard words.allSatisfy(\.isWord) else { throw error(name, "must be a list of words") }
@@ -218,7 +218,7 @@ extension StrictFields {
 
 extension String {
     /// Whether this is printable ASCII without spaces, and not empty.
-    var isWord: Bool {
+    package var isWord: Bool {
         !isEmpty && utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }
 }

@@ -48,7 +48,7 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
 extension AuthorizationServerMetadata {
     /// The two places where the document of `issuer` may be: OpenID Connect Discovery §4 appends, RFC 8414 §3.1 inserts
     /// before the issuer's path. Both drop a slash at the issuer's end.
-    static func locations(of issuer: Issuer) -> (openID: Endpoint?, oauth: Endpoint?) {
+    package static func locations(of issuer: Issuer) -> (openID: Endpoint?, oauth: Endpoint?) {
         let base = issuer.url.hasSuffix("/") ? String(issuer.url.dropLast()) : issuer.url
         guard let endpoint = Endpoint(base) else { return (nil, nil) }
         let origin = base.dropLast(endpoint.path.count)
@@ -59,7 +59,7 @@ extension AuthorizationServerMetadata {
     }
 
     /// What `profile` says instead of any document; nil if it names no token endpoint.
-    init?(issuer: Issuer, profile: ProviderProfile?) {
+    package init?(issuer: Issuer, profile: ProviderProfile?) {
         guard let profile, let endpoint = profile.tokenEndpoint else { return nil }
         self.init(issuer: issuer, tokenEndpoint: endpoint)
         revocationEndpoint = profile.revocationEndpoint
@@ -67,7 +67,7 @@ extension AuthorizationServerMetadata {
     }
 
     /// Where clients with a certificate find `endpoint` (RFC 8705 §5); nil if it is the same place for them.
-    func mutualTLSAlias(of endpoint: Endpoint) -> Endpoint? {
+    package func mutualTLSAlias(of endpoint: Endpoint) -> Endpoint? {
         if endpoint == tokenEndpoint { return mutualTLSAliases["token_endpoint"] }
         if endpoint == revocationEndpoint { return mutualTLSAliases["revocation_endpoint"] }
         let name = ServerEndpoints.names.first { endpoints[keyPath: $0.path] == endpoint }?.name
@@ -76,7 +76,7 @@ extension AuthorizationServerMetadata {
 
     /// What was published, with the endpoints that `profile` names in place of the published ones: some servers forget one in
     /// all of their documents (django-oauth-toolkit: device_authorization_endpoint).
-    func amended(by profile: ProviderProfile?) -> AuthorizationServerMetadata {
+    package func amended(by profile: ProviderProfile?) -> AuthorizationServerMetadata {
         guard let profile else { return self }
         var amended = self
         amended.revocationEndpoint = profile.revocationEndpoint ?? revocationEndpoint
@@ -89,7 +89,7 @@ extension AuthorizationServerMetadata {
     /// django-oauth-toolkit publishes some endpoints in one document only.
     ///
     /// - Throws: `issuerMismatch`, `noTokenEndpoint` or `unusableEndpoint`.
-    init(
+    package init(
         issuer: Issuer,
         template: String?,
         documents: [[String: JSONValue]]
@@ -179,7 +179,7 @@ package struct ServerEndpoints: Hashable, Sendable {
     package init() {}
 
     /// What each is called in metadata (RFC 8414 §2) and in profiles.
-    static let names: [(name: String, path: any WritableKeyPath<ServerEndpoints, Endpoint?> & Sendable)] = [
+    package static let names: [(name: String, path: any WritableKeyPath<ServerEndpoints, Endpoint?> & Sendable)] = [
         ("authorization_endpoint", \.authorization),
         ("device_authorization_endpoint", \.deviceAuthorization),
         ("pushed_authorization_request_endpoint", \.pushedAuthorizationRequest),
@@ -190,7 +190,7 @@ package struct ServerEndpoints: Hashable, Sendable {
     ]
 
     /// These endpoints, and `others` where there are none.
-    func completed(by others: ServerEndpoints) -> ServerEndpoints {
+    package func completed(by others: ServerEndpoints) -> ServerEndpoints {
         var all = self
         for (_, path) in Self.names where all[keyPath: path] == nil { all[keyPath: path] = others[keyPath: path] }
         return all

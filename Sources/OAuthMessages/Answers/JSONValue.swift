@@ -1,8 +1,8 @@
-import FoundationEssentials
-internal import StrictJSON
+internal import FoundationEssentials
+package import StrictJSON
 
 /// Any JSON value, for answers whose fields come in more than one type.
-enum JSONValue: Equatable, Sendable {
+package enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)
     /// JSON numbers are IEEE 754 doubles for most servers; whole numbers are exact up to 2⁵³.
@@ -19,7 +19,7 @@ enum JSONValue: Equatable, Sendable {
     /// A name that comes twice keeps its first value. What a server may get wrong without being misunderstood is let pass, for an answer
     /// that is refused may take the only valid refresh token with it: bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD.
     /// Foundation's decoder throws there, and takes ten times as long: it makes a container for each guess at a value's type.
-    static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
+    package static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
         guard let document = try? JSONDocument(bytes, nestingMax: depthLimit, valuesMax: .max),
             case .object(let fields)? = JSONValue(document.root)
         else { return nil }
@@ -27,7 +27,7 @@ enum JSONValue: Equatable, Sendable {
     }
 
     /// Nil if a string in it has an escape that means nothing. A number beyond a double says nothing, and is null.
-    init?(_ value: StrictJSON.JSONValue) {
+    package init?(_ value: StrictJSON.JSONValue) {
         if value.isNull {
             self = .null
         } else if let flag = value.bool {
@@ -56,16 +56,16 @@ enum JSONValue: Equatable, Sendable {
         }
     }
 
-    var text: String? {
+    package var text: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    var fields: [String: JSONValue]? {
+    package var fields: [String: JSONValue]? {
         if case .object(let fields) = self { fields } else { nil }
     }
 
     /// What stands under a name in an object, or in a place of an array, the first being 0.
-    func member(_ step: String) -> JSONValue? {
+    package func member(_ step: String) -> JSONValue? {
         switch self {
         case .object(let fields): fields[step]
         case .array(let elements): Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
@@ -74,7 +74,7 @@ enum JSONValue: Equatable, Sendable {
     }
 
     /// Text, a whole number or a truth value, as text.
-    var word: String? {
+    package var word: String? {
         switch self {
         case .string(let text): text
         case .number(let number) where abs(number) < 1e15 && number == number.rounded(): String(Int64(number))
@@ -85,7 +85,7 @@ enum JSONValue: Equatable, Sendable {
 
     /// A number of seconds, as number or as text: PayPal and others write numbers as strings, some with a fraction. Nil if it is
     /// not finite.
-    var seconds: Double? {
+    package var seconds: Double? {
         switch self {
         case .number(let number):
             return number.isFinite ? number : nil
@@ -101,7 +101,7 @@ enum JSONValue: Equatable, Sendable {
     }
 
     /// The strings of an array; nil if this is no array or holds anything else.
-    var texts: [String]? {
+    package var texts: [String]? {
         guard case .array(let elements) = self else { return nil }
         let texts = elements.compactMap(\.text)
         return texts.count == elements.count ? texts : nil
@@ -110,14 +110,14 @@ enum JSONValue: Equatable, Sendable {
 
 extension JSONValue: Encodable {
     /// As a JSON document, names in alphabetical order.
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Only a number that is no number could fail, and JSON that was read holds none.
         return (try? encoder.encode(self)).map { Array($0) } ?? []
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()

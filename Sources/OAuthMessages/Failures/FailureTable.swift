@@ -1,4 +1,4 @@
-import RefreshCore
+package import RefreshCore
 
 /// From everything that can be seen of a failed refresh to what it means: an ordered list, the first row that fits
 /// decides.
@@ -6,18 +6,18 @@ import RefreshCore
 /// Only an answer of the authorization server itself reaches the classes that can end a grant: rows about the
 /// transport, about proxies and about pages for people come before or after those about error codes and never share a
 /// class with them.
-struct FailureTable: Sendable {
+package struct FailureTable: Sendable {
     let rows: [FailureRow]
 
     /// The rows of `FailureTable+Rows.swift`.
-    static let standard = FailureTable(rows: standardRows)
+    package static let standard = FailureTable(rows: standardRows)
 
     /// The row that decides; the last row of `standard` fits everything.
-    func row(for signal: FailureSignal) -> FailureRow {
+    package func row(for signal: FailureSignal) -> FailureRow {
         rows.first { $0.condition.fits(signal) } ?? FailureTable.anythingElse
     }
 
-    static let anythingElse = FailureRow(
+    package static let anythingElse = FailureRow(
         "anything else",
         Condition(),
         .unavailable,
@@ -26,14 +26,14 @@ struct FailureTable: Sendable {
 }
 
 /// One rule.
-struct FailureRow: Sendable {
+package struct FailureRow: Sendable {
     /// What the row is about; tests refer to it.
     let name: String
     let condition: Condition
-    let failureClass: FailureClass
+    package let failureClass: FailureClass
     /// Constant text for people; see `FailureDetail.summary`.
-    let summary: String
-    let consequence: Consequence?
+    package let summary: String
+    package let consequence: Consequence?
 
     init(
         _ name: String,
@@ -50,7 +50,7 @@ struct FailureRow: Sendable {
     }
 
     /// What this module itself does about it.
-    enum Consequence: Sendable {
+    package enum Consequence: Sendable {
         /// The metadata is fetched again before the next request: the endpoint may have moved.
         case forgetMetadata
         /// The server does not know this client: other forms of the credentials are tried.
@@ -98,7 +98,7 @@ struct Condition: Sendable {
 }
 
 /// What went wrong on the way to an answer.
-enum TransportCause: String, Hashable, Sendable, CaseIterable {
+package enum TransportCause: String, Hashable, Sendable, CaseIterable {
     case nameResolution
     case connection
     /// The TLS handshake failed for another reason than the certificate.
@@ -125,29 +125,34 @@ enum TransportCause: String, Hashable, Sendable, CaseIterable {
 }
 
 /// An exchange that gave no answer.
-struct TransportFailure: Error, Sendable {
-    let cause: TransportCause
+package struct TransportFailure: Error, Sendable {
+    package let cause: TransportCause
     /// Whether any of the request's body was handed to the connection; false only if that is certain.
-    let wasSent: Bool
+    package let wasSent: Bool
+
+    package init(cause: TransportCause, wasSent: Bool) {
+        self.cause = cause
+        self.wasSent = wasSent
+    }
 }
 
 /// What the table judges: everything that is known about one failed exchange.
-struct FailureSignal: Sendable {
+package struct FailureSignal: Sendable {
     /// Nil if an answer arrived.
-    var transport: TransportCause?
+    package var transport: TransportCause?
     /// Whether any part of the body, which holds the refresh token, was handed to the connection.
-    var wasSent = true
-    var status: Int?
-    var body = BodyKind.empty
+    package var wasSent = true
+    package var status: Int?
+    package var body = BodyKind.empty
     /// `error` in lower case; nil if the answer has none.
-    var error: String?
+    package var error: String?
     /// Sub-errors and a provider's own codes, in lower case.
-    var codes: Set<String> = []
-    var signs: Set<FailureSign> = []
+    package var codes: Set<String> = []
+    package var signs: Set<FailureSign> = []
 }
 
 /// A circumstance that some rows ask for.
-enum FailureSign: String, Hashable, Sendable, CaseIterable {
+package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     case retryAfter
     /// `Location` leads to another host.
     case redirectElsewhere
@@ -167,7 +172,7 @@ enum FailureSign: String, Hashable, Sendable, CaseIterable {
 
 extension FailureSignal {
     /// What an answer shows.
-    init(
+    package init(
         _ answer: Answer,
         _ body: AnswerBody,
         from endpoint: Endpoint,
@@ -192,7 +197,7 @@ extension FailureSignal {
     }
 
     /// What an exchange without an answer shows.
-    init(_ failure: TransportFailure, now: Timestamp) {
+    package init(_ failure: TransportFailure, now: Timestamp) {
         transport = failure.cause
         wasSent = failure.wasSent
         if now < Self.oldestPlausibleTime { signs.insert(.implausibleClock) }
@@ -204,17 +209,17 @@ extension FailureSignal {
 }
 
 /// The error fields of an answer, under the names that servers use for them.
-struct ErrorReading {
-    var error: String?
-    var description: String?
-    var subError: String?
-    var providerCode: String?
-    var message: String?
+package struct ErrorReading {
+    package var error: String?
+    package var description: String?
+    package var subError: String?
+    package var providerCode: String?
+    package var message: String?
     /// What a claims challenge asks for, as it came (Entra).
-    var claims: String?
+    package var claims: String?
     var hasClaimsChallenge: Bool { claims != nil }
 
-    init(_ fields: [String: JSONValue]) {
+    package init(_ fields: [String: JSONValue]) {
         // Facebook and Google's APIs put an object under "error".
         let inner = fields["error"]?.fields ?? [:]
         error = ErrorReading.word(["error"], in: fields) ?? ErrorReading.word(["status", "type", "code"], in: inner)
@@ -238,7 +243,7 @@ struct ErrorReading {
     private static let claimsLimit = 4096
 
     /// `claims`, if they can be asked for: a JSON object.
-    var demandedClaims: String? {
+    package var demandedClaims: String? {
         guard let claims, claims.utf8.count <= Self.claimsLimit, JSONValue.object(in: Array(claims.utf8)) != nil else {
             return nil
         }

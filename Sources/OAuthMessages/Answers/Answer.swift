@@ -1,24 +1,30 @@
-import FoundationEssentials
-import RefreshCore
-import TextEncodings
+internal import FoundationEssentials
+package import RefreshCore
+internal import TextEncodings
 
 /// What came back over HTTP, whole or cut at the body limit.
-struct Answer: Sendable {
-    let status: Int
-    let headers: AnswerHeaders
-    var body: [UInt8] = []
+package struct Answer: Sendable {
+    package let status: Int
+    package let headers: AnswerHeaders
+    package var body: [UInt8] = []
     /// The body was longer than the limit; `body` is empty then.
-    var isTooLarge = false
+    package var isTooLarge = false
+
+    package init(status: Int, headers: AnswerHeaders, body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
 
     /// The `Date` header: the server's clock when it answered; nil if absent or unreadable.
-    var serverDate: Timestamp? {
+    package var serverDate: Timestamp? {
         headers.first(name: "date").flatMap(HTTPDate.parse).map(Timestamp.init(seconds:))
     }
 
     /// The server's wish in `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
     ///
     /// A date is measured from the server's own `Date` if it gave one, else from `now`.
-    func retryAfter(now: Timestamp) -> Duration? {
+    package func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers.first(name: "retry-after") else { return nil }
         let word = text.filter { $0 != " " }
         if !word.isEmpty, word.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
@@ -31,7 +37,7 @@ struct Answer: Sendable {
     }
 
     /// Whether `Location` leads away from `endpoint`'s host.
-    func isRedirect(awayFrom endpoint: Endpoint) -> Bool {
+    package func isRedirect(awayFrom endpoint: Endpoint) -> Bool {
         guard (300...399).contains(status), let location = headers.first(name: "location") else { return false }
         // "//host/path" keeps the scheme and changes the host (RFC 3986 §4.2).
         let target = location.hasPrefix("//") ? "https:" + location : location
@@ -42,7 +48,7 @@ struct Answer: Sendable {
 }
 
 /// What kind of thing an answer's body is, found by looking at it: content types are often wrong.
-enum BodyKind: String, Hashable, Sendable, CaseIterable {
+package enum BodyKind: String, Hashable, Sendable, CaseIterable {
     case empty
     /// Named fields: a JSON object or a form.
     case fields
@@ -53,12 +59,12 @@ enum BodyKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// An answer's body, read.
-struct AnswerBody: Sendable {
-    let kind: BodyKind
+package struct AnswerBody: Sendable {
+    package let kind: BodyKind
     /// Empty unless `kind` is `fields`.
-    let fields: [String: JSONValue]
+    package let fields: [String: JSONValue]
 
-    init(_ answer: Answer) {
+    package init(_ answer: Answer) {
         (kind, fields) = AnswerBody.read(answer)
     }
 
@@ -86,30 +92,5 @@ extension Timestamp {
     /// - Parameter seconds: since 1970.
     fileprivate init(seconds: Int) {
         self.init(microseconds: Int64(seconds) * 1_000_000)
-    }
-}
-
-/// How the fields of a token request are written.
-package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
-    /// RFC 6749 appendix B.
-    case form
-    /// One JSON object of strings (Notion).
-    case json
-
-    var contentType: String {
-        switch self {
-        case .form: "application/x-www-form-urlencoded"
-        case .json: "application/json"
-        }
-    }
-
-    /// `fields` in this format. An object holds each name once: the first value stays.
-    func body(_ fields: [(name: String, value: String)]) -> [UInt8] {
-        switch self {
-        case .form:
-            FormEncoding.body(fields)
-        case .json:
-            JSONValue.object(Dictionary(fields.map { ($0.name, .string($0.value)) }) { first, _ in first }).bytes
-        }
     }
 }

@@ -58,15 +58,35 @@ package struct AuthorizationURL: Sendable {
     package let issuer: String
     /// Whether a code of another request is certain to be refused: a code challenge is sent, and the server checks it.
     package let checksCodeChallenge: Bool
+
+    package init(
+        url: String,
+        host: String,
+        expiresIn: Duration?,
+        requiresIssuer: Bool,
+        issuer: String,
+        checksCodeChallenge: Bool
+    ) {
+        self.url = url
+        self.host = host
+        self.expiresIn = expiresIn
+        self.requiresIssuer = requiresIssuer
+        self.issuer = issuer
+        self.checksCodeChallenge = checksCodeChallenge
+    }
 }
 
 /// The parameters of an authorization request, in the order in which they are sent.
-struct AuthorizationParameters {
+package struct AuthorizationParameters {
     let request: AuthorizationRequest
+
+    package init(request: AuthorizationRequest) {
+        self.request = request
+    }
 
     /// Request parameters with a value of their own in `request` go before those of the account, these before the profile's; words of
     /// `prompt` are joined.
-    var all: [(name: String, value: String)] {
+    package var all: [(name: String, value: String)] {
         let own = required + asked
         let extra = usual.filter { name, _ in !own.contains { $0.name == name } }
         return own + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -163,7 +183,7 @@ extension AuthorizationRequest {
 
 extension Endpoint {
     /// The URL with `parameters` behind the query that it has (RFC 6749 §3.1).
-    func url(adding parameters: [(name: String, value: String)]) -> String {
+    package func url(adding parameters: [(name: String, value: String)]) -> String {
         let query = String(decoding: FormEncoding.body(parameters), as: UTF8.self)
         guard let mark = url.firstIndex(of: "?") else { return url + "?" + query }
         let isOpen = url.index(after: mark) == url.endIndex || url.hasSuffix("&")

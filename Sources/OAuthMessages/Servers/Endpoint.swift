@@ -1,6 +1,5 @@
-import RefreshCore
-import Synchronization
-import TextEncodings
+internal import RefreshCore
+internal import TextEncodings
 
 /// A URL that requests may be sent to: absolute, `https`, or `http` on a loopback address, without user info or
 /// fragment.
@@ -13,11 +12,11 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// Lower-cased, without the brackets of an IPv6 literal.
     package let host: String
     package let port: Int
-    let isLoopback: Bool
+    package let isLoopback: Bool
     /// Whether the scheme is `https`.
-    let isSecure: Bool
+    package let isSecure: Bool
     /// From the first `/` after the authority; empty if there is none.
-    let path: Substring
+    package let path: Substring
 
     /// Nil if `url` breaks the rule above.
     package init?(_ url: String) {
@@ -45,7 +44,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     package var description: String { url }
 
     /// The same with `fields` in its query, beside those that it has.
-    func adding(_ fields: [(name: String, value: String)]) -> Endpoint {
+    package func adding(_ fields: [(name: String, value: String)]) -> Endpoint {
         let query = String(decoding: FormEncoding.body(fields), as: UTF8.self)
         // What form encoding gives stands in any query.
         return Endpoint(url + (url.contains("?") ? "&" : "?") + query) ?? self
@@ -63,7 +62,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Host and port of an authority such as `example.org:8443` or `[::1]:80`; nil if it is malformed.
-    static func split(authority: some StringProtocol) -> (host: String, port: Int?)? {
+    package static func split(authority: some StringProtocol) -> (host: String, port: Int?)? {
         var host = String(authority)
         var portText = ""
         if host.hasPrefix("[") {
@@ -81,71 +80,5 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard !portText.isEmpty else { return (host.lowercased(), nil) }
         guard let port = UInt16(portText), port > 0 else { return nil }
         return (host.lowercased(), Int(port))
-    }
-}
-
-/// What the servers that we speak to said last, by origin, in memory: the next request has to heed it.
-///
-/// A lock, and no actor: every request asks three times, and each time an actor would take its turn on the event loop.
-final class OriginMemory: Sendable {
-    /// Scheme, host and port (RFC 6454 §4): the realm of a nonce (RFC 9449 §8.2).
-    fileprivate struct Origin: Hashable {
-        let host: String
-        let port: Int
-        let isSecure: Bool
-
-        init(_ endpoint: Endpoint) {
-            host = endpoint.host
-            port = endpoint.port
-            isSecure = endpoint.isSecure
-        }
-    }
-
-    /// Most origins remembered; beyond it all are forgotten, which costs a request more each.
-    static let limit = 256
-    /// Longest nonce kept, in bytes: it is some server's text, and goes into every request. Real ones have less than 200.
-    static let nonceLimit = 1024
-
-    fileprivate struct Memory {
-        var nonces: [Origin: String] = [:]
-        var skews: [Origin: Duration] = [:]
-    }
-
-    private let memory = Mutex(Memory())
-
-    /// The nonce for the next DPoP proof to this origin; nil if it gave none.
-    func nonce(for endpoint: Endpoint) -> String? {
-        memory.withLock { $0.nonces[Origin(endpoint)] }
-    }
-
-    /// The server's clock minus ours; zero if it never said.
-    func skew(of endpoint: Endpoint) -> Duration {
-        memory.withLock { $0.skews[Origin(endpoint)] } ?? .zero
-    }
-
-    /// Takes what `answer` says: its `DPoP-Nonce` (RFC 9449 §8, §8.2) and its `Date`.
-    ///
-    /// - Returns: the nonce that it gives; nil if it gives none that can be used.
-    @discardableResult func note(_ answer: Answer, from endpoint: Endpoint, now: Timestamp) -> String? {
-        memory.withLock { $0.note(answer, from: Origin(endpoint), now: now) }
-    }
-}
-
-extension OriginMemory.Memory {
-    fileprivate mutating func note(_ answer: Answer, from origin: OriginMemory.Origin, now: Timestamp) -> String? {
-        if nonces.count >= OriginMemory.limit { nonces = [:] }
-        if skews.count >= OriginMemory.limit { skews = [:] }
-        if let date = answer.serverDate {
-            // `Date` has whole seconds: what is less is no difference.
-            let skew = date - now
-            skews[origin] = (Duration.seconds(-2)...Duration.seconds(2)).contains(skew) ? .zero : skew
-        }
-        let found = answer.headers["dpop-nonce"]
-        // RFC 9449 §8: exactly one, of visible characters.
-        guard found.count == 1, let nonce = found.first, (1...OriginMemory.nonceLimit).contains(nonce.utf8.count),
-            nonce.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else { return nil }
-        nonces[origin] = nonce
-        return nonce
     }
 }

@@ -1,29 +1,29 @@
 /// The header fields of an answer, in the order in which they came; names are found in any case (RFC 9110 §5.1).
 ///
 /// A type of our own, so that the readers of answers do not need the HTTP client to be built.
-struct AnswerHeaders: Sendable, ExpressibleByDictionaryLiteral {
+package struct AnswerHeaders: Sendable, ExpressibleByDictionaryLiteral {
     private let fields: [(name: String, value: String)]
 
-    init(_ fields: some Sequence<(name: String, value: String)>) {
+    package init(_ fields: some Sequence<(name: String, value: String)>) {
         self.fields = Array(fields)
     }
 
-    init(dictionaryLiteral fields: (String, String)...) {
+    package init(dictionaryLiteral fields: (String, String)...) {
         self.fields = fields.map { (name: $0, value: $1) }
     }
 
     /// The values of all fields with this name, each as it was sent; empty if there is none.
-    subscript(name: String) -> [String] {
+    package subscript(name: String) -> [String] {
         fields.filter { Self.isSame($0.name, name) }.map(\.value)
     }
 
     /// The value of the first field with this name; nil if there is none.
-    func first(name: String) -> String? {
+    package func first(name: String) -> String? {
         fields.first { Self.isSame($0.name, name) }?.value
     }
 
     /// Whether there is a field with this name.
-    func contains(name: String) -> Bool {
+    package func contains(name: String) -> Bool {
         fields.contains { Self.isSame($0.name, name) }
     }
 

@@ -1,4 +1,4 @@
-internal import JOSE
+package import JOSE
 
 /// What a provider profile says about policies: what a person goes through at the server is chosen by a name in its endpoints (the user
 /// flows and custom policies of Azure AD B2C).
@@ -24,7 +24,7 @@ package struct SignInPolicies: Hashable, Sendable {
     }
 
     /// What ID tokens have to say about the policy; nil if nothing.
-    var demand: IDTokenPolicy? {
+    package var demand: IDTokenPolicy? {
         guard !claims.isEmpty else { return nil }
         return current.map { IDTokenPolicy(name: $0, claims: claims) }
     }

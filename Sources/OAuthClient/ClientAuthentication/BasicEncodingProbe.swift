@@ -1,0 +1,105 @@
+import OAuthMessages
+import RefreshCore
+
+/// Finds out how a server wants a Basic secret written before a refresh token is at stake.
+///
+/// `AuthenticatedPost` tries the raw form once the standard one was refused, because authentication comes before the grant
+/// (RFC 6749 §3.2.1). glewlwyd 2.7.5 takes only the raw form and spends the refresh token *before* it looks at the client:
+/// there that try ends the grant (seen). A made-up token at the revocation endpoint costs nothing, for a server that accepts
+/// the client answers 200 to a token it does not know (RFC 7009 §2.2).
+struct BasicEncodingProbe: Sendable {
+    let servers: ServerAccess
+
+    /// `raw` if the server refused the standard form and took the raw one; nil if that is not known.
+    ///
+    /// That the standard form is taken proves nothing: some servers do not authenticate clients at this endpoint at all.
+    func run(
+        _ client: RequestingClient,
+        at metadata: AuthorizationServerMetadata
+    ) async -> BasicCredentialEncoding? {
+        guard client.basicCredentialEncoding == nil, let endpoint = metadata.revocationEndpoint,
+            client.profile?.revocationForm.isStandard ?? true,
+            isWorthwhile(client, offered: metadata.tokenEndpointAuthenticationMethods)
+        else { return nil }
+        var registration = client.registration
+        registration.authentication = .clientSecretBasic
+        let post = AuthenticatedPost(
+            servers: servers,
+            endpoint: endpoint,
+            profile: client.profile,
+            registration: registration,
+            offeredMethods: nil,
+            knownEncoding: nil,
+            correlationID: client.correlationID,
+            // An endpoint that hangs must leave the refresh itself its time.
+            deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4
+        )
+        let fields = [("token", "rehearsal-" + client.correlationID), ("token_type_hint", "refresh_token")]
+        let conclusion = await post.run(fields) { answer, body in
+            (200...299).contains(answer.status) && ErrorReading(body.fields).error == nil
+        }
+        return conclusion.foundEncoding == .raw ? .raw : nil
+    }
+
+    /// How Basic credentials have to be written, found out at the token endpoint with a made-up code; nil if that was not needed or
+    /// gave no answer. The method, the place of `client_id` and the audience of assertions are remembered.
+    ///
+    /// A code is sent once, so the guessing that a refused refresh allows has to be over before. A server that knows the client
+    /// answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
+    func run(
+        atTokenEndpointOf metadata: AuthorizationServerMetadata,
+        as client: RequestingClient,
+        redirectURI: String
+    ) async -> BasicCredentialEncoding? {
+        let offered = metadata.tokenEndpointAuthenticationMethods
+        let guess = ClientCredentials(
+            registration: client.registration,
+            method: ClientCredentials.method(client.registration, profile: client.profile, offered: offered),
+            encoding: .formEncoded,
+            repeatsClientID: false,
+            scheme: client.profile?.clientSecretScheme ?? .basic
+        )
+        let isChosen = client.registration.authentication != nil || client.profile?.authentication != nil
+        let isEncodingOpen = guess.differsByEncoding && client.basicCredentialEncoding == nil
+        let isOpen =
+            switch guess.method {
+            case .clientSecretBasic: guess.scheme == .basic && (!isChosen || isEncodingOpen)
+            case .clientSecretJWT, .privateKeyJWT: client.profile?.assertionAudience == nil
+            case .none, .clientSecretPost, .tlsClientAuth, .selfSignedTLSClientAuth: false
+            }
+        guard isOpen else { return nil }
+        let place = MetadataCache.ClientAt(endpoint: metadata.tokenEndpoint, clientID: client.registration.clientID)
+        let learned = servers.cache.learnedForm(of: place)
+        guard isEncodingOpen || learned == nil else { return nil }
+        let post = AuthenticatedPost(
+            servers: servers,
+            endpoint: metadata.tokenEndpoint,
+            profile: client.profile,
+            registration: client.registration,
+            offeredMethods: offered,
+            knownEncoding: client.basicCredentialEncoding,
+            correlationID: client.correlationID,
+            deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4,
+            format: client.profile?.bodyFormat ?? .form,
+            metadata: metadata
+        )
+        let madeUp = "rehearsal-" + client.correlationID
+        let fields = [
+            ("grant_type", "authorization_code"), ("code", madeUp), ("redirect_uri", redirectURI),
+            // RFC 7636 §4.1 wants 43 characters at least.
+            ("code_verifier", madeUp + String(repeating: "-", count: 43)),
+        ]
+        return await post.run(fields) { _, _ in false }.foundEncoding
+    }
+
+    /// Whether the first refresh would have to guess between two forms.
+    private func isWorthwhile(_ client: RequestingClient, offered: [String]?) -> Bool {
+        ClientCredentials(
+            registration: client.registration,
+            method: ClientCredentials.method(client.registration, profile: client.profile, offered: offered),
+            encoding: .formEncoded,
+            repeatsClientID: false,
+            scheme: client.profile?.clientSecretScheme ?? .basic
+        ).differsByEncoding
+    }
+}

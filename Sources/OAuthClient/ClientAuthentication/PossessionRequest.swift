@@ -1,0 +1,52 @@
+internal import JOSE
+package import OAuthMessages
+package import RefreshCore
+
+/// A request to a resource server that needs a DPoP proof (RFC 9449 §7).
+package struct PossessionRequest: Sendable {
+    let method: String
+    let url: Endpoint
+    /// The token that goes with the request; nil if none does.
+    let accessToken: Secret?
+    /// The server's last; nil if it gave none.
+    let nonce: String?
+
+    package init(method: String, url: Endpoint, accessToken: Secret?, nonce: String?) {
+        self.method = method
+        self.url = url
+        self.accessToken = accessToken
+        self.nonce = nonce
+    }
+
+    /// The value of the request's `DPoP` header; nil if `key` cannot be used.
+    ///
+    /// - Parameters:
+    ///   - key: the account's, as `ClientKeys.newDPoPKey()` gave it.
+    ///   - now: by the server's clock, as far as it is known.
+    package func proof(by key: Secret, now: Timestamp) -> String? {
+        try? DPoPKey(stored: key).proof(
+            method: method,
+            url: url.url,
+            nonce: nonce,
+            accessToken: accessToken,
+            now: now,
+            random: AuthenticatedPost.newIdentifier()
+        )
+    }
+
+    /// Whether `text` is a method that proofs are made for: a word of letters (RFC 9110 §9.1).
+    package static func isMethod(_ text: String) -> Bool {
+        (1...32).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xdf) || byte == UInt8(ascii: "-")
+            }
+    }
+
+    /// RFC 9449 §8.1: visible ASCII without quotation marks and backslashes.
+    package static func isNonce(_ text: String) -> Bool {
+        (1...1024).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
+    }
+}

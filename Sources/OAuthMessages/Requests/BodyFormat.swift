@@ -1,0 +1,26 @@
+internal import TextEncodings
+
+/// How the fields of a token request are written.
+package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
+    /// RFC 6749 appendix B.
+    case form
+    /// One JSON object of strings (Notion).
+    case json
+
+    package var contentType: String {
+        switch self {
+        case .form: "application/x-www-form-urlencoded"
+        case .json: "application/json"
+        }
+    }
+
+    /// `fields` in this format. An object holds each name once: the first value stays.
+    package func body(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        switch self {
+        case .form:
+            FormEncoding.body(fields)
+        case .json:
+            JSONValue.object(Dictionary(fields.map { ($0.name, .string($0.value)) }) { first, _ in first }).bytes
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// The first lines of a request, as a listener reads them off a connection.
+package struct RequestHead: Sendable {
+    /// `GET`.
+    package let method: String
+    /// `/callback?code=…`.
+    package let target: String
+    /// The header fields in the order in which they came.
+    package let fields: [(name: String, value: String)]
+
+    package init(method: String, target: String, fields: [(name: String, value: String)]) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+    }
+
+    /// The values of all fields with this name, which is in lower case; empty if there is none (RFC 9110 §5.1).
+    package func values(of name: String) -> [String] {
+        fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+}
+
+/// Says of a request whether it delivers something, before anybody looks at what that is.
+package struct RequestScreen: Sendable {
+    /// The one path that takes deliveries.
+    let path: String
+
+    /// What a request is.
+    package enum Outcome: Equatable {
+        /// What stands behind the question mark.
+        case query(Substring)
+        /// The body is the delivery.
+        case form
+        case refused(RedirectRefusal)
+    }
+
+    package init(path: String) {
+        self.path = path
+    }
+
+    /// - Parameter port: the listener's own.
+    package func outcome(of head: RequestHead, port: Int) -> Outcome {
+        // A page of another site may have made its own name resolve to 127.0.0.1 (DNS rebinding): the browser then sends that name.
+        let hosts = head.values(of: "host")
+        guard hosts.count == 1, let host = hosts.first, isOurs(host, port: port) else { return .refused(.wrongHost) }
+        let target = head.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard target.first.map(String.init) == path else { return .refused(.noSuchPage) }
+        // What a page fetches in the background is no person being sent back. Browsers that say nothing are taken at their word.
+        if let destination = head.values(of: "sec-fetch-dest").first, destination != "document" {
+            return .refused(.notNavigated)
+        }
+        switch head.method {
+        case "GET": return .query(target.count > 1 ? target[1] : "")
+        // OAuth 2.0 Form Post Response Mode §2.
+        case "POST": return isForm(head) ? .form : .refused(.noForm)
+        default: return .refused(.wrongMethod)
+        }
+    }
+
+    private func isOurs(_ host: String, port: Int) -> Bool {
+        // RFC 9110 §7.2: without a port, the scheme's.
+        let names = ["127.0.0.1", "[::1]", "localhost"]
+        return names.contains { host.lowercased() == "\($0):\(port)" || port == 80 && host.lowercased() == $0 }
+    }
+
+    private func isForm(_ head: RequestHead) -> Bool {
+        let type = head.values(of: "content-type").first?.split(separator: ";").first
+        return type?.lowercased() == "application/x-www-form-urlencoded"
+    }
+}
+
+/// Why a request delivers nothing.
+package enum RedirectRefusal: Hashable, CaseIterable, Sendable {
+    case wrongHost
+    case noSuchPage
+    case notNavigated
+    case noForm
+    case wrongMethod
+    case tooLarge
+    /// It is no HTTP.
+    case unreadable
+
+    /// The status code that the browser is answered with (RFC 9110 §15.5).
+    package var status: Int {
+        switch self {
+        case .wrongHost: 421
+        case .noSuchPage: 404
+        case .notNavigated: 403
+        case .noForm: 415
+        case .wrongMethod: 405
+        case .tooLarge: 413
+        case .unreadable: 400
+        }
+    }
+}

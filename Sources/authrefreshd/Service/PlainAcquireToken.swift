@@ -1,0 +1,38 @@
+internal import AuthRefreshInterface
+internal import StrictJSON
+internal import Varlink
+
+/// The plainest call of `AcquireToken`, which mail clients make all day: it is answered on the socket's thread, straight from the
+/// store. Any other call, and any other answer, is the coordinator's.
+struct PlainAcquireToken {
+    let account: String
+    let minimumValidity: Duration?
+
+    /// Nil if the call is anything else, or is not right.
+    init?(_ call: VarlinkCall) {
+        guard call.method == Method.acquireToken.rawValue, let parameters = call.parameters else { return nil }
+        var account: String?
+        var seconds: Int64?
+        for (name, value) in parameters.fields {
+            if name.spells("account") {
+                guard account == nil, let text = value.string else { return nil }
+                account = text
+            } else if name.spells("minimumValiditySec") {
+                guard seconds == nil, let number = value.numberText.flatMap({ Int64($0) }) else { return nil }
+                seconds = number
+            } else {
+                return nil
+            }
+        }
+        guard let account, seconds.map(AcquireToken.Parameters.isValid(minimumValiditySec:)) ?? true else { return nil }
+        self.account = account
+        minimumValidity = seconds.map { .seconds($0) }
+    }
+}
+
+extension AcquireToken.Parameters {
+    /// A year at most: no token lives longer.
+    static func isValid(minimumValiditySec seconds: Int64) -> Bool {
+        (0...31_557_600).contains(seconds)
+    }
+}

@@ -1,0 +1,21 @@
+internal import OAuthClient
+internal import OAuthMessages
+internal import RefreshCore
+
+extension SettingsReader {
+    /// The reader that the daemon uses: the HTTP client's TLS says what a certificate is.
+    ///
+    /// Apart from the other files, so that the fuzzers can read settings without the HTTP client.
+    init(
+        profiles: ProviderProfiles,
+        isRegistering: Bool = false,
+        newDPoPKey: @escaping @Sendable () -> Secret = ClientKeys.newDPoPKey
+    ) {
+        self.init(
+            profiles: profiles,
+            isRegistering: isRegistering,
+            newDPoPKey: newDPoPKey,
+            isCertified: ClientKeys.isCertified
+        )
+    }
+}
