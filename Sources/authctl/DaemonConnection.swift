@@ -56,8 +56,8 @@ struct DaemonConnection: ~Copyable {
     private static func tell(of awaited: Awaited, _ patience: Int32) {
         guard StandardError.isTerminal else { return }
         switch awaited {
-        case .named(let name): StandardError.note("waiting for \(name), \(patience) s at most")
-        case .server(let account): StandardError.note("waiting for \(server(of: account)), 40 s at most")
+        case .named(let name): StandardError.note(.waiting(subject: name, seconds: patience))
+        case .server(let account): StandardError.note(.waitingForServer(account: account))
         }
     }
 
@@ -195,76 +195,6 @@ extension ConnectionError {
             case .connectionClosed: .ended
             case .malformedReply, .replyTooLarge: .unreadableReply
             }
-    }
-}
-
-/// Why a question got no answer. An error reply is an answer.
-enum ConnectionError: Error, Hashable, Sendable {
-    /// Nothing answers at the socket.
-    case unreachable(socket: String, errno: Int32)
-    case notPermitted(socket: String)
-    /// Somebody else listens there.
-    case otherUser(socket: String, uid: UInt32)
-    case pathTooLong(socket: String)
-    /// Empty, or with a NUL in it.
-    case unusablePath(socket: String)
-    /// The daemon went away before its answer was complete.
-    case ended
-    /// The same, and what came of asking once more.
-    indirect case endedAndThen(ConnectionError)
-    /// The daemon took the call and said nothing for `seconds`.
-    case noAnswer(seconds: Int32)
-    /// The answer is not what the interface says.
-    case unreadableReply
-}
-
-extension ConnectionError {
-    /// The exit status and the lines for the user.
-    var report: Report {
-        switch self {
-        case .unreachable(let socket, let number):
-            Report(
-                status: .daemonUnreachable,
-                message: "no daemon answers at '\(socket)': \(systemText(number))",
-                hints: ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
-            )
-        case .notPermitted(let socket):
-            Report(
-                status: .notPermitted,
-                message: "the socket '\(socket)' is not open to this user",
-                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
-            )
-        case .otherUser(let socket, let uid):
-            Report(
-                status: .notPermitted,
-                message: "the socket '\(socket)' belongs to another user (uid \(uid))",
-                hints: ["nothing was asked there; check --socket and AUTHREFRESH_SOCKET"]
-            )
-        case .unusablePath(let socket):
-            Report(status: .usage, message: "this is no path of a socket: '\(socket)'")
-        case .pathTooLong(let socket):
-            Report(status: .usage, message: "the path of the socket is too long: '\(socket)'")
-        case .ended:
-            Report(
-                status: .daemonUnreachable,
-                message: "the daemon ended the connection",
-                hints: ["systemctl --user status authrefreshd"]
-            )
-        case .endedAndThen(let error):
-            error.report.following("the daemon ended the connection; it was asked once more")
-        case .noAnswer(let seconds):
-            Report(
-                status: .tryAgainLater,
-                message: "the daemon has not answered within \(seconds) s",
-                hints: ["systemctl --user status authrefreshd"]
-            )
-        case .unreadableReply:
-            Report(
-                status: .badData,
-                message: "the daemon's answer cannot be understood",
-                hints: ["authctl and authrefreshd may be of different versions: systemctl --user restart authrefreshd"]
-            )
-        }
     }
 }
 

@@ -66,7 +66,7 @@ struct ImportSession {
         if found.hasGrant, !found.source.processes.isEmpty {
             let programs = found.source.processes.joined(separator: ", ")
             Messages.note(
-                "'\(found.name)' must not be used by \(found.source.title) any more; looking for \(programs)",
+                "\(found.source.title) must no longer use '\(found.name)'; looking for \(programs)",
                 isJSON: request.isJSON
             )
         }

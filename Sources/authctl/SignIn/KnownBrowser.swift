@@ -53,42 +53,6 @@ struct KnownBrowser: Equatable, Sendable {
     }
 }
 
-/// Why there is no private window to be had; nothing is opened then, for another window would not be what was asked for.
-enum PrivateWindowRefusal: Error, Hashable, Sendable {
-    /// `names` are those that could.
-    case noneInstalled(names: [String])
-    /// The user's own browser is one that we cannot tell to. It is not passed over in silence.
-    case unknownDefault(name: String)
-    case noPlaceForProfile
-    case noDisplay
-}
-
-extension PrivateWindowRefusal {
-    /// The exit status and the lines for the user.
-    var report: Report {
-        let reason =
-            switch self {
-            case .noneInstalled(let names): "none of \(names.joined(separator: ", ")) is in PATH"
-            case .unknownDefault(let name): "'\(name)' has no private window that authctl knows how to open"
-            case .noPlaceForProfile: "XDG_RUNTIME_DIR names no folder for its profile"
-            case .noDisplay: "there is no display here"
-            }
-        return Report(
-            status: .usage,
-            message: "no private window was opened, and no other: \(reason)",
-            hints: hints
-        )
-    }
-
-    private var hints: [String] {
-        switch self {
-        case .noneInstalled, .noDisplay: ["--no-open shows the address, for a private window of your own"]
-        case .unknownDefault: ["BROWSER=firefox names another browser", "--no-open shows the address"]
-        case .noPlaceForProfile: ["--private alone needs none"]
-        }
-    }
-}
-
 extension KnownBrowser {
     /// The browser that a private window is opened with: the one that `BROWSER` names, the desktop's default, or the first
     /// that is installed.

@@ -35,7 +35,7 @@ struct SignInPlan {
     /// What helps if the browser that the account names is not there.
     var browserHint: String {
         let account = PlainText.line(parameters.account)
-        return "--browser names another; to change it: authctl account edit \(account) --login-browser PROGRAM"
+        return "for this time: --browser PROGRAM; for good: authctl account edit \(account) --login-browser PROGRAM"
     }
 }
 

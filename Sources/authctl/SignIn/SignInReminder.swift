@@ -1,5 +1,3 @@
-internal import Terminal
-
 /// What the person is told after a while in which nothing came back.
 ///
 /// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1): it shows a page of its
@@ -17,20 +15,13 @@ struct SignInReminder {
 
     /// - Parameter redirectURI: by which the answer comes; nil: by none.
     init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
-        let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
-        text = """
-            Nothing has come back yet. If the page shows an error, the server does not tell this program:
-              unknown client      compare the client id with 'authctl account show'
-              redirect URI        register\(uri) with the client
-            Ctrl-C ends the sign-in.
-
-            """
+        text = SignInProgress.nothingYet(redirectURI: redirectURI)
         dueAt = now + Self.delay
     }
 
     /// - Parameter account: whose server has not answered yet.
     init(server account: String, now: ContinuousClock.Instant = .now) {
-        text = "\(account): waiting for its authorization server; Ctrl-C cancels\n"
+        text = SignInProgress.waitingForServer(account)
         dueAt = now + Self.quiet
     }
 

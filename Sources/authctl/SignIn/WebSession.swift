@@ -11,7 +11,6 @@ struct WebSession: ~Copyable {
 
     /// µs. Nothing is due while it waits; pselect(2) wants some number.
     private static let longestWait: Int64 = 3_600_000_000
-    private static let waiting = "Waiting for the browser to come back; Ctrl-C cancels.\n"
 
     /// As the caller gave it; it may hold secrets.
     private let address: SecretText
@@ -102,14 +101,14 @@ struct WebSession: ~Copyable {
             takesPaste: paste.takesPaste
         )
         paste.tell(text.opening)
-        if let reason = page.open(link) { StandardError.warn("\(reason): open the address yourself") }
-        guard let prompt = text.prompt else { return StandardError.show(Self.waiting) }
+        if let reason = page.open(link) { StandardError.warn(.openYourself(reason: reason)) }
+        guard let prompt = text.prompt else { return StandardError.show(SignInProgress.waitingForBrowser) }
         paste.open(prompt)
     }
 
     private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
         do throws(AuthctlError) {
-            try page.chooseBrowser(configured: configured, hint: "--browser names another")
+            try page.chooseBrowser(configured: configured, hint: "name another browser: --browser PROGRAM")
         } catch {
             throw error.asNoContext
         }
@@ -145,7 +144,7 @@ struct WebSession: ~Copyable {
         case .line(let text):
             paste.tell("")
             try handOn(text)
-        case .unusable: paste.warn("this is no address")
+        case .unusable: paste.warn(.notAnAddress)
         case .ended: throw .cancelled
         }
     }
@@ -159,7 +158,7 @@ struct WebSession: ~Copyable {
         } catch {
             // The daemon's word on what was pasted; the session goes on.
             guard case .refused(let refusal) = error else { throw error }
-            paste.warn(refusal.report.message)
+            paste.warn(.addressRefused(refusal.report.message))
         }
     }
 
@@ -170,7 +169,7 @@ struct WebSession: ~Copyable {
             case SIGCHLD:
                 switch try page.takeEnd() {
                 case .windowClosed: throw .cancelled
-                case .notOpened(let reason): paste.warn("\(reason): open the address yourself")
+                case .notOpened(let reason): paste.warn(.openYourself(reason: reason))
                 case .opened, nil: continue
                 }
             default: paste.pass(number)
