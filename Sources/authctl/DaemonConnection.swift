@@ -62,8 +62,8 @@ struct DaemonConnection: ~Copyable {
     private static func tell(of awaited: Awaited, _ patience: Int32) {
         guard StandardError.isTerminal else { return }
         switch awaited {
-        case .named(let name): StandardError.note("waiting for \(name), \(patience) s at most")
-        case .server(let account): StandardError.note("waiting for \(server(of: account)), 40 s at most")
+        case .named(let name): StandardError.note(.waiting(subject: name, seconds: patience))
+        case .server(let account): StandardError.note(.waitingForServer(account: account))
         }
     }
 
@@ -205,77 +205,7 @@ extension ConnectionError {
     }
 }
 
-/// Why a call got no answer. An error reply counts as an answer.
-enum ConnectionError: Error, Hashable, Sendable {
-    /// Nobody answers at the socket.
-    case unreachable(socket: String, errno: Int32)
-    case notPermitted(socket: String)
-    /// Another user listens there.
-    case otherUser(socket: String, uid: UInt32)
-    case pathTooLong(socket: String)
-    /// The path is empty or contains a NUL.
-    case unusablePath(socket: String)
-    /// The daemon went away before its answer was complete.
-    case ended
-    /// The daemon went away, and calling again failed, too.
-    indirect case endedAndThen(ConnectionError)
-    /// The daemon accepted the call and was silent for `seconds`.
-    case noAnswer(seconds: Int32)
-    /// The answer does not follow the interface.
-    case unreadableReply
-}
-
-extension ConnectionError {
-    /// The exit status and the lines for the user.
-    var report: Report {
-        switch self {
-        case .unreachable(let socket, let number):
-            Report(
-                status: .daemonUnreachable,
-                message: "no daemon answers at '\(socket)': \(systemText(number))",
-                hints: ["systemctl --user start authrefreshd", "not installed yet: run systemd/install"]
-            )
-        case .notPermitted(let socket):
-            Report(
-                status: .notPermitted,
-                message: "the socket '\(socket)' is not open to this user",
-                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
-            )
-        case .otherUser(let socket, let uid):
-            Report(
-                status: .notPermitted,
-                message: "the socket '\(socket)' belongs to another user (uid \(uid))",
-                hints: ["nothing was asked there; check --socket and AUTHREFRESH_SOCKET"]
-            )
-        case .unusablePath(let socket):
-            Report(status: .usage, message: "this is no path of a socket: '\(socket)'")
-        case .pathTooLong(let socket):
-            Report(status: .usage, message: "the path of the socket is too long: '\(socket)'")
-        case .ended:
-            Report(
-                status: .daemonUnreachable,
-                message: "the daemon ended the connection",
-                hints: ["systemctl --user status authrefreshd"]
-            )
-        case .endedAndThen(let error):
-            error.report.following("the daemon ended the connection; it was asked once more")
-        case .noAnswer(let seconds):
-            Report(
-                status: .tryAgainLater,
-                message: "the daemon has not answered within \(seconds) s",
-                hints: ["systemctl --user status authrefreshd"]
-            )
-        case .unreadableReply:
-            Report(
-                status: .badData,
-                message: "the daemon's answer cannot be understood",
-                hints: ["authctl and authrefreshd may be of different versions: systemctl --user restart authrefreshd"]
-            )
-        }
-    }
-}
-
-/// Finds the daemon's socket.
+/// Where the daemon listens.
 enum SocketPath {
     /// The first that is set: `--socket`, `AUTHREFRESH_SOCKET`, the user's runtime directory.
     ///

@@ -36,7 +36,7 @@ struct DaemonRefusal {
         }
         if let error = decode(MisconfiguredError.self) { return error.reason }
         if let error = decode(TemporarilyUnavailableError.self) { return error.reason }
-        return "the daemon answers with '\(name)'"
+        return "the daemon answered with the error '\(name)'"
     }
 
     var hint: String? {

@@ -57,7 +57,7 @@ extension ImportError {
     /// The error text: lower case, no full stop.
     var message: String {
         switch self {
-        case .usage: "authimport is started by 'authctl import'"
+        case .usage: "authimport cannot be used alone: 'authctl import' runs it"
         case .noSuchAccount(let name): "no account named '\(name)' was found in another program"
         case .ambiguous(let name, let programs):
             "'\(name)' is an account of \(programs.map(\.rawValue).joined(separator: " and of "))"
@@ -83,7 +83,7 @@ extension ImportError {
     var hint: String? {
         switch self {
         case .usage: "authctl import --help"
-        case .noSuchAccount: "authctl import --dry-run shows the accounts"
+        case .noSuchAccount: "to see the accounts: authctl import --dry-run"
         case .ambiguous(let name, let programs):
             programs.first.map { "authctl import --from \($0.rawValue) \(name)" }
         case .oneAccountOnly: "authctl import NAME --as NEWNAME"
@@ -94,7 +94,7 @@ extension ImportError {
         case .exists(let name, let source): "authctl import --from \(source.rawValue) \(name) --as NEWNAME"
         case .noDaemon: "authctl doctor"
         case .notPermitted: "authctl doctor"
-        case .noAnswer: "authctl status shows whether the account is there"
+        case .noAnswer: "to see whether the account was added: authctl status"
         case .refused(let refusal): refusal.hint
         case .grantRefused: "it may have been used or revoked elsewhere; sign in to a new account: authctl login --help"
         case .notRemoved(let name): "authctl account remove \(name)"

@@ -70,7 +70,7 @@ struct ImportSession {
         let name = request.newName ?? found.name
         if found.hasGrant, !found.source.processes.isEmpty {
             let programs = found.source.processes.joined(separator: ", ")
-            messages.note("'\(found.name)' must not be used by \(found.source.title) any more; looking for \(programs)")
+            messages.note("\(found.source.title) must no longer use '\(found.name)'; looking for \(programs)")
         }
         do throws(ImportError) {
             let outcome = try Transfer(daemon: daemon, found: found, name: name).run()

@@ -36,8 +36,8 @@ struct HelpText {
                     to: title
                 )
             } else {
-                // What follows the exit status or the environment is description again; examples go on to the end.
-                if !first.hasPrefix("  "), title != "EXAMPLES" { title = nil }
+                // What is not indented after the examples, the exit status or the environment is description again.
+                if !first.hasPrefix("  ") { title = nil }
                 add(Self.block(lines), to: title)
             }
         }

@@ -202,7 +202,7 @@ struct PolicyTests {
             let done = try await edit.completed()
             #expect(done.event == "policy-completed" && done.status?.generation == before.generation)
             #expect(try await login.ended() == .exited(0))
-            #expect(login.outputText == "work: the policy 'B2C_1_edit' is done; the account is as it was")
+            #expect(login.outputText == "work: the policy 'B2C_1_edit' is done; the account has not changed")
             #expect(try await stage.acquire("work").accessToken == token)
             #expect(await issuer.exchanges == [.opened])
             #expect(feed.changes.all.filter { $0.event.hasPrefix("sign") }.isEmpty)

@@ -52,7 +52,7 @@ struct RegistrationTests {
         try await withStage { stage, issuer, url in
             let added = try await register(stage, at: url)
             #expect(added.end == .exited(0), "\(added)")
-            #expect(added.errors.contains("has registered a client for it: demo-client-"))
+            #expect(added.errors.contains("registered this client for the account: demo-client-"))
             _ = try await signIn(stage)
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             let entries = await issuer.entries()
@@ -279,11 +279,11 @@ struct RegistrationTests {
             let doctor = try await stage.authctl("doctor", "work")
             #expect(doctor.output.contains("the client secret ends in "), "\(doctor)")
             let status = try await stage.authctl("status", "work")
-            #expect(status.output.contains("the client secret ends "), "\(status)")
+            #expect(status.output.contains("the client secret expires "), "\(status)")
             #expect(status.output.contains("authctl account edit work --client-secret-file FILE"))
             #expect(try await stage.status("work").clientSecretExpiresAtUSec != nil)
             let shown = try await stage.authctl("account", "show", "work")
-            #expect(shown.output.contains("secret ends     "), "\(shown)")
+            #expect(shown.output.contains("secret expires  "), "\(shown)")
             let edit = ["account", "edit", "work", "--client-secret-file", "-"]
             #expect(try await stage.authctl(edit, input: "other").end == .exited(0))
             #expect(try await stage.status("work").clientSecretExpiresAtUSec == nil)

@@ -130,7 +130,7 @@ struct TokenFileTests {
             let listed = try await stage.authctl("account", "edit", "work", "--allow-unit", "mail.service")
             #expect(listed.end == .exited(0))
             #expect(
-                listed.errors.contains("warning: every process of yours can read the token file 'work'"),
+                listed.errors.contains("warning: every program of yours can read the token file 'work'"),
                 "\(listed)"
             )
         }
@@ -185,7 +185,7 @@ struct TokenFileTests {
             #expect(told.contains("symbolic link"))
             #expect(daemon.logText.components(separatedBy: "a token file could not be written").count == 2)
             #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
-            #expect(try await stage.authctl("status").output.contains("its token file is not as it should be"))
+            #expect(try await stage.authctl("status").output.contains("its token file has a problem"))
             try FileManager.default.removeItem(atPath: folder(stage))
             let next = try await refresh(stage)
             #expect(content(stage) == next)

@@ -76,10 +76,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("PATH=/usr/local/bin:/usr/bin", "ok", "units of yours find '/usr/bin/authctl'"),
-        ("PATH=$'/usr/bin:/a b'", "ok", "units of yours find '/usr/bin/authctl'"),
-        ("PATH=/bin", "note", "units of yours do not find authctl: the service manager's PATH is '/bin'"),
-        ("PATH=/opt/bin:/usr/bin", "warning", "units of yours find another authctl, '/opt/bin/authctl'"),
+        ("PATH=/usr/local/bin:/usr/bin", "ok", "your units find '/usr/bin/authctl'"),
+        ("PATH=$'/usr/bin:/a b'", "ok", "your units find '/usr/bin/authctl'"),
+        ("PATH=/bin", "note", "your units do not find authctl: the service manager's PATH is '/bin'"),
+        ("PATH=/opt/bin:/usr/bin", "warning", "your units find another authctl, '/opt/bin/authctl'"),
     ])
     func `what units find is checked with the manager's own PATH`(line: String, level: String, text: String) {
         let files = [

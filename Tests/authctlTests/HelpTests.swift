@@ -24,6 +24,28 @@ import Testing
     }
 
     @Test(arguments: commands.indices)
+    func `a command's help begins with examples, and those are commands as typed`(index: Int) throws {
+        let command = Self.commands[index]
+        guard command.configuration.subcommands.isEmpty else { return }
+        let parts = command.configuration.discussion.split(separator: "\n\n")
+        #expect(parts.first == "Examples:")
+        let examples = parts.dropFirst().prefix { $0.hasPrefix("  ") }.joined(separator: "\n")
+            .replacing("\\\n", with: "").split(separator: "\n").map { $0.drop { $0 == " " } }
+        #expect(!examples.isEmpty)
+        for example in examples where example.hasPrefix("authctl ") {
+            let words = TokenFileName.fillIn(Array(Self.words(of: String(example)).dropFirst()))
+            #expect(throws: Never.self, "\(example)") { try AuthctlCommand.parseAsRoot(words) }
+        }
+    }
+
+    /// The words of the first command of a line, as a shell would split it.
+    private static func words(of line: String) -> [String] {
+        // What a shell would put in a place is one word.
+        let command = line.replacing(/\$\([^)]*\)/, with: "1").prefix { !"|<>&".contains($0) }
+        return command.matches(of: /(?:'[^']*'|"[^"]*"|[^ '"])+/).map { $0.0.filter { !"'\"".contains($0) } }
+    }
+
+    @Test(arguments: commands.indices)
     func `help uses only characters that every locale has`(index: Int) {
         #expect(Self.commands[index].helpMessage(columns: 80).utf8.allSatisfy { $0 < 0x80 })
     }

@@ -91,7 +91,7 @@ import Testing
     @Test func `a document cannot be typed on a terminal`() throws {
         let (shown, problems) = try show("authctl account import -; echo exit $?")
         #expect(problems == [])
-        #expect(shown.contains("authctl: error: a document cannot be typed on a terminal"))
+        #expect(shown.contains("authctl: error: the document cannot be typed on a terminal"))
         #expect(shown.contains("authctl: hint: name a file"))
         #expect(shown.contains("exit 64"))
     }
@@ -108,7 +108,7 @@ import Testing
     @Test func `an export is not printed to a terminal`() throws {
         let (shown, problems) = try show("authctl account export work; echo exit $?")
         #expect(problems == [])
-        #expect(shown.contains("authctl: error: the export holds secrets"))
+        #expect(shown.contains("authctl: error: the export contains secrets"))
         #expect(shown.contains("exit 64"))
     }
 

@@ -11,36 +11,6 @@ struct AccountAddCommand: ParsableCommand {
         commandName: "add",
         abstract: "Add an account.",
         discussion: """
-            With a refresh token the daemon refreshes at once, and this command waits for the outcome; if that fails \
-            the account stays added, and the exit status tells why: 3, 75 or 78.
-
-            On a terminal it asks for what is missing: the name, the provider, what the provider wants to know, the client and its \
-            secret, what the tokens are for; each answer is checked at once. It tells what there is to know about the provider, as \
-            'authctl provider show' does, and offers to sign in, as 'authctl login work --provider NAME' does.
-
-            The daemon checks that the server is the issuer that you named. If the server cannot be reached, the \
-            account is added with a warning. If it is another issuer, or not an authorization server, the account is \
-            not added (status 65). --offline skips this check.
-
-            --for takes the scopes of a purpose from the provider's profile: mail, calendar or files for google and microsoft.
-
-            --register asks the server to register a client for this account (RFC 7591), if the server offers that. \
-            'authctl logout --forget' asks the server to delete the client again.
-
-            Without a provider profile the account gets a redirect URI whose path no other server has, so that one server cannot \
-            pass off another one's answer as its own. The command prints it: register it with the client. If another one is \
-            registered already, name it with --redirect-uri; --require-iss trusts the server to name itself instead (RFC 9207).
-
-            --grant adds a service account. Its client obtains tokens for itself, the first at once and the next \
-            before each expires; nobody signs in. It cannot become an ordinary account later. 'authctl logout' \
-            erases its token, and 'authctl refresh' starts it again. client-credentials uses the client's own secret \
-            or key. jwt-bearer signs, with the client's key, a statement of whom the token is for. It reads Google's \
-            JSON key file as it is, including the client id. token-exchange exchanges the token of another account \
-            here for a token of this one, for another audience or with fewer rights.
-
-            Secrets are read from a file, from standard input ('-'), or typed on the terminal ('-'), where they are \
-            not shown. If others can read the file, you get a warning: chmod 600 it.
-
             Examples:
 
               authctl account add
@@ -59,6 +29,38 @@ struct AccountAddCommand: ParsableCommand {
               authctl account add wiki-bot --issuer https://as.example.org \\
                 --client-id bot --client-secret-file secret.txt --grant token-exchange \\
                 --subject-account work --audience wiki --scope read
+
+            With a refresh token the daemon refreshes at once, and this command waits for the outcome. If the \
+            refresh fails, the account stays, and the exit status tells why: 3, 75 or 78.
+
+            On a terminal it asks for what is missing: the name, the provider and its settings, the client and its \
+            secret, and what the tokens are for. It checks each answer at once, shows what is worth knowing about \
+            the provider, and offers to sign in.
+
+            The daemon checks that the server is the issuer that you named. If the server cannot be reached, the \
+            account is added with a warning. If it is another issuer, or not an authorization server, the account \
+            is not added (status 65). --offline skips this check.
+
+            --for takes the scopes of a purpose from the provider's profile: mail, calendar or files for google \
+            and microsoft.
+
+            --register asks the server to register a client for this account (RFC 7591), if the server offers \
+            that. 'authctl logout --forget' asks the server to delete the client again.
+
+            Without a provider profile the account gets a redirect URI with a path that no other server has, so \
+            that one server cannot pass off another server's answer as its own. The command prints the URI: \
+            register it with the client. If the client has another one already, name it with --redirect-uri. \
+            --require-iss trusts the server to name itself instead (RFC 9207).
+
+            --grant adds a service account. Its client obtains tokens for itself, the first at once and the next \
+            before each expires; nobody signs in. It cannot become an ordinary account later. 'authctl logout' \
+            erases its token, and 'authctl refresh' starts it again. client-credentials uses the client's own \
+            secret or key. jwt-bearer uses the client's key to sign a statement of whom the token is for; Google's \
+            JSON key file works as it is, and contains the client id. token-exchange exchanges the token of \
+            another account here for a token of this one, for another audience or with fewer rights.
+
+            Secrets are read from a file, from standard input ('-'), or typed on the terminal ('-'), where they \
+            are not shown. If others can read the file, you get a warning.
             """
     )
 
@@ -69,19 +71,19 @@ struct AccountAddCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the refresh token, a token answer in JSON, or Google's authorized_user file; '-' as above.",
+            "A file with the refresh token, a token answer in JSON, or Google's authorized_user file; '-' reads standard input, or asks on the terminal.",
             valueName: "file"
         ),
         completion: .file()
     )
     var refreshTokenFile: String?
 
-    @Flag(help: "Have the server register a client for this account (RFC 7591), instead of --client-id.")
+    @Flag(help: "Ask the server to register a client for this account (RFC 7591), instead of --client-id.")
     var register = false
 
     @Option(
         help: ArgumentHelp(
-            "A file with what the server gives to those who may register; '-' as above.",
+            "A file with the token that permits a registration; '-' reads standard input, or asks on the terminal.",
             valueName: "file"
         ),
         completion: .file()
@@ -104,7 +106,7 @@ struct AccountAddCommand: ParsableCommand {
     @Flag(help: "Add the account without asking its server anything.")
     var offline = false
 
-    @Flag(help: "Bind the tokens to a key of the account's own (DPoP); the server has to offer it.")
+    @Flag(help: "Bind the tokens to a key of the account's own (DPoP); the server must support it.")
     var dpop = false
 
     @Option(help: "Add a service account, whose client obtains tokens by this grant.")
@@ -119,22 +121,22 @@ struct AccountAddCommand: ParsableCommand {
     )
     var subjectAccount: String?
 
-    @Option(help: "Which of its tokens is exchanged. Without: access_token.")
+    @Option(help: "Which of its tokens is exchanged. Default: access_token.")
     var subjectTokenType: TokenTypeOption?
 
     @Option(
         help: ArgumentHelp(
-            "The account of who acts on the other's behalf. Without: the client acts.",
+            "The account that acts on behalf of the other one. Default: the client acts.",
             valueName: "account"
         ),
         completion: DaemonCompletion.accounts
     )
     var actorAccount: String?
 
-    @Option(help: "Which of its tokens is shown. Without: access_token.")
+    @Option(help: "Which of its tokens is sent. Default: access_token.")
     var actorTokenType: TokenTypeOption?
 
-    @Option(help: "What the server is asked for. Without: its choice.")
+    @Option(help: "The type of token to ask for. Default: the server chooses.")
     var requestedTokenType: TokenTypeOption?
 
     @OptionGroup var output: OutputOptions
@@ -146,10 +148,10 @@ struct AccountAddCommand: ParsableCommand {
         try output.print(reply, or: RefreshOutcome.line(for: reply.status))
         guard reply.status.state == "signed-out" else { return }
         let account = reply.status.account
-        if isDialogue, !output.json, try Question.confirm("Sign in now?", byDefault: true) {
+        if isDialogue, !output.json, try Question.confirm(Prompt.signInNow, byDefault: true) {
             return try LoginCommand.signIn(toNew: account, connection)
         }
-        StandardError.note("next: authctl login \(PlainText.line(account))")
+        StandardError.note(.signIn(account: PlainText.line(account)))
     }
 
     /// Adds the account, and asks for missing values if a person can answer.
@@ -243,12 +245,8 @@ struct AccountAddCommand: ParsableCommand {
         let status = reply.status
         let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
         let outcome = isRefreshing ? try daemon.settle(status, done: "'\(status.account)' was added") : status
-        if let clientId = reply.clientId {
-            StandardError.note("the server has registered a client for it: \(PlainText.line(clientId))")
-        }
-        if let redirectUri = reply.redirectUri {
-            StandardError.note("register this redirect URI with the client: \(PlainText.line(redirectUri))")
-        }
+        if let id = reply.clientId { StandardError.note(.registeredClient(id: PlainText.line(id))) }
+        if let uri = reply.redirectUri { StandardError.note(.registerRedirect(uri: PlainText.line(uri))) }
         return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)
     }
 
@@ -258,7 +256,7 @@ struct AccountAddCommand: ParsableCommand {
             throw .usage(.initialTokenNeedsRegister)
         }
         return try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
-            .readLine(prompt: "initial access token for '\(PlainText.line(name ?? Self.unnamed))': ").reveal()
+            .readLine(prompt: Prompt.initialAccessToken(of: PlainText.line(name ?? Self.unnamed))).reveal()
     }
 
     private func grantFile() throws(AuthctlError) -> (token: String, client: FileClient?)? {

@@ -48,8 +48,8 @@ struct AccountListCommand: ParsableCommand {
         var all = try daemon.allSettings(accounts: [])
         if let person { all = all.only(of: person) }
         let isEmpty = all.accounts.isEmpty && all.damaged == nil
-        try output.print(all, or: isEmpty ? "no accounts\n" : Self.text(all))
-        if isEmpty, person == nil { StandardError.note("'authctl account add --help' tells how to add one") }
+        try output.print(all, or: isEmpty ? StatusWords.noAccounts + "\n" : Self.text(all))
+        if isEmpty, person == nil { StandardError.note(.addAccount) }
     }
 
     private static func text(_ all: ListAccounts.Reply) -> String {
@@ -163,22 +163,22 @@ struct AccountRenameCommand: ParsableCommand {
 struct AccountRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Forget an account and its tokens.",
+        abstract: "Remove an account and its tokens.",
         discussion: """
-            This does not revoke the grant at the authorization server; 'authctl logout --revoke --forget' does. A \
-            client that 'authctl account add --register' registered is deleted at the server only with --deregister. \
-            On a terminal the command asks before a grant is lost; --yes skips the question.
-
             Examples:
 
               authctl account remove work
+
+            This does not revoke the grant at the authorization server; 'authctl logout --revoke --forget' does. A \
+            client that 'authctl account add --register' registered is deleted at the server only with \
+            --deregister. On a terminal the command asks before a grant is lost; --yes skips the question.
             """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Flag(help: "Have the server delete the client that it registered for the account (RFC 7592).")
+    @Flag(help: "Ask the server to delete the client that it registered for the account (RFC 7592).")
     var deregister = false
 
     @Flag(help: "Do not ask.")
@@ -204,8 +204,7 @@ struct AccountRemoveCommand: ParsableCommand {
         guard !yes, Question.canBeAsked else { return }
         let status = try daemon.allStatuses(accounts: [account]).first
         guard let status, status.state != "signed-out" else { return }
-        let question = "'\(PlainText.line(account))' holds a grant, which is lost with it. Remove it?"
-        guard try Question.confirm(question) else { throw .cancelled }
+        guard try Question.confirm(Prompt.remove(PlainText.line(account))) else { throw .cancelled }
     }
 
     private func removeWithClient(_ daemon: inout DaemonConnection) throws(AuthctlError) {
@@ -231,12 +230,12 @@ struct AccountResumeCommand: ParsableCommand {
         commandName: "resume",
         abstract: "Use a parked account here again, after 'account export --move'.",
         discussion: """
-            Refreshes the grant at once, to check that it still works here. Do this only if no other machine uses \
-            the export: a server that rotates refresh tokens revokes a grant that two machines use.
-
             Examples:
 
               authctl account resume work
+
+            Refreshes the grant at once, to check that it still works here. Do this only if no other machine uses \
+            the export: a server that rotates refresh tokens revokes a grant that two machines use.
             """
     )
 

@@ -9,25 +9,6 @@ struct AccountEditCommand: ParsableCommand {
         commandName: "edit",
         abstract: "Change an account's settings; what is not named stays.",
         discussion: """
-            --for takes the scopes of a purpose from the provider's profile; the next sign-in asks for them. \
-            --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. --clear empties a \
-            setting: \(clearable.joined(separator: ", ")).
-
-            Provider settings belong to one server. They are emptied if --issuer, --provider or --set changes the \
-            server, unless --provider-setting gives new ones.
-
-            The client secret and the key belong to one server, too. A change of the server is refused unless you \
-            say what to do with them: --keep-secret keeps them, --clear removes them, or give new ones.
-
-            If an account has allowed units or executables, only those can edit it, export it and get its tokens. \
-            Otherwise all your processes can.
-
-            --confirm has the agent ask on the desktop before a program gets one of the account's tokens, its grant, or a change \
-            of its settings. Without the agent ('systemctl --user start authrefresh-agent') such calls are refused.
-
-            --forget-after erases the account's tokens here so long after each sign-in; it does not revoke them at the \
-            server. 'authctl status' and 'authctl watch' announce it before.
-
             Examples:
 
               authctl account edit work --lead-time 10m
@@ -35,6 +16,26 @@ struct AccountEditCommand: ParsableCommand {
               authctl account edit work --clear lead-time --scope offline_access
               authctl account edit work \\
                 --allow-unit mbsync.service --allow-unit msmtpq.service
+
+            --for takes the scopes of a purpose from the provider's profile; the next sign-in asks for them. \
+            --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. \
+            --clear empties a setting: \(clearable.joined(separator: ", ")).
+
+            Provider settings belong to one server. If --issuer, --provider or --set changes the server, they are \
+            emptied, unless --provider-setting gives new ones.
+
+            The client secret and the key belong to one server, too. A change of the server is refused unless you \
+            say what to do with them: --keep-secret keeps them, --clear removes them, or give new ones.
+
+            If an account has allowed units or executables, only those can edit it, export it and get its tokens. \
+            Otherwise all your processes can.
+
+            --confirm has the agent ask on the desktop before a program gets one of the account's tokens, its \
+            grant, or a change of its settings. Without the agent ('systemctl --user start authrefresh-agent') \
+            such calls are refused.
+
+            --forget-after erases the account's tokens here this long after each sign-in. It does not revoke them \
+            at the server. 'authctl status' and 'authctl watch' announce it before.
             """
     )
 
@@ -59,7 +60,7 @@ struct AccountEditCommand: ParsableCommand {
     )
     var clear: [String] = []
 
-    @Flag(help: "Keep the client secret and key though the change leads to another server.")
+    @Flag(help: "Keep the client secret and the key although the server changes.")
     var keepSecret = false
 
     @OptionGroup var output: OutputOptions
@@ -95,7 +96,7 @@ struct AccountEditCommand: ParsableCommand {
         TokenFileLine.warn(of: reply.settings, by: parameters.settings)
         // A person's grant covers what was requested when it was given. A service account requests scopes each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
-        StandardError.note("next: authctl login \(PlainText.line(account)), which asks for the new scopes")
+        StandardError.note(.signInForScopes(account: PlainText.line(account)))
     }
 
     /// The wire names of the fields that can be cleared, by their names for `--clear`.

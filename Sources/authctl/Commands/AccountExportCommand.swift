@@ -8,16 +8,16 @@ struct AccountExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Write an account with its secrets, to move it to another machine.",
         discussion: """
-            Prints a JSON document that 'authctl account import' reads. If the server rotates refresh tokens, it \
-            revokes a grant that two machines use. So --move parks the account: this machine keeps the grant but \
-            does not refresh it. When the other machine has the account, remove it here. If it should stay here \
-            after all, run 'authctl account resume'.
-
             Examples:
 
               authctl account export work --move | ssh other authctl account import -
               authctl account remove work
               authctl account export work --move --output work.json
+
+            Prints a JSON document that 'authctl account import' reads. If the server rotates refresh tokens, it \
+            revokes a grant that two machines use. So --move parks the account: this machine keeps the grant but \
+            does not refresh it. When the other machine has the account, remove it here. If it should stay here \
+            after all, run 'authctl account resume'.
             """
     )
 
@@ -31,7 +31,7 @@ struct AccountExportCommand: ParsableCommand {
     )
     var newFile: String?
 
-    @Flag(help: "Park the account: keep its grant here, and do not refresh it any more.")
+    @Flag(help: "Park the account: keep its grant here, but stop refreshing it.")
     var move = false
 
     @Flag(help: "Print the secrets even on a terminal.")
@@ -51,14 +51,14 @@ struct AccountExportCommand: ParsableCommand {
         try file.write(document())
         try file.keep()
         if output.json { try output.print(FileAnswer(path: newFile), or: "") }
-        StandardError.note("'\(newFile)' holds secrets; remove it when it has been imported")
+        StandardError.note(.exportHasSecrets(file: newFile))
         tellParked()
     }
 
     private func tellParked() {
         guard move else { return }
         let name = PlainText.line(account)
-        StandardError.note("'\(name)' is parked here; when it is imported elsewhere: authctl account remove \(name)")
+        StandardError.note(.removeAfterMove(account: name))
     }
 
     private func document() throws(AuthctlError) -> String {

@@ -12,20 +12,20 @@ struct AccountImportCommand: ParsableCommand {
             authctl account import [<account>] <file>
             """,
         discussion: """
-            The file may hold only a refresh token, a token endpoint's answer ({"refresh_token": ...}), Google's \
-            authorized_user file, or an export by 'authctl account export'. An export adds its account, or changes \
-            the account of that name. Google's file adds the named account if it does not exist. '-' reads standard \
-            input, or asks for the account's refresh token on the terminal.
-
-            If the account's present grant may still work, it stays until the server has accepted the new one. If \
-            the server refuses the new one, nothing changes, settings included, and the exit status tells why: 65, \
-            75 or 78. Any other account gets the new grant at once, and the command waits for the first refresh. If \
-            that refresh fails, the grant stays imported and the exit status is 3, 75 or 78.
-
             Examples:
 
               authctl account import work --refresh-token-file token.txt
               authctl account import work.json
+
+            The file may hold only a refresh token, a token endpoint's answer ({"refresh_token": ...}), Google's \
+            authorized_user file, or an export by 'authctl account export'. An export adds its account, or changes \
+            the account of that name. Google's file adds the named account if it does not exist. '-' reads \
+            standard input, or asks for the account's refresh token on the terminal.
+
+            If the account's present grant may still work, it stays until the server has accepted the new one. If \
+            the server refuses the new one, nothing changes, settings included, and the exit status tells why: 65, \
+            75 or 78. Any other account gets the new grant at once, and the command waits for the first refresh. \
+            If that refresh fails, the grant stays imported and the exit status is 3, 75 or 78.
             """
     )
 
@@ -69,7 +69,7 @@ struct AccountImportCommand: ParsableCommand {
     /// - Parameter target: the account to add or change; nil uses the name in the export.
     private func importFile(_ name: String, into target: String?) throws(AuthctlError) {
         let secret = try SecretFile(name: name, purpose: .document)
-            .read(prompt: target.map { "refresh token of '\(PlainText.line($0))': " })
+            .read(prompt: target.map { Prompt.refreshToken(of: PlainText.line($0)) })
         switch try ImportedDocument.read(secret) {
         case .refreshToken(let token, let client):
             guard let target else {
@@ -164,7 +164,7 @@ struct AccountImportCommand: ParsableCommand {
     ) throws(AuthctlError) {
         let outcome = isRefreshing && !noWait ? try daemon.settle(status, done: done) : status
         try output.print(ImportGrant.Reply(status: outcome), or: RefreshOutcome.line(for: outcome))
-        if outcome.knownState == .signedOut, let hint = outcome.hint { StandardError.note("next: \(hint)") }
+        if outcome.knownState == .signedOut, let hint = outcome.hint { StandardError.note(.next(hint)) }
     }
 
     /// Reports that the settings were imported, and the grant, if the export has one.
@@ -233,7 +233,7 @@ struct GrantFile {
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
     func read() throws(AuthctlError) -> (token: String, client: FileClient?) {
         let secret = try SecretFile(name: name, purpose: .refreshToken)
-            .read(prompt: "refresh token of '\(PlainText.line(account))': ")
+            .read(prompt: Prompt.refreshToken(of: PlainText.line(account)))
         switch try ImportedDocument.read(secret) {
         case .refreshToken(let token, let client): return (token, client)
         case .account:

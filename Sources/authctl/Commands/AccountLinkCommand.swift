@@ -8,20 +8,21 @@ struct AccountLinkCommand: ParsableCommand {
         commandName: "link-token-file",
         abstract: "Make a link to an account's token file where a program looks for one.",
         discussion: """
-            The account needs a token file: 'authctl account edit ACCOUNT --token-file'. The link is made now, and at each log-in by \
-            the settings that are written to ~/.config/user-tmpfiles.d. Nothing that exists already is replaced. --remove removes both.
-
             Examples:
 
               authctl account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u)
               authctl account link-token-file work $XDG_RUNTIME_DIR/bt_u$(id -u) --remove
+
+            The account needs a token file: 'authctl account edit ACCOUNT --token-file'. The command makes the \
+            link now, and writes settings to ~/.config/user-tmpfiles.d that make it at each log-in. It replaces \
+            nothing that exists already. --remove removes the link and the settings.
             """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Argument(help: "Where the link is to be: an absolute path.", completion: .file())
+    @Argument(help: "Where to make the link: an absolute path.", completion: .file())
     var path: String
 
     @Flag(help: "Remove the link and its settings.")

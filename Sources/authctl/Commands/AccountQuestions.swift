@@ -107,11 +107,11 @@ struct AccountQuestions {
             throw .refused(Refusal(name: AccountExistsError.name, parameters: parameters))
         }
         while name == nil {
-            let answer = try Self.answer("Name of the account: ")
+            let answer = try Self.answer(Prompt.accountName)
             if !Refusal.isPossibleName(answer) {
-                StandardError.warn("a name is 1 to 64 letters, digits and ._@+-, and does not begin with - or .")
+                StandardError.warn(.badAccountName)
             } else if try daemon.hasAccount(answer) {
-                StandardError.warn("there is an account of this name: authctl account show \(answer)")
+                StandardError.warn(.nameInUse(answer))
             } else {
                 name = answer
             }
@@ -162,9 +162,9 @@ struct AccountQuestions {
             check?.tell(isProviderNamed: provider != nil)
             return (nil, true)
         }
-        StandardError.warn(contradiction)
+        StandardError.warn(.otherServer(contradiction))
         guard let better = check.better,
-            try Question.confirm("Use '\(PlainText.line(better.value))' instead?", byDefault: true)
+            try Question.confirm(Prompt.useInstead(PlainText.line(better.value)), byDefault: true)
         else { return (nil, false) }
         return (better, false)
     }
@@ -172,7 +172,7 @@ struct AccountQuestions {
     private mutating func askClient(_ profile: ProviderDescription?) throws(AuthctlError) {
         guard !hasNoClientId, clientId == nil else { return }
         if let place = profile?.clientIdHint ?? profile?.documentation {
-            StandardError.show("A client id comes from: \(PlainText.line(place))\n")
+            StandardError.show(Prompt.clientIDPlace(PlainText.line(place)))
         }
         tell(profile?.notes, about: ["client", "redirects"])
         try askClientId(isGoogle: provider == "google")
@@ -180,20 +180,18 @@ struct AccountQuestions {
         let isUsual = profile?.clientAuthentication?.hasPrefix("client_secret") == true
         // For a server without a profile, we do not know what kind of clients it creates.
         var hasOne = isUsual
-        if profile == nil { hasOne = try Question.confirm("Has the client a secret?") }
+        if profile == nil { hasOne = try Question.confirm(Prompt.clientHasSecret) }
         guard hasOne else { return }
         client = FileClient(
             id: clientId,
-            secret: try HiddenPrompt.ask("Client secret (it is not shown): ", .clientSecret)
+            secret: try HiddenPrompt.ask(Prompt.clientSecret, .clientSecret)
         )
     }
 
     /// Asks for the client ID. Google's console gives out a file that also contains the secret.
     private mutating func askClientId(isGoogle: Bool) throws(AuthctlError) {
         while clientId == nil {
-            let answer = try Self.answer(
-                isGoogle ? "The JSON file that it gave you, or the client id: " : "Client id: "
-            )
+            let answer = try Self.answer(isGoogle ? Prompt.googleClient : Prompt.clientID)
             guard isGoogle, answer.hasSuffix(".json") else {
                 clientId = answer
                 return
@@ -217,7 +215,7 @@ struct AccountQuestions {
     private mutating func askSignIn(_ profile: ProviderDescription?) throws(AuthctlError) {
         let isOpen = scopes.isEmpty && purpose == nil
         guard let profile else {
-            if isOpen, isDialogue { scopes = Self.words(try Question.ask("Scopes (Enter: the usual ones): ")) }
+            if isOpen, isDialogue { scopes = Self.words(try Question.ask(Prompt.usualScopes)) }
             return
         }
         let required = profile.requiredSettings ?? []
@@ -226,12 +224,12 @@ struct AccountQuestions {
             try askPurpose(known, usual: profile.scopes ?? [])
         } else if isOpen, required.contains("scopes") {
             tell(profile.notes, about: ["scopes"])
-            scopes = Self.words(try Self.answer("Scopes: "))
+            scopes = Self.words(try Self.answer(Prompt.scopes))
         }
         if required.contains("redirectPort"), !hasRedirect {
             if redirectPort == nil { tell(profile.notes, about: ["redirects"]) }
             while redirectPort == nil {
-                redirectPort = Int64(try Self.answer("Port of the redirect URI that the client is registered with: "))
+                redirectPort = Int64(try Self.answer(Prompt.redirectPort))
             }
         }
         if isDialogue { tell(profile.notes, about: ["lifetime"]) }
@@ -241,7 +239,7 @@ struct AccountQuestions {
         let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
         while true {
             let answer = try Question.ask(
-                "For (\(names); or scopes) [\(PlainText.line(usual.joined(separator: " ")))]: "
+                Prompt.purpose(known: names, usual: PlainText.line(usual.joined(separator: " ")))
             )
             guard !answer.isEmpty else { return }
             let words = Self.words(answer.replacing(",", with: " "))
@@ -258,7 +256,7 @@ struct AccountQuestions {
                 scopes = words
                 return
             }
-            StandardError.warn("'\(PlainText.line(answer))' is none of these")
+            StandardError.warn(.notAPurpose(PlainText.line(answer)))
         }
     }
 
@@ -269,7 +267,7 @@ struct AccountQuestions {
     /// Shows the notes about `topics`, each once.
     private mutating func tell(_ notes: [ProviderNote]?, about topics: Set<String>) {
         for note in notes ?? [] where topics.contains(note.about) && !told.contains(note.about) {
-            StandardError.note(PlainText.line(note.text))
+            StandardError.note(.ofProvider(PlainText.line(note.text)))
         }
         told.formUnion(topics)
     }
@@ -288,12 +286,16 @@ struct AccountQuestions {
     }
 
     private mutating func ask(for variable: ProviderVariable) throws(AuthctlError) {
-        let words = "\(PlainText.line(variable.name)), \(PlainText.line(variable.help))"
-        guard let standard = variable.default else {
-            variables[variable.name] = try Self.answer("\(words): ")
+        let prompt = Prompt.variable(
+            PlainText.line(variable.name),
+            help: PlainText.line(variable.help),
+            standard: variable.default.map { PlainText.line($0) }
+        )
+        guard variable.default != nil else {
+            variables[variable.name] = try Self.answer(prompt)
             return
         }
-        let answer = try Question.ask("\(words) [\(PlainText.line(standard))]: ")
+        let answer = try Question.ask(prompt)
         if !answer.isEmpty { variables[variable.name] = answer }
     }
 
@@ -301,15 +303,15 @@ struct AccountQuestions {
         let choice = ProviderChoice(names: profiles.map(\.name))
         StandardError.show(choice.list(width: TerminalStyle.standardError.width ?? 80))
         while true {
-            switch choice.meaning(of: try Question.ask("Provider (number, name, or the issuer's https://…): ")) {
+            switch choice.meaning(of: try Question.ask(Prompt.provider)) {
             case .provider(let name):
                 provider = name
                 return
             case .issuer(let url):
                 issuer = url
                 return
-            case .several(let names): StandardError.warn("that is the beginning of \(names.joined(separator: ", "))")
-            case .unknown: StandardError.warn("there is no such provider")
+            case .several(let names): StandardError.warn(.severalProviders(names: names))
+            case .unknown: StandardError.warn(.noSuchProvider)
             }
         }
     }

@@ -4,8 +4,12 @@ internal import ArgumentParser
 struct AgentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agent",
-        abstract: "Notify on the desktop when an account needs you, with a button that signs in.",
+        abstract: "Show a desktop notification when an account needs you, with a button to sign in.",
         discussion: """
+            Examples:
+
+              authctl agent
+
             Shows one notification for each account, with the desktop's own notification server. The notification \
             disappears when the account works again. If you dismiss it, it comes back only when the account needs \
             you again. At most three are shown at a time. The button runs 'authctl login'; if that fails, the \
@@ -14,14 +18,10 @@ struct AgentCommand: ParsableCommand {
             systemd starts it with the graphical session: systemctl --user status authrefresh-agent.
 
             Runs until the session ends. Exit status: 69 if the daemon or the session bus does not answer.
-
-            Examples:
-
-              authctl agent
             """
     )
 
-    @Flag(help: "Accepted, as by every command; there is no answer to print.")
+    @Flag(help: "Accepted by every command; this one has no answer to print.")
     var json = false
 
     @OptionGroup var connection: ConnectionOptions

@@ -14,14 +14,16 @@ struct AuthctlCommand: ParsableCommand {
               authctl token work
               authctl status
 
-            Sign in once. From then on the daemon refreshes the account, and programs ask for a valid access token.
+            Sign in once. From then on the daemon refreshes the account, and programs ask authctl for a valid \
+            access token.
 
-            Standard output carries the answer and nothing else. With --json the answer is JSON, and so are errors, \
-            warnings and notes on standard error, one object a line.
+            Standard output contains only the answer. With --json the answer is JSON, and so are errors, warnings \
+            and notes on standard error, one object a line.
 
             --socket PATH names another daemon's socket for every command.
 
-            Environment: AUTHREFRESH_SOCKET names another daemon's socket, as --socket does. NO_COLOR switches colours off.
+            Environment: AUTHREFRESH_SOCKET names another daemon's socket, as --socket does. NO_COLOR switches \
+            colours off.
 
             Exit status: 0 done, 3 a person must act, 4 no such account, 5 signed out, 64 wrong arguments, 65 bad \
             data, 69 no daemon, 75 try again later, 77 not permitted, 78 misconfigured, 130 cancelled.
@@ -67,7 +69,7 @@ struct AuthctlCommand: ParsableCommand {
 /// The options of all commands that connect to the daemon.
 struct ConnectionOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The daemon's socket; otherwise AUTHREFRESH_SOCKET, else this user's.", valueName: "path"),
+        help: ArgumentHelp("The daemon's socket. Default: AUTHREFRESH_SOCKET, else this user's.", valueName: "path"),
         completion: .file()
     )
     var socket: String?

@@ -6,22 +6,22 @@ internal import Terminal
 struct CallbackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "callback",
-        abstract: "Hand the address that a browser ended on to whoever waits for it.",
+        abstract: "Pass the address that a browser ended on to the sign-in that waits for it.",
         discussion: """
-            The desktop runs this command for the URI schemes of 'authctl login --flow scheme' and 'authctl \
-            web-session', and for addresses that your own web page passes on. The 'state' in the address identifies \
-            the sign-in; the address itself identifies a web session. An address that matches neither is refused. \
-            The command that waits prints the result.
-
-            The code in the address is good for one exchange, and for nobody but the daemon that asked for it. Other users can \
-            read what programs are started with: the address is wiped from there at once, and '-' reads it from standard \
-            input instead.
-
-            Exit status: 65 if no sign-in under way has this state, and no web session this callback.
-
             Examples:
 
               authctl callback 'com.example.app:/callback?code=...&state=...'
+
+            The desktop runs this command for the URI schemes of 'authctl login --flow scheme' and 'authctl \
+            web-session', and for addresses that your own web page passes on. The 'state' in the address \
+            identifies the sign-in; the address itself identifies a web session. An address that matches neither \
+            is refused. The command that waits prints the result.
+
+            Only the daemon that asked for the code in the address can use it, and only once. Other users can read \
+            the arguments of a program, so authctl wipes the address from its arguments at once; '-' reads it from \
+            standard input instead.
+
+            Exit status: 65 if neither a sign-in nor a web session waits for this address.
             """
     )
 

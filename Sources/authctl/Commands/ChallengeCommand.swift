@@ -6,27 +6,27 @@ internal import CommandLineProgram
 struct ChallengeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "challenge",
-        abstract: "Get the token that a server asked for when it refused one.",
+        abstract: "Get a new token after a server has refused one.",
         discussion: """
-            Use it when a server refuses a token with 401 or 403. It reads the answer's WWW-Authenticate header (RFC \
-            6750, RFC 9470, claims challenges of Microsoft Entra). If the server no longer accepts the token, the \
-            daemon replaces it. If the server asks for claims, the daemon asks for them in a refresh. If the server \
-            wants a second factor, a more recent sign-in or more scopes, a person must act: the account becomes \
-            interaction-required, and the next 'authctl login' asks for exactly that. Until then its tokens are \
-            handed out as before. 'authctl refresh' cancels the request.
-
-            If the refused token came from a token set, name the set with --scope, --resource, --audience or \
-            --claims.
-
-            Exit status: 0 there is a new token to try, 3 a person must sign in, 65 the header cannot be understood, \
-            or it says that the request itself is wrong.
-
             Examples:
 
               authctl challenge work --header 'Bearer error="invalid_token"'
               authctl challenge work --header - < headers-that-curl-kept.txt
               authctl challenge work --header 'WWW-Authenticate: Bearer \\
                 error="insufficient_user_authentication", acr_values="mfa"'
+
+            Use it when a server refuses a token with 401 or 403. It reads the answer's WWW-Authenticate header \
+            (RFC 6750, RFC 9470, claims challenges of Microsoft Entra). If the server no longer accepts the token, \
+            the daemon replaces it. If the server asks for claims, the daemon asks for them in a refresh. If the \
+            server wants a second factor, a more recent sign-in or more scopes, a person must act: the account \
+            becomes interaction-required, and the next 'authctl login' asks for exactly that. Until then its \
+            tokens are handed out as before. 'authctl refresh' cancels the request.
+
+            If the refused token came from a token set, name the set with --scope, --resource, --audience or \
+            --claims.
+
+            Exit status: 0 there is a new token to try, 3 a person must sign in, 65 the header cannot be \
+            understood, or it says that the request itself is wrong.
             """
     )
 
@@ -35,7 +35,7 @@ struct ChallengeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The header, or its value alone; '-' looks for it among the lines of standard input.",
+            "The header, or only its value; '-' looks for it in standard input.",
             valueName: "header"
         )
     )

@@ -8,28 +8,30 @@ internal import Terminal
 struct DockerCredentialCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "docker-credential",
-        abstract: "Be the credential helper of docker, podman, skopeo and buildah.",
+        abstract: "Give docker, podman, skopeo and buildah a token, as their credential helper.",
         discussion: """
-            They start it by themselves once their configuration names 'authctl' for a registry. It takes the account whose \
-            address covers the longest part of the registry's. The user name is the account's own \
-            ('--username'), or its provider profile's; without either 'oauth2accesstoken', which Google's registries want.
-
-            There is nothing to store: 'docker login' is for other registries. 'docker logout' has the token replaced.
-
-            As these tools want it, errors are one line on standard output, with exit status 1.
-
             Examples:
 
               authctl account edit work --url https://registry.example.org/
               cat ~/.docker/config.json ~/.config/containers/auth.json
               {"credHelpers": {"registry.example.org": "authctl"}}
+
+            These tools start it by themselves once their configuration names 'authctl' for a registry. It uses \
+            the account whose address covers the longest part of the registry's address. The user name is the \
+            account's own ('--username'), or its provider profile's, or 'oauth2accesstoken', which Google's \
+            registries expect.
+
+            There is nothing to store: 'docker login' is for other registries. 'docker logout' makes the daemon \
+            replace the token.
+
+            Errors are one line on standard output, with exit status 1, because these tools expect that.
             """
     )
 
-    @Argument(help: "What the tool wants: get, store, erase, list or version.")
+    @Argument(help: "What the tool asks for: get, store, erase, list or version.")
     var operation: Operation
 
-    @Flag(help: "Accepted, as by every command; the answer is JSON in any case.")
+    @Flag(help: "Accepted by every command; the answer of this one is always JSON.")
     var json = false
 
     @OptionGroup var connection: ConnectionOptions

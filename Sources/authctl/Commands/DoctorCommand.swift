@@ -7,28 +7,29 @@ internal import Terminal
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look for what keeps tokens from being fresh, and say what to do.",
+        abstract: "Find out why tokens are not fresh, and say what to do.",
         discussion: """
-            It looks at this shell, the socket, the service and whether it outlives your session; then the daemon looks at its \
-            configuration, clocks, network, store and key, at the accounts and their tokens, and at each authorization server: \
-            name, TLS, metadata, clock. No token is sent, and nothing is changed. It works with the daemon down, too.
-
-            A line for each finding, a mark first: all is well, a note, a warning (it works now, and will not for ever), an \
-            error (it does not work). The line below says what to do. Findings are told as they come.
-
-            Exit status: 0 if nothing is worse than a note. Otherwise the most urgent finding decides, warnings \
-            included: 69 the daemon must be started, 77 it does not serve this user, 3 a person must sign in, 78 \
-            something is set up wrong, 75 the problem goes away by itself.
-
             Examples:
 
               authctl doctor
               authctl doctor work
               authctl doctor --json | jq '.findings[] | select(.level == "error")'
+
+            It looks at this shell, the socket, the service and whether it outlives your session. Then the daemon \
+            looks at its configuration, clocks, network, store and key, at the accounts and their tokens, and at \
+            each authorization server: name, TLS, metadata, clock. No token is sent, and nothing is changed. It \
+            also works when the daemon is down.
+
+            Each finding is a line that begins with a mark: ok, a note, a warning (it works now, but not for ever) \
+            or an error (it does not work). The line below says what to do. Findings appear as they come.
+
+            Exit status: 0 if nothing is worse than a note. Otherwise the most urgent finding decides, warnings \
+            included: 69 the daemon must be started, 77 it does not serve this user, 3 a person must sign in, 78 \
+            something is set up wrong, 75 the problem goes away by itself.
             """
     )
 
-    @Argument(help: "The accounts to look at, with their servers. Without: all.", completion: DaemonCompletion.accounts)
+    @Argument(help: "The accounts to look at, with their servers. Default: all.", completion: DaemonCompletion.accounts)
     var accounts: [String] = []
 
     @OptionGroup var output: OutputOptions

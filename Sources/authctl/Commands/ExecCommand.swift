@@ -7,19 +7,20 @@ struct ExecCommand: ParsableCommand {
         commandName: "exec",
         abstract: "Run a command with a token in its environment.",
         discussion: """
-            For programs that take a token from an environment variable and in no other way. The command takes the place of \
-            authctl: its exit status and the signals that it gets are its own. If there is no token, the command does not \
-            start, and the exit status is that of 'authctl token'.
-
-            The command and every program that it starts can read the token. The token is not replaced when it expires: for \
-            a command that runs for long, ask for what it needs with --min-validity. The command writes no core dump.
-
-            Exit status beside those: 126 the command cannot be started, 127 it does not exist.
-
             Examples:
 
               authctl exec work --env GH_TOKEN -- gh pr list
               authctl exec work --env API_TOKEN --min-validity 30m -- make deploy
+
+            Use it for programs that take a token only from an environment variable. The command replaces authctl: \
+            you get its exit status, and it gets your signals. If there is no token, the command does not start, \
+            and the exit status is that of 'authctl token'.
+
+            The command and every program that it starts can read the token. The token is not replaced when it \
+            expires: if a command runs for long, ask for a longer token with --min-validity. The command writes no \
+            core dump.
+
+            Exit status: also 126 if the command cannot be started, 127 if it does not exist.
             """
     )
 
@@ -32,16 +33,16 @@ struct ExecCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
     var minValidity: LengthOfTime?
 
-    @Flag(help: "The account's ID token instead of an access token.")
+    @Flag(help: "Use the account's ID token instead of an access token.")
     var idToken = false
 
-    @Option(help: ArgumentHelp("A scope of a token set of its own; may be given several times.", valueName: "scope"))
+    @Option(help: ArgumentHelp("A scope that the token should have; may be given several times.", valueName: "scope"))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("A resource the token is for; may be given several times.", valueName: "uri"))
+    @Option(help: ArgumentHelp("A resource that the token is for; may be given several times.", valueName: "uri"))
     var resource: [String] = []
 
-    @Option(help: ArgumentHelp("The audience the token is for.", valueName: "audience"))
+    @Option(help: ArgumentHelp("The audience that the token is for.", valueName: "audience"))
     var audience: String?
 
     @Flag(help: "Print errors as JSON.")

@@ -19,20 +19,20 @@ struct NewAccountOptions: ParsableArguments {
     )
     var issuer: String?
 
-    @Option(help: ArgumentHelp("The tenant at the provider, for an account that is made.", valueName: "name"))
+    @Option(help: ArgumentHelp("The tenant at the provider, for a new account.", valueName: "name"))
     var tenant: String?
 
     @Option(
-        help: ArgumentHelp("What the provider wants to know, for an account that is made.", valueName: "name=value")
+        help: ArgumentHelp("A value that the provider's profile asks for, for a new account.", valueName: "name=value")
     )
     var `set`: [String] = []
 
-    @Option(help: ArgumentHelp("The client id, for an account that is made.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client id, for a new account.", valueName: "id"))
     var clientId: String?
 
     @Option(
         help: ArgumentHelp(
-            "A file with the client secret, for an account that is made; '-' asks for it.",
+            "A file with the client secret, for a new account; '-' asks for it.",
             valueName: "file"
         ),
         completion: .file()
@@ -42,7 +42,7 @@ struct NewAccountOptions: ParsableArguments {
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "What the tokens of an account that is made are for: mail, calendar, files.",
+            "What the tokens of a new account are for: mail, calendar, files.",
             valueName: "purpose"
         ),
         completion: .list(["mail", "calendar", "files"])

@@ -7,28 +7,29 @@ internal import VarlinkClient
 struct ForwardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forward",
-        abstract: "Log in to another machine by ssh, and get tokens there.",
+        abstract: "Log in to another machine with ssh, and use tokens there.",
         discussion: """
-            On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name. \
-            Nothing else works there: no other account, no status, no sign-in, no refresh token. Access ends with \
-            the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too.
-
-            ssh forwards a socket of its own for this, not the daemon's. There it is /tmp/authctl-..., open to your user only, and \
-            AUTHREFRESH_SOCKET names it. That machine needs authctl, but no daemon; sshd has to allow forwarding \
-            (AllowStreamLocalForwarding). If the connection breaks while a command without a terminal runs, the socket's file stays until the \
-            command ends; nothing answers there.
-
-            With '--' and a command, that command runs there instead of a login shell, as 'ssh HOST COMMAND' runs it.
-
-            Exit status: that of ssh, which is the command's, or 255 if there was no connection; 4 no such account, 78 if ssh is \
-            not installed.
-
             Examples:
 
               authctl forward build.example.org work
               authctl forward me@build.example.org work home
               authctl forward build.example.org work -- ./nightly --verbose
               authctl forward build.example.org work --ssh-option Port=2222
+
+            On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name. \
+            Nothing else works there: no other account, no status, no sign-in, no refresh token. Access ends with \
+            the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too.
+
+            ssh forwards a separate socket for this, not the daemon's. On the other machine it is \
+            /tmp/authctl-..., open to your user only, and AUTHREFRESH_SOCKET names it. That machine needs authctl, \
+            but no daemon; its sshd must allow forwarding (AllowStreamLocalForwarding). If the connection breaks \
+            while a command without a terminal runs, the socket's file stays until the command ends, but nothing \
+            answers there.
+
+            With '--' and a command, that command runs there instead of a login shell, as with 'ssh HOST COMMAND'.
+
+            Exit status: that of ssh, which is the command's, or 255 if the connection failed; 4 no such account, \
+            78 if ssh is not installed.
             """
     )
 
@@ -38,12 +39,12 @@ struct ForwardCommand: ParsableCommand {
     var host: String
 
     @Argument(
-        help: "The accounts; the only one need not be named on a terminal.",
+        help: "The accounts. On a terminal they can be left out if there is only one.",
         completion: DaemonCompletion.accounts
     )
     var accounts: [String] = []
 
-    @Option(help: ArgumentHelp("What runs there instead of a login shell, as after '--'.", valueName: "text"))
+    @Option(help: ArgumentHelp("The command to run there instead of a login shell, as after '--'.", valueName: "text"))
     var command: String?
 
     @Option(
@@ -51,7 +52,7 @@ struct ForwardCommand: ParsableCommand {
     )
     var sshOption: [String] = []
 
-    @Flag(help: "Accepted, as by every command: errors are JSON; what the other machine prints is its own.")
+    @Flag(help: "Print errors as JSON; what the other machine prints stays as it is.")
     var json = false
 
     @OptionGroup var connection: ConnectionOptions

@@ -5,30 +5,30 @@ internal import AuthRefreshInterface
 struct GitCredentialCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "git-credential",
-        abstract: "Be git's credential helper.",
+        abstract: "Give git a token, as its credential helper.",
         discussion: """
-            git runs it by itself once 'credential.helper' is 'authctl'. It uses the account whose address (account \
-            edit --url) is the longest match for the repository's address. git passes the path only with \
-            'credential.useHttpPath'. If no account matches, it prints nothing and git asks its next helper. If the \
-            server refuses a token, git reports that, and the next command gets a new token.
-
-            If somebody has to sign in first, git is told to stop, and standard error has the command to type. No token goes to an \
-            http:// address that is not on this machine.
-
             Examples:
 
               authctl account edit work --url https://git.example.org/
               git config --global credential.helper authctl
               git config --global credential.https://git.example.org.helper \\
                 'authctl --account work'
+
+            git runs this command by itself once 'credential.helper' is 'authctl'. It uses the account whose \
+            address (account edit --url) is the longest match for the repository's address. git passes the path \
+            only with 'credential.useHttpPath'. If no account matches, it prints nothing, and git asks its next \
+            helper. If the server refuses a token, git reports that, and the next command gets a new token.
+
+            If you have to sign in first, git is told to stop, and standard error shows the command to type. No \
+            token is sent to an http:// address that is not on this machine.
             """
     )
 
-    @Argument(help: "What git wants: get, store, erase or capability; anything else is passed over.")
+    @Argument(help: "What git asks for: get, store, erase or capability; anything else is ignored.")
     var operation: String
 
     @Option(
-        help: ArgumentHelp("Take this account, whatever the address.", valueName: "account"),
+        help: ArgumentHelp("Use this account for every address.", valueName: "account"),
         completion: DaemonCompletion.accounts
     )
     var account: String?
@@ -95,6 +95,6 @@ struct GitCredentialCommand: ParsableCommand {
     /// Warns about plain HTTP. A named account may be used for any other address.
     private func warnOfClearText(_ url: String) {
         guard account != nil else { return }
-        StandardError.warn("no token goes to '\(url)', where it could be read on the way: use https")
+        StandardError.warn(.noTokenInClear(url: url))
     }
 }

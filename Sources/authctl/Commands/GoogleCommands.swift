@@ -5,28 +5,28 @@ internal import StrictJSON
 struct GoogleExecutableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "google-executable",
-        abstract: "Answer Google's client libraries with a token (workload and workforce identity federation).",
+        abstract: "Give Google's client libraries a token (workload and workforce identity federation).",
         discussion: """
-            Google's libraries run this command by themselves when they use the file that 'authctl google-config' \
-            prints, and GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 is set. It prints the account's ID token as the \
-            answer of an executable-sourced credential. A failure is printed as such an answer, too, with exit \
-            status 0, because the libraries show the message only then.
-
-            It never asks anything on the terminal, and writes no file: the daemon keeps the token.
-
             Examples:
 
               authctl google-executable work
+
+            Google's libraries run this command by themselves when they use the file that 'authctl google-config' \
+            prints, and GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 is set. It prints the account's ID token as \
+            the answer of an executable-sourced credential. A failure is printed as such an answer, too, with exit \
+            status 0, because the libraries show the message only then.
+
+            It never asks anything on the terminal, and writes no file, because the daemon keeps the token.
             """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Flag(help: "The access token instead of the ID token; it must be a JWT.")
+    @Flag(help: "Print the access token instead of the ID token; it must be a JWT.")
     var useAccessToken = false
 
-    @Flag(help: "Accepted, as by every command; the answer is JSON in any case.")
+    @Flag(help: "Accepted by every command; the answer of this one is always JSON.")
     var json = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -76,20 +76,21 @@ enum GoogleTokenType: String, CaseIterable, Sendable {
 struct GoogleConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "google-config",
-        abstract: "Print the credential file that has Google's client libraries use an account.",
+        abstract: "Print a credential file that makes Google's client libraries use an account.",
         discussion: """
-            Name the file in GOOGLE_APPLICATION_CREDENTIALS. It holds no secret: it has the libraries call 'authctl \
-            google-executable', and exchange what that prints at Google's Security Token Service.
-
-            --audience is the full name of the provider in a workload or workforce identity pool. The pool decides what the \
-            account may do; with --service-account it acts as that service account.
-
             Examples:
 
               authctl google-config work --audience //iam.googleapis.com/projects/\\
             1234/locations/global/workloadIdentityPools/POOL/providers/PROVIDER > g.json
               export GOOGLE_APPLICATION_CREDENTIALS=$PWD/g.json
               export GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1
+
+            Name the file in GOOGLE_APPLICATION_CREDENTIALS. It contains no secret: the libraries read in it that \
+            they have to call 'authctl google-executable', and exchange the token that this prints at Google's \
+            Security Token Service.
+
+            --audience is the full name of the provider in a workload or workforce identity pool. The pool decides \
+            what the account may do; with --service-account it acts as that service account.
             """
     )
 
@@ -102,13 +103,13 @@ struct GoogleConfigCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The service account to act as.", valueName: "email"))
     var serviceAccount: String?
 
-    @Option(help: ArgumentHelp("The project that a workforce pool's use is counted for.", valueName: "project"))
+    @Option(help: ArgumentHelp("The project that is charged for the use of a workforce pool.", valueName: "project"))
     var userProject: String?
 
-    @Flag(help: "Have the access token used instead of the ID token; it must be a JWT.")
+    @Flag(help: "Use the access token instead of the ID token; it must be a JWT.")
     var useAccessToken = false
 
-    @Flag(help: "Accepted, as by every command; the answer is JSON in any case.")
+    @Flag(help: "Accepted by every command; the answer of this one is always JSON.")
     var json = false
 
     @OptionGroup var connection: ConnectionOptions

@@ -7,25 +7,29 @@ internal import TextEncodings
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Show how an account has fared: refreshes, outages, sign-ins.",
+        abstract: "Show what happened to an account: refreshes, outages, sign-ins.",
         discussion: """
-            Prints one character for each of the last hours, then the events, the newest at the end. Repeated events \
-            share one line. The source is your journal (journalctl --user -u authrefreshd), which drops old entries \
-            when its space is used up. An hour without journal entries is blank.
-
-            An hour shows the worst that it has seen: a refresh that failed and succeeded a minute later makes it 'retrying'.
-
-            Exit status: 4 no such account, 69 if the journal cannot be read.
-
             Examples:
 
               authctl history work
               authctl history work --hours 168
               authctl history work --json
+
+            Prints one character for each of the last hours, then the events, the newest at the end. Repeated \
+            events share one line. The source is your journal (journalctl --user -u authrefreshd), which drops old \
+            entries when its space is used up. An hour without journal entries is blank.
+
+            Each hour shows its worst state: a refresh that failed and succeeded a minute later makes the hour \
+            'retrying'.
+
+            Exit status: 4 no such account, 69 if the journal cannot be read.
             """
     )
 
-    @Argument(help: "The account; the only one need not be named on a terminal.", completion: DaemonCompletion.accounts)
+    @Argument(
+        help: "The account. On a terminal it can be left out if there is only one.",
+        completion: DaemonCompletion.accounts
+    )
     var account: String?
 
     @Option(help: ArgumentHelp("How many hours to look back, 1 to 720.", valueName: "number"))
@@ -52,7 +56,7 @@ struct HistoryCommand: ParsableCommand {
         if journal.lines.isEmpty {
             var daemon = try connection.connect()
             _ = try daemon.allStatuses(accounts: [name])
-            StandardError.note("the journal tells nothing about it for these \(hours) hours")
+            StandardError.note(.emptyHistory(account: name, hours: hours))
         }
         let history = AccountHistory(lines: journal.lines, nowUSec: now, hourCount: hours)
         try output.print(

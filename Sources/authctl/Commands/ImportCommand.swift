@@ -8,27 +8,27 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Take over accounts from other programs, with their grants.",
         discussion: """
-            Finds the accounts that other programs keep. --dry-run shows them in a table and changes nothing.
-
-            For each account that you take over: the other program must have stopped, because a server that detects \
-            reuse revokes a grant that two programs use. The account's settings and refresh token are copied, and the \
-            first refresh shows that they work. If the server says that the grant is over, the account is removed again. \
-            After any other failure it stays, and you read what to do. \
-            At the end you read how to retire the account in the other program.
-
-            On a terminal you are asked before each account, unless you name accounts or use --all. Without a \
-            terminal nothing is taken over unless you do.
-
-            Of pizauth only the settings can be taken over: it keeps its tokens in memory. An account that exists is \
-            never replaced; --as chooses another name.
-
-            Exit status: 75 if the other program is still running, or the server does not answer now.
-
             Examples:
 
               authctl import --dry-run
               authctl import --from oidc-agent work
               authctl import --from mutt_oauth2 --file ~/.mutt/token --all
+
+            Finds the accounts that other programs keep. --dry-run shows them in a table and changes nothing.
+
+            For each account that you take over: the other program must have stopped, because a server that \
+            detects reuse revokes a grant that two programs use. The account's settings and refresh token are \
+            copied, and the first refresh shows that they work. If the server says that the grant is over, the \
+            account is removed again. After any other failure it stays, and you read what to do. At the end you \
+            read how to retire the account in the other program.
+
+            On a terminal you are asked before each account, unless you name accounts or use --all. Without a \
+            terminal nothing is taken over unless you do.
+
+            Of pizauth only the settings can be taken over: it keeps its tokens in memory. An account that exists \
+            is never replaced; --as chooses another name.
+
+            Exit status: 75 if the other program is still running, or the server does not answer now.
             """
     )
 
@@ -63,7 +63,7 @@ struct ImportCommand: ParsableCommand {
     )
     var file: String?
 
-    @Option(name: .customLong("as"), help: ArgumentHelp("The name that the account gets here.", valueName: "name"))
+    @Option(name: .customLong("as"), help: ArgumentHelp("The name of the account here.", valueName: "name"))
     var newName: String?
 
     @Option(

@@ -7,11 +7,11 @@ struct InterfaceCommand: ParsableCommand {
         commandName: "interface",
         abstract: "Print the description of the daemon's Varlink interface.",
         discussion: """
-            It is the description that this program was built with; the daemon is not asked.
-
             Examples:
 
               authctl interface | less
+
+            It is the description that this program was built with; the daemon is not asked.
             """
     )
 

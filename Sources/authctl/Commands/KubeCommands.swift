@@ -6,31 +6,32 @@ internal import TextEncodings
 struct KubeCredentialCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kube-credential",
-        abstract: "Answer kubectl and other Kubernetes clients with a token.",
+        abstract: "Give kubectl and other Kubernetes clients a token.",
         discussion: """
-            Prints an ExecCredential (client.authentication.k8s.io) with the account's ID token and its expiry time, \
-            in the version that KUBERNETES_EXEC_INFO asks for, v1 or v1beta1. kubectl, k9s, helm and all programs on \
-            client-go run this command by themselves once you have set up the output of 'authctl kubeconfig'. It \
-            never asks anything on the terminal. If somebody has to sign in, it says so on standard error.
-
             Examples:
 
               authctl kubeconfig work
               authctl kube-credential work
               authctl kube-credential work --use-access-token --min-validity 5m
+
+            Prints an ExecCredential (client.authentication.k8s.io) with the account's ID token and its expiry \
+            time, in the version that KUBERNETES_EXEC_INFO asks for, v1 or v1beta1. kubectl, k9s, helm and all \
+            programs on client-go run this command by themselves once you have set up the output of 'authctl \
+            kubeconfig'. It never asks anything on the terminal. If somebody has to sign in, it says so on \
+            standard error.
             """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Flag(help: "The access token instead of the ID token, for clusters that take it.")
+    @Flag(help: "Print the access token instead of the ID token, for clusters that accept it.")
     var useAccessToken = false
 
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m.", valueName: "time"))
     var minValidity: LengthOfTime?
 
-    @Flag(help: "Accepted, as by every command; the answer is JSON, and so are errors.")
+    @Flag(help: "Accepted by every command; the answer of this one is always JSON, and so are errors.")
     var json = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -61,28 +62,29 @@ struct KubeCredentialCommand: ParsableCommand {
 struct KubeconfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kubeconfig",
-        abstract: "Print the kubeconfig entry that has kubectl use an account.",
+        abstract: "Print a kubeconfig entry that makes kubectl use an account.",
         discussion: """
-            Prints a kubeconfig with one entry under 'users', named as the account, which has kubectl call 'authctl \
-            kube-credential'. Copy the entry into yours, or name both files in KUBECONFIG, and give a context that user.
-
-            kubectl before 1.22 needs --api-version v1beta1.
-
             Examples:
 
               authctl kubeconfig work > ~/.kube/work.yaml
               export KUBECONFIG=~/.kube/config:~/.kube/work.yaml
               kubectl config set-context --current --user work
+
+            Prints a kubeconfig with one entry under 'users', named after the account, that makes kubectl call \
+            'authctl kube-credential'. Copy the entry into your kubeconfig, or name both files in KUBECONFIG, and \
+            give a context that user.
+
+            kubectl before 1.22 needs --api-version v1beta1.
             """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
     var account: String
 
-    @Flag(help: "Have the access token used instead of the ID token.")
+    @Flag(help: "Use the access token instead of the ID token.")
     var useAccessToken = false
 
-    @Option(help: ArgumentHelp("The version that kubectl is to speak; without: v1.", valueName: "version"))
+    @Option(help: ArgumentHelp("The version of ExecCredential that kubectl should use.", valueName: "version"))
     var apiVersion = KubeVersion.v1
 
     @Flag(help: "Print JSON, which kubectl reads as well; errors too.")

@@ -6,14 +6,25 @@ internal import Terminal
 struct LoginCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login",
-        abstract: "Sign in: bring a person, a browser and the authorization server together.",
+        abstract: "Sign in to an account, usually in a browser.",
         discussion: """
-            If no account has this name, --provider or --issuer adds it first; on a terminal, authctl asks for what \
-            is missing. At the end authctl shows what to put into the programs that will use the account's tokens.
+            Examples:
 
-            Says which host the browser will show, opens it, and waits for its answer on a loopback port. The address that the \
-            browser ended on can be pasted at any time instead. Over SSH and without a display nothing is opened: a code \
-            is typed on any device, or the address is pasted.
+              authctl login work
+              authctl login work --provider google --for mail
+              authctl login work --private --login-hint you@example.org
+              authctl login work --flow device
+              authctl login work --prompt select_account --replace
+              authctl login work --policy B2C_1_edit_profile
+              authctl login work --new-account shared-mailbox
+
+            If no account has this name, --provider or --issuer adds it first; on a terminal, authctl asks for \
+            what is missing. At the end authctl shows what to put into the programs that will use the account's \
+            tokens.
+
+            authctl says which host the browser will show, opens the browser, and waits for its answer on a \
+            loopback port. Instead, you can paste the address that the browser ended on at any time. Over SSH and \
+            without a display authctl opens nothing: you type a code on any device, or paste the address.
 
             --flow says how the answer comes back. 'browser': through a loopback port. 'scheme': through a URI \
             scheme; the desktop is set up once to call 'authctl callback' for it. 'device': you type a code on any \
@@ -27,70 +38,82 @@ struct LoginCommand: ParsableCommand {
 
             The browser is the first that is set of: --browser, the account's (account edit --login-browser), \
             login_browser in the configuration, BROWSER, the desktop's default. If a browser is named and does not \
-            exist, that is an error. If none is named and the desktop has a portal (org.freedesktop.portal.OpenURI), \
-            the portal opens the page. An ordinary window shares the browser's cookies, so if you are already signed \
-            in at the server you need not type a password. A private window does not share them.
+            exist, that is an error. If none is named and the desktop has a portal \
+            (org.freedesktop.portal.OpenURI), the portal opens the page. An ordinary window shares the browser's \
+            cookies, so if you are already signed in at the server you need not type a password. A private window \
+            does not share them.
 
-            --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent select_account'. \
-            If the server gives no refresh token, the account keeps the one that it has.
+            --prompt adds to what the provider profile asks for: with Google, 'select_account' is sent as 'consent \
+            select_account'. If the server gives no refresh token, the account keeps the one that it has.
 
             --nonce and --nonce-sha256 are for a back end that wants to know who signed in. The back end hands out \
             the nonce, and checks that the ID token contains it, or its SHA-256. 'authctl token --id-token' prints \
-            the ID token. With --response-type id_token authctl asks the server for an ID token only and prints it. \
-            The account does not change, because without a code there is nothing to refresh.
+            the ID token. With --response-type id_token authctl asks the server for an ID token only and prints \
+            it. The account does not change, because without a code there is nothing to refresh.
 
-            --new-account adds an account for another person. It copies the settings, the client and the secrets of \
-            the named account, and gets a grant of its own. The daemon asks the server to let the person choose who \
-            signs in. The account is added only when the sign-in has completed, so a failed sign-in leaves nothing \
-            to remove.
+            --new-account adds an account for another person. It copies the settings, the client and the secrets \
+            of the named account, and gets a grant of its own. The server lets the person choose who signs in. The \
+            account is added only when the sign-in has completed, so a failed sign-in leaves nothing to remove.
 
-            --policy runs another policy of a provider that has several (Azure AD B2C): to edit the profile, for example. The account and its \
-            grant stay as they are, because a grant of another policy would be good for that policy only. A person who has \
-            forgotten the password is sent to the policy in which it is reset, if the account names one (account edit \
-            --provider-setting password_reset_policy=NAME), and signs in with the new password afterwards.
+            --policy runs another policy of a provider that has several (Azure AD B2C), for example to edit the \
+            profile. The account and its grant do not change, because a grant of another policy works for that \
+            policy only. If a person has forgotten the password, the daemon sends them to the policy that resets \
+            it, if the account names one (account edit --provider-setting password_reset_policy=NAME). Afterwards \
+            they sign in with the new password.
 
-            Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, and --restart begins \
-            anew. With --json each event is one line.
+            Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, \
+            and --restart starts a new one. With --json each event is one line.
 
             Exit status: 0 signed in, or the policy is done, 3 the server denied the sign-in, 65 another person \
             signed in, 75 timed out or replaced by another sign-in, 78 the server does not accept the request, 130 \
             cancelled by the user, here or at the server.
-
-            Examples:
-
-              authctl login work
-              authctl login work --provider google --for mail
-              authctl login work --private --login-hint you@example.org
-              authctl login work --flow device
-              authctl login work --prompt select_account --replace
-              authctl login work --policy B2C_1_edit_profile
-              authctl login work --new-account shared-mailbox
             """
     )
 
-    @Argument(help: "The account; the only one need not be named on a terminal.", completion: DaemonCompletion.accounts)
+    @Argument(
+        help: "The account. On a terminal it can be left out if there is only one.",
+        completion: DaemonCompletion.accounts
+    )
     var account: String?
 
-    @Option(help: "How to sign in. Without: what fits. With 'device' the other device may be signed in already.")
+    @Option(
+        help:
+            "How to sign in. Default: what works here. With 'device' you may be signed in already on the other device."
+    )
     var flow: SignInFlow?
 
     @OptionGroup var window: WindowOptions
 
     @OptionGroup var newAccountOptions: NewAccountOptions
 
-    @Option(help: ArgumentHelp("Ask for this: login, consent, select_account, create.", valueName: "prompt"))
+    @Option(
+        help: ArgumentHelp(
+            "What the server should ask you for: login, consent, select_account, create.",
+            valueName: "prompt"
+        )
+    )
     var prompt: String?
 
-    @Option(help: ArgumentHelp("Whom the server should offer to sign in.", valueName: "name"))
+    @Option(help: ArgumentHelp("The user name that the server should suggest.", valueName: "name"))
     var loginHint: String?
 
-    @Option(help: ArgumentHelp("How strongly to be authenticated; may be given several times.", valueName: "value"))
+    @Option(
+        help: ArgumentHelp(
+            "A level of authentication to ask for (acr); may be given several times.",
+            valueName: "value"
+        )
+    )
     var acrValues: [String] = []
 
     @Option(help: ArgumentHelp("How long ago the last authentication may have been: 0, 15m, 1h.", valueName: "time"))
     var maxAge: LengthOfTime?
 
-    @Option(help: ArgumentHelp("A scope of the grant, instead of the account's own; repeatable.", valueName: "scope"))
+    @Option(
+        help: ArgumentHelp(
+            "A scope to ask for, instead of the account's own; may be given several times.",
+            valueName: "scope"
+        )
+    )
     var scope: [String] = []
 
     @Option(help: ArgumentHelp("Claims to ask for, as JSON (OpenID Connect Core 5.5).", valueName: "json"))
@@ -103,7 +126,7 @@ struct LoginCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Sign another person in: to a new account of this name, with the settings of the one above.",
+            "Add an account with this name for another person, with the settings of the account above.",
             valueName: "name"
         )
     )
@@ -111,26 +134,26 @@ struct LoginCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What the server answers with: code, 'code id_token' or id_token. Without: code.",
+            "What the server answers with: code, 'code id_token' or id_token. Default: code.",
             valueName: "type"
         ),
         completion: .list(Self.responseTypes)
     )
     var responseType: String?
 
-    @Option(help: ArgumentHelp("The nonce that the ID token is to have.", valueName: "text"))
+    @Option(help: ArgumentHelp("The nonce that the ID token must contain.", valueName: "text"))
     var nonce: String?
 
     @Option(
         name: .customLong("nonce-sha256"),
-        help: ArgumentHelp("The same; its SHA-256 is sent, in hexadecimal digits.", valueName: "text")
+        help: ArgumentHelp("The same, sent as its SHA-256 in hexadecimal digits.", valueName: "text")
     )
     var hashedNonce: String?
 
-    @Flag(help: "Take the grant even if another person signs in than before.")
+    @Flag(help: "Accept the grant even if another person signs in than before.")
     var replace = false
 
-    @Flag(help: "End the sign-in that is under way, and begin anew.")
+    @Flag(help: "Cancel the sign-in that is under way, and start a new one.")
     var restart = false
 
     @OptionGroup var output: OutputOptions
@@ -175,7 +198,7 @@ struct LoginCommand: ParsableCommand {
                 throw error
             }
             StandardError.tell(error)
-            guard try Question.confirm("Add an account of this name?") else { throw .reported(error.report.status) }
+            guard try Question.confirm(Prompt.addThis) else { throw .reported(error.report.status) }
             try run(for: first.make(name), isNew: true)
         }
     }
@@ -210,17 +233,13 @@ struct LoginCommand: ParsableCommand {
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
         if let ending = session.ending, try showUnchanged(ending, of: account) { return }
-        if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
+        if let name = status.person?.best { StandardError.note(.signedInAs(person: PlainText.line(name))) }
         if let other = session.ending?.samePersonAs {
-            let remove = "authctl account remove \(status.account)"
-            StandardError.warn(
-                "'\(PlainText.line(other))' is the same person's account at the same client. To have one only: \(remove)"
-            )
+            StandardError.warn(.samePerson(other: PlainText.line(other), account: status.account))
         }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
-            let again = "authctl login \(status.account) --prompt consent"
-            StandardError.warn("asked for, and not granted: \(words). To be asked again: \(again)")
+            StandardError.warn(.scopesNotGranted(scopes: words, account: status.account))
         }
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
         // A resource server requires a stronger sign-in than this one was.
@@ -237,14 +256,13 @@ struct LoginCommand: ParsableCommand {
         if ending.event == "policy-completed" {
             let name = PlainText.line(policy ?? "")
             if !output.json {
-                try StandardOutput.show("\(account): the policy '\(name)' is done; the account is as it was\n")
+                try StandardOutput.show(SignInProgress.policyCompleted(name, account))
             }
             return true
         }
         guard let idToken = ending.idToken else { return false }
         guard AcquiredToken.isPrintable(idToken.token) else { throw .connection(.unreadableReply) }
-        let name = PlainText.line(idToken.subject)
-        StandardError.note("'\(name)' signed in; the account is as it was: without a code there is nothing to refresh")
+        StandardError.note(.onlyIDToken(subject: PlainText.line(idToken.subject)))
         if !output.json { try StandardOutput.write("\(idToken.token)\n") }
         return true
     }
@@ -252,15 +270,13 @@ struct LoginCommand: ParsableCommand {
     /// Warns about a missing refresh token now, and not only when the access token has expired, and offers what may
     /// help.
     private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(AuthctlError) {
-        StandardError.warn(
-            "the server gave no refresh token: somebody has to sign in each time the access token expires"
-        )
+        StandardError.warn(.noRefreshToken)
         let asksForConsent = prompt?.split(separator: " ").contains { $0 == "consent" } ?? false
         guard mayHelp, !asksForConsent else { return }
         guard Question.canBeAsked, !output.json,
-            try Question.confirm("Sign in once more, and have the server ask for your consent? That may bring one.")
+            try Question.confirm(Prompt.askConsent)
         else {
-            return StandardError.note("this may bring one: authctl login \(PlainText.line(account)) --prompt consent")
+            return StandardError.note(.askConsent(account: PlainText.line(account)))
         }
         var again = self
         // The account exists by now.

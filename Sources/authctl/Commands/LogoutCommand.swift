@@ -11,20 +11,21 @@ struct LogoutCommand: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "logout",
-        abstract: "Erase an account's tokens; its settings stay.",
+        abstract: "Sign out: erase an account's tokens, and keep its settings.",
         discussion: """
-            What is asked for is done in this order, and each step is told: --revoke has the server end the grant (RFC 7009), \
-            --end-session opens the server's own page that ends your session there, the tokens are erased here, and --forget \
-            removes the account. A step that fails keeps none of the others from being done; the exit status is 75 then.
-
-            --all signs every account out, and asks before it does; where nobody can be asked, it takes --yes.
-
             Examples:
 
               authctl logout work
               authctl logout work --revoke --end-session
               authctl logout work --revoke --forget
               authctl logout --all --revoke --yes
+
+            The steps have this order, and authctl reports each of them: --revoke asks the server to revoke the \
+            grant (RFC 7009), --end-session opens the server's page that ends your session there, the tokens are \
+            erased here, and --forget removes the account. If a step fails, the others are still done, and the \
+            exit status is 75.
+
+            --all signs out of all accounts, and asks before it does. Without a terminal it needs --yes.
             """
     )
 
@@ -40,7 +41,7 @@ struct LogoutCommand: ParsableCommand {
     @Flag(help: "Remove the account afterwards.")
     var forget = false
 
-    @Flag(help: "Open nothing; show the address.")
+    @Flag(help: "Do not open a browser; show the address.")
     var noOpen = false
 
     @Flag(help: "Sign out of all accounts.")
@@ -104,8 +105,7 @@ struct LogoutCommand: ParsableCommand {
             throw .usage(.nobodyToAsk)
         }
         let names = accounts.prefix(10).map(PlainText.line).joined(separator: ", ") + (accounts.count > 10 ? ", …" : "")
-        let noun = accounts.count == 1 ? "account" : "accounts"
-        guard try Question.confirm("Sign out of \(accounts.count) \(noun) (\(names))?") else { throw .cancelled }
+        guard try Question.confirm(Prompt.signOut(count: accounts.count, names: names)) else { throw .cancelled }
         return accounts
     }
 
@@ -146,72 +146,14 @@ struct LogoutCommand: ParsableCommand {
         let name = PlainText.line(account)
         guard let browser else {
             told.endSessionUrl = link.text
-            let why = place.reason.map { " (\($0))" } ?? ""
-            StandardError.show(
-                "\(name): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n"
-            )
+            StandardError.show(SignInProgress.endSession(name, link, place))
             return nil
         }
-        StandardError.show("\(name): opening \(link.host) in \(browser.name), where the session ends\n")
+        StandardError.show(SignInProgress.openingSessionEnd(name, link, browser))
         return SessionEnd(link: link).open(in: browser)
     }
 
     private static func failedStep(_ step: SignOutStep, _ reason: String) -> SignOutStep {
         SignOutStep(step: step.step, outcome: "failed", failure: FailureReport(summary: reason))
-    }
-}
-
-/// The text about one step of a sign-out.
-struct SignOutText {
-    let account: String
-    let step: SignOutStep
-
-    /// The line for people, with a newline; nil for a failure, and for the end of the session, which is shown in more
-    /// detail.
-    var line: String? {
-        let words =
-            switch (step.step, step.outcome) {
-            case (_, "failed"), ("end-session", _): String?.none
-            case ("revoke", "done"): "the grant is revoked"
-            case ("revoke", _): "there is no grant to revoke"
-            case ("erase", "not-needed"): "was not signed in, there are no tokens"
-            case ("erase", _): "signed out, the tokens are erased"
-            case ("deregister", _): "the client is deregistered"
-            case ("remove", _): "removed"
-            // A newer daemon may have more steps.
-            default: "\(PlainText.line(step.step)): \(PlainText.line(step.outcome))"
-            }
-        return words.map { "\(PlainText.line(account)): \($0)\n" }
-    }
-
-    /// The error; nil if the step did not fail.
-    var error: AuthctlError? {
-        guard step.outcome == "failed" else { return nil }
-        let reason = step.failure.map { Wording.joined($0.summary, $0) } ?? "no reason is given"
-        return .signOutFailed(account: account, step: step.step, reason: reason)
-    }
-
-    /// What failed, in words.
-    static func failure(of step: String) -> String {
-        switch step {
-        case "revoke": "the grant was not revoked"
-        case "end-session": "the session at the server was not ended"
-        case "erase": "the tokens were not erased"
-        case "deregister": "the client was not deregistered"
-        case "remove": "the account was not removed"
-        default: "'\(PlainText.line(step))' was not done"
-        }
-    }
-
-    /// What helps.
-    static func hint(for step: String, of account: String) -> String {
-        switch step {
-        case "revoke": "the tokens are erased here; end the grant on the authorization server's own pages"
-        case "end-session": "sign out on the authorization server's own pages"
-        case "erase": "authctl logout \(account)"
-        case "deregister": "the server's administrator can delete it; its registration token is gone with the account"
-        case "remove": "authctl account remove \(account)"
-        default: ""
-        }
     }
 }

@@ -7,17 +7,18 @@ struct MetricsCommand: ParsableCommand {
         commandName: "metrics",
         abstract: "Print figures for Prometheus: accounts by state, refreshes, failures, latency.",
         discussion: """
-            The text is Prometheus's exposition format. With --output it goes into a file, which is replaced in one step and which \
-            every user may read: the textfile collector of node_exporter reads such a file. It holds account names, and no secret.
-
-            With more than 1000 accounts, only those that are retrying, misconfigured or need a person have figures of their own. \
-            Counters begin at 0 when the daemon starts.
-
             Examples:
 
               authctl metrics
               authctl metrics --output /var/lib/node_exporter/authrefresh.prom
               authctl metrics --json | jq .states
+
+            The text has Prometheus's exposition format. With --output it goes to a file, which the textfile \
+            collector of node_exporter can read. The file is replaced in one step, and every user may read it: it \
+            contains account names, but no secrets.
+
+            With more than 1000 accounts, only those that are retrying, misconfigured or need a person have \
+            figures of their own. Counters begin at 0 when the daemon starts.
             """
     )
 

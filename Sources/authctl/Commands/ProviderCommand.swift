@@ -9,8 +9,9 @@ struct ProviderCommand: ParsableCommand {
         commandName: "provider",
         abstract: "Show the provider profiles that the daemon knows.",
         discussion: """
-            A profile holds what has to be known about a provider beyond its metadata: a YAML file in providers.d, \
-            installed for all users or in ~/.config/authrefreshd. 'authctl account add --provider NAME' refers to it.
+            A profile is a YAML file that describes a provider as far as the provider does not describe itself. \
+            The files are in a folder providers.d, installed for all users or in ~/.config/authrefreshd. 'authctl \
+            account add --provider NAME' uses one.
             """,
         subcommands: [ProviderListCommand.self, ProviderShowCommand.self, ProviderDiscoverCommand.self]
     )
@@ -22,11 +23,11 @@ struct ProviderListCommand: ParsableCommand {
         commandName: "list",
         abstract: "List the provider profiles.",
         discussion: """
-            A profile without an issuer is for accounts that name their own: each tenant or realm is one.
-
             Examples:
 
               authctl provider list
+
+            If a profile has no issuer, each account names its own: a tenant or a realm, for example.
             """
     )
 
@@ -54,7 +55,7 @@ struct ProviderListCommand: ParsableCommand {
 struct ProviderShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show all that a provider profile says.",
+        abstract: "Show one provider profile.",
         discussion: """
             Examples:
 
@@ -85,25 +86,25 @@ struct ProviderShowCommand: ParsableCommand {
 struct ProviderDiscoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discover",
-        abstract: "Look at a server, and print a provider profile for it.",
+        abstract: "Ask a server what it supports, and print a provider profile for it.",
         discussion: """
-            What the server publishes (OpenID Connect Discovery, RFC 8414) becomes a file for \
-            ~/.config/authrefreshd/providers.d, with comments on what was found. Most servers need no profile: \
-            'authctl account add --issuer URL' is enough.
-
-            Exit status: 65 nothing is published there, or for another server; 75 the server cannot be reached, or cannot \
-            serve now.
-
             Examples:
 
               authctl provider discover https://sso.example.org > work.yaml
+
+            authctl makes a file for ~/.config/authrefreshd/providers.d from what the server publishes (OpenID \
+            Connect Discovery, RFC 8414), with comments on what it found. Most servers need no profile: 'authctl \
+            account add --issuer URL' is enough.
+
+            Exit status: 65 if the server publishes nothing, or describes another server; 75 if it cannot be \
+            reached or has a failure.
             """
     )
 
-    @Argument(help: "The issuer's URL, or another of its host.")
+    @Argument(help: "The issuer's URL, or another URL on its host.")
     var url: String
 
-    @Option(help: ArgumentHelp("What the profile is called. Default: made of the host's name.", valueName: "name"))
+    @Option(help: ArgumentHelp("The profile's name. Default: made from the host's name.", valueName: "name"))
     var name: String?
 
     @OptionGroup var output: OutputOptions

@@ -10,23 +10,23 @@ struct RefreshCommand: ParsableCommand {
         commandName: "refresh",
         abstract: "Refresh accounts now, and wait for the outcome.",
         discussion: """
-            Prints a line for each account that is fresh now, as its outcome comes; the others are told on standard error. --all \
-            leaves out the accounts that hold no grant, and those that are parked. On a terminal the only account need not be named.
-
-            Exit status: that of the worst account.
-
             Examples:
 
               authctl refresh work
               authctl refresh work home --json
               authctl refresh --all
+
+            Prints a line for each account that was refreshed; failures go to standard error. --all skips accounts \
+            that are signed out or parked. On a terminal you can leave out the account if there is only one.
+
+            Exit status: that of the worst account.
             """
     )
 
     @Argument(help: "The accounts to refresh.", completion: DaemonCompletion.accounts)
     var accounts: [String] = []
 
-    @Flag(help: "Refresh all accounts that can be.")
+    @Flag(help: "Refresh all accounts, except those that are signed out or parked.")
     var all = false
 
     @OptionGroup var output: OutputOptions
@@ -97,22 +97,5 @@ extension DaemonConnection {
         } catch {
             throw .keptButNotFresh(done: done, cause: error)
         }
-    }
-}
-
-/// Describes how a refresh ended.
-enum RefreshOutcome {
-    /// `work: fresh until 14:02 (in 59 min)`.
-    static func line(for status: AccountStatus) -> String {
-        let sentence = StatusSentence(status: status, time: .now).description
-        return PlainText.line("\(status.account): \(sentence)") + "\n"
-    }
-
-    static func report(on status: AccountStatus) -> Report {
-        Report(
-            status: status.refreshExitStatus,
-            message: "'\(status.account)' is not fresh: \(StatusSentence(status: status, time: .now))",
-            hints: [status.hint ?? "authctl status \(status.account)"]
-        )
     }
 }

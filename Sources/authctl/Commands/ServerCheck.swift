@@ -24,13 +24,10 @@ struct ServerCheck {
     /// - Parameter isProviderNamed: whether the person named the profile.
     func tell(isProviderNamed: Bool) {
         if let reason = reply.unreachable {
-            StandardError.warn("'\(PlainText.line(reply.issuer))' could not be asked: \(PlainText.line(reason))")
+            StandardError.warn(.serverNotAsked(issuer: PlainText.line(reply.issuer), reason: PlainText.line(reason)))
         }
         if !isProviderNamed, let provider = reply.provider {
-            let name = PlainText.line(provider)
-            StandardError.note(
-                "this is a known server: its profile '\(name)' is used ('authctl provider show \(name)')"
-            )
+            StandardError.note(.knownServer(provider: PlainText.line(provider)))
         }
     }
 
@@ -42,12 +39,12 @@ struct ServerCheck {
         guard let contradiction else { return }
         var hints = better.flatMap { Self.command(arguments, with: $0) }.map { [$0] } ?? []
         if hints.isEmpty, let provider = reply.provider {
-            hints = ["authctl provider show \(PlainText.line(provider)) tells what it wants to know"]
+            hints = ["'authctl provider show \(PlainText.line(provider))' says what it needs to know"]
         } else if hints.isEmpty {
-            hints = ["authctl provider discover URL looks for the issuer"]
+            hints = ["to look for the issuer: authctl provider discover URL"]
         }
         // A sign-in asks the server in any case.
-        if !arguments.contains("login") { hints.append("without asking the server: --offline") }
+        if !arguments.contains("login") { hints.append("to add it without asking the server: --offline") }
         throw .wrongIssuer(message: contradiction, hints: hints)
     }
 

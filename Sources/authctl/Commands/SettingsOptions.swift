@@ -19,7 +19,7 @@ struct SettingsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The policy at the provider (Azure AD B2C), as --set policy=NAME.", valueName: "name"))
     var policy: String?
 
-    @Option(help: ArgumentHelp("The host name of your own at the provider, as --set domain=NAME.", valueName: "host"))
+    @Option(help: ArgumentHelp("Your own host name at the provider, as --set domain=NAME.", valueName: "host"))
     var domain: String?
 
     @Option(help: ArgumentHelp("The realm at the provider (Keycloak), as --set realm=NAME.", valueName: "name"))
@@ -27,7 +27,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the provider's profile wants to know, see 'authctl provider show'; may be given several times.",
+            "A value that the provider's profile asks for, see 'authctl provider show'; may be given several times.",
             valueName: "name=value"
         )
     )
@@ -35,13 +35,13 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A key of the provider's profile, as it is for this account, see provider-profile.yaml(5); may be given several times.",
+            "A key of the provider's profile, with a value for this account only, see provider-profile.yaml(5); may be given several times.",
             valueName: "key=value"
         )
     )
     var providerSetting: [String] = []
 
-    @Option(help: ArgumentHelp("The client id that the server gave out.", valueName: "id"))
+    @Option(help: ArgumentHelp("The client id that the server gave you.", valueName: "id"))
     var clientId: String?
 
     @Option(
@@ -57,7 +57,7 @@ struct SettingsOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             none, client_secret_basic, client_secret_post, client_secret_jwt, private_key_jwt, tls_client_auth or \
-            self_signed_tls_client_auth. Without: found out.
+            self_signed_tls_client_auth. Default: the daemon finds out.
             """,
             valueName: "method"
         ),
@@ -71,8 +71,8 @@ struct SettingsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A file with the client's private key, PEM or JWK; for the tls methods with its certificate. Apple's .p8 is one, \
-            and so is Google's JSON.
+            A file with the client's private key: PEM, JWK, Apple's .p8 or Google's JSON. For the tls methods the \
+            certificate is in it, too.
             """,
             valueName: "file"
         ),
@@ -80,41 +80,51 @@ struct SettingsOptions: ParsableArguments {
     )
     var clientKeyFile: String?
 
-    @Option(help: ArgumentHelp("The name under which the server knows that key.", valueName: "id"))
+    @Option(help: ArgumentHelp("The id of that key (kid), as the server knows it.", valueName: "id"))
     var clientKeyId: String?
 
     @Option(help: ArgumentHelp("Apple's identifier of the developer team.", valueName: "id"))
     var teamId: String?
 
-    @Flag(help: "With --dpop: use access tokens, too, that the server has bound to no key (Bearer).")
+    @Flag(help: "With --dpop: also accept access tokens that are not bound to the key (Bearer).")
     var acceptBearer = false
 
     @Option(
         help: ArgumentHelp(
-            "What the server signs this client's ID tokens by: HS256 where that is the client secret.",
+            "The algorithm of the server's signature on ID tokens: HS256 if it signs with the client secret.",
             valueName: "algorithm"
         )
     )
     var idTokenAlg: String?
 
-    @Option(help: ArgumentHelp("Whom a jwt-bearer token is for (sub). Without: the client itself.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The user that a jwt-bearer token is for (sub). Default: the client itself.",
+            valueName: "name"
+        )
+    )
     var assertionSubject: String?
 
     @Option(
-        help: ArgumentHelp("Whom the assertion is shown to (aud). Without: the token endpoint's URL.", valueName: "url")
+        help: ArgumentHelp("The audience of the assertion (aud). Default: the token endpoint's URL.", valueName: "url")
     )
     var assertionAudience: String?
 
-    @Option(help: ArgumentHelp("How long an assertion can be used, up to 1h. Without: 2m.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long an assertion is valid, up to 1h. Default: 2m.", valueName: "time"))
     var assertionLifetime: LengthOfTime?
 
     @Option(help: ArgumentHelp("A scope of the grant; may be given several times.", valueName: "scope"))
     var scope: [String] = []
 
-    @Option(help: ArgumentHelp("Whom the tokens are for, as --param audience=NAME.", valueName: "name"))
+    @Option(help: ArgumentHelp("The audience of the tokens, as --param audience=NAME.", valueName: "name"))
     var audience: String?
 
-    @Option(help: ArgumentHelp("What the tokens are for (RFC 8707), as --param resource=URI.", valueName: "uri"))
+    @Option(
+        help: ArgumentHelp(
+            "The resource that the tokens are for (RFC 8707), as --param resource=URI.",
+            valueName: "uri"
+        )
+    )
     var resource: String?
 
     @Option(
@@ -135,7 +145,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with what is asked for in detail (RFC 9396), a JSON array; '-' reads standard input.",
+            "A file with the authorization details to ask for (RFC 9396), a JSON array; '-' reads standard input.",
             valueName: "file"
         ),
         completion: .file()
@@ -151,7 +161,7 @@ struct SettingsOptions: ParsableArguments {
     var redirectUri: String?
 
     @Option(
-        help: ArgumentHelp("The loopback port that the client is registered with. Without: any.", valueName: "port")
+        help: ArgumentHelp("The loopback port that the client is registered with. Default: any.", valueName: "port")
     )
     var redirectPort: Int64?
 
@@ -160,12 +170,12 @@ struct SettingsOptions: ParsableArguments {
     )
     var redirectScheme: String?
 
-    @Flag(help: "End a sign-in whose answer does not name its issuer (RFC 9207).")
+    @Flag(help: "Refuse a sign-in whose answer does not name its issuer (RFC 9207).")
     var requireIss = false
 
     @Option(
         help: ArgumentHelp(
-            "Where the browser goes after a sign-out at the server; has to be registered.",
+            "Where the browser goes after a sign-out at the server; it must be registered there.",
             valueName: "uri"
         )
     )
@@ -179,18 +189,18 @@ struct SettingsOptions: ParsableArguments {
     )
     var loginBrowser: String?
 
-    @Option(help: ArgumentHelp("Refresh this long before the access token ends: 5m.", valueName: "time"))
+    @Option(help: ArgumentHelp("Refresh this long before the access token expires: 5m.", valueName: "time"))
     var leadTime: LengthOfTime?
 
-    @Option(help: ArgumentHelp("How long the server still takes a rotated refresh token: 30s.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long the server still accepts a rotated refresh token: 30s.", valueName: "time"))
     var rotationGrace: LengthOfTime?
 
-    @Option(help: ArgumentHelp("How long a refresh token lives unused: 90d.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long an unused refresh token stays valid: 90d.", valueName: "time"))
     var refreshTokenLifetime: LengthOfTime?
 
     @Option(
         help: ArgumentHelp(
-            "A systemd unit whose processes may have the tokens, mbsync.service; may be given several times.",
+            "A systemd unit whose programs may get the tokens, such as mbsync.service; may be given several times.",
             valueName: "unit"
         )
     )
@@ -198,7 +208,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "An executable whose processes may have the tokens; one that runs authctl counts as authctl.",
+            "A program that may get the tokens, by its path. A program that runs authctl counts as authctl.",
             valueName: "path"
         ),
         completion: .file()
@@ -213,7 +223,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "An address for which git, docker and other tools take this account; may be given several times.",
+            "An address for which git, docker and other tools use this account; may be given several times.",
             valueName: "url"
         )
     )
@@ -221,7 +231,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The user name that goes with the token there. Without: the provider profile's.",
+            "The user name that goes with the token there. Default: the provider profile's.",
             valueName: "name"
         )
     )
@@ -229,14 +239,14 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the token in a file of this name, or of the account's, in $XDG_RUNTIME_DIR/authrefreshd/tokens.",
+            "Keep the token in a file with this name in $XDG_RUNTIME_DIR/authrefreshd/tokens. Default: the account's name.",
             valueName: "name"
         )
     )
     var tokenFile: String?
 
     @Option(
-        help: ArgumentHelp("What that file holds: access, id, json or bearer-header.", valueName: "kind"),
+        help: ArgumentHelp("What that file contains: access, id, json or bearer-header.", valueName: "kind"),
         completion: .list(["access", "id", "json", "bearer-header"])
     )
     var tokenFileKind: String?
@@ -322,7 +332,7 @@ struct SettingsOptions: ParsableArguments {
         guard let clientSecretFile else { return nil }
         var client = try ClientSecretFile(
             name: clientSecretFile,
-            prompt: "client secret of '\(PlainText.line(account))': "
+            prompt: Prompt.clientSecret(of: PlainText.line(account))
         ).read()
         client.id = try client.id(said: clientId)
         return client

@@ -10,29 +10,29 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Show where accounts stand, and what needs you.",
         discussion: """
-            States: fresh, refreshing, retrying, interaction-required, refresh-token-expiring, signed-out, \
-            misconfigured.
-
-            --watch keeps the table on the screen and up to date, until 'q' or Ctrl-C. With --json it needs no terminal, and \
-            prints the whole answer as one line, at first and after each change.
-
-            Exit status: without names, 0 once the accounts are shown, whatever their state. With names, that of the \
-            worst: 3 interaction-required, 78 misconfigured, 5 signed-out, 75 retrying without a valid token, \
-            otherwise 0. With --watch: 0 after 'q', 130 after Ctrl-C, 69 if the daemon goes away for good.
-
             Examples:
 
               authctl status
               authctl status work || authctl account show work
               authctl status --watch
               authctl status --json
+
+            States: fresh, refreshing, retrying, interaction-required, refresh-token-expiring, signed-out, \
+            misconfigured.
+
+            --watch keeps the table on the screen and up to date, until 'q' or Ctrl-C. With --json it needs no \
+            terminal, and prints the whole answer as one line, at first and after each change.
+
+            Exit status: without names, 0 once the accounts are shown, whatever their state. With names, that of \
+            the worst: 3 interaction-required, 78 misconfigured, 5 signed-out, 75 retrying without a valid token, \
+            otherwise 0. With --watch: 0 after 'q', 130 after Ctrl-C, 69 if the daemon goes away for good.
             """
     )
 
-    @Argument(help: "The accounts to show. Without: all.", completion: DaemonCompletion.accounts)
+    @Argument(help: "The accounts to show. Default: all.", completion: DaemonCompletion.accounts)
     var accounts: [String] = []
 
-    @Flag(help: "Stay, and follow changes as they happen.")
+    @Flag(help: "Keep the table on the screen, and up to date.")
     var watch = false
 
     @OptionGroup var output: OutputOptions
@@ -60,7 +60,7 @@ struct StatusCommand: ParsableCommand {
         } else {
             try StandardOutput.show(view)
         }
-        if statuses.isEmpty { StandardError.note("'authctl account add --help' tells how to add one") }
+        if statuses.isEmpty { StandardError.note(.addAccount) }
         guard !accounts.isEmpty else { return }
         let worst = statuses.reduce(ExitStatus.success) { .worst($0, $1.exitStatus(at: time.nowUSec)) }
         guard worst == .success else { throw .reported(worst) }
@@ -82,24 +82,25 @@ struct WatchCommand: ParsableCommand {
         commandName: "watch",
         abstract: "Follow accounts: their present state, then every change as it happens.",
         discussion: """
-            A line for each change: local time, account, event, state. --json prints a reply of 'Subscribe' on each \
-            line, as 'authctl interface' describes it; "ready" ends the present state. 'authctl status --watch' shows a \
-            table instead, and keeps it up to date.
-
-            Runs until it is interrupted: Ctrl-C ends it as it ends any program (130 to the shell).
-
-            It goes on across a restart of the daemon, and begins with the present state again.
-
-            Exit status: 69 if the daemon goes away for good, 75 if this program was too slow to keep up.
-
             Examples:
 
               authctl watch
               authctl watch work --json | jq --unbuffered -r .event
+
+            Prints a line for each change: local time, account, event, state. --json prints a reply of 'Subscribe' \
+            on each line, as 'authctl interface' describes it; "ready" ends the present state. 'authctl status \
+            --watch' shows a table instead.
+
+            It runs until you interrupt it with Ctrl-C; the shell then shows exit status 130.
+
+            If the daemon restarts, it continues, and begins with the present state again.
+
+            Exit status: 69 if the daemon stops and does not come back, 75 if this program was too slow to keep \
+            up.
             """
     )
 
-    @Argument(help: "The accounts to follow. Without: all.", completion: DaemonCompletion.accounts)
+    @Argument(help: "The accounts to follow. Default: all.", completion: DaemonCompletion.accounts)
     var accounts: [String] = []
 
     @OptionGroup var output: OutputOptions
@@ -123,7 +124,7 @@ struct WatchCommand: ParsableCommand {
                 daemon = try connection.connect()
                 try daemon.subscribe(to: accounts)
                 isComplete = false
-                StandardError.note("the daemon was restarted; the present state follows")
+                StandardError.note(.daemonRestarted)
             }
         }
     }

@@ -8,7 +8,7 @@ internal import Terminal
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Look after the daemon's store.",
+        abstract: "Back up, check, re-encrypt and restore the daemon's store.",
         subcommands: [
             StoreBackupCommand.self, StoreCheckCommand.self, StoreRekeyCommand.self, StoreRestoreCommand.self,
         ]
@@ -19,19 +19,20 @@ struct StoreCommand: ParsableCommand {
 struct StoreBackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Save a copy of the store while the daemon works.",
+        abstract: "Save a copy of the store while the daemon runs.",
         discussion: """
-            The file is created with mode 0600; an existing file is never replaced. Its secrets are encrypted with \
-            the store's key. The key is not in the file: keep a copy of the key too, somewhere else. While the key \
-            is being changed, no backup can be made. If the change stopped half-way, the backup needs both keys, and \
-            the command tells you which.
-
-            The daemon goes on serving meanwhile. It copies the store beside itself and checks the copy, which takes as much \
-            space as the store until this command has it. If the command is interrupted, the daemon removes its copy.
-
             Examples:
 
               authctl store backup accounts-2026-11-21.sqlite
+
+            The file is created with mode 0600; an existing file is never replaced. Its secrets are encrypted with \
+            the store's key. The key is not in the file: keep a copy of the key too, somewhere else. While the key \
+            is being changed, no backup can be made. If the change stopped half-way, the backup needs both keys, \
+            and the command tells you which.
+
+            The daemon keeps serving tokens meanwhile. It makes a copy beside the store and checks it, so the disk \
+            needs room for a second store until this command has the copy. If the command is interrupted, the \
+            daemon removes the copy.
             """
     )
 
@@ -64,15 +65,7 @@ struct StoreBackupCommand: ParsableCommand {
         let size = try target.copy(from: source)
         try target.keep()
         try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: "\(file): \(size) bytes\n")
-        guard let keys = reply.keys else {
-            return StandardError.note(
-                "the store's key is not in this file; without a copy of the key it cannot be opened"
-            )
-        }
-        StandardError.note(
-            "a change of the store's key is unfinished: this file opens with the keys \(keys.joined(separator: " and "))"
-                + " together only, which are not in it; finish the change with authctl store rekey, then make another backup"
-        )
+        StandardError.note(reply.keys.map(Note.backupNeedsKeys) ?? .backupNeedsKey)
     }
 }
 
@@ -80,33 +73,35 @@ struct StoreBackupCommand: ParsableCommand {
 struct StoreRestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a backup in the place of the store, while the daemon is stopped.",
+        abstract: "Replace the store with a backup, while the daemon is stopped.",
         discussion: """
-            Runs 'authrefreshd --restore FILE', which copies FILE, checks the copy, and puts it in the place of the store. If \
-            FILE is damaged, is not a store, or needs another key, nothing changes. FILE itself is never changed. The store from \
-            before is kept under a name that is printed; remove it when you do not need it any more.
-
-            Stop the daemon first, and put the key back that FILE was sealed with, if it is not there. A key that systemd \
-            passes as a credential is not passed to this command: name its folder in CREDENTIALS_DIRECTORY.
-
-            Refresh tokens that were replaced since the backup was made are in it in their old form, and the server may refuse \
-            them: those accounts then need 'authctl login'.
-
-            Exit status: 75 if the disk is full or fails, 77 if the key is missing, 78 if a daemon has the store open or FILE \
-            cannot be used.
-
             Examples:
 
               systemctl --user stop authrefreshd.socket authrefreshd.service
               authctl store restore accounts-2026-11-21.sqlite
               systemctl --user start authrefreshd.socket
+
+            Runs 'authrefreshd --restore FILE', which copies FILE, checks the copy, and replaces the store with \
+            it. If FILE is damaged, is not a store, or needs another key, nothing changes. FILE itself is never \
+            changed. The previous store is kept under a name that is printed; remove it when you no longer need \
+            it.
+
+            Stop the daemon first. If the key that FILE was encrypted with is no longer there, put it back. A key \
+            that systemd passes as a credential is not passed to this command: name its folder in \
+            CREDENTIALS_DIRECTORY.
+
+            The backup does not contain refresh tokens that the server has issued since. The server may refuse the \
+            old ones: those accounts then need 'authctl login'.
+
+            Exit status: 75 if the disk is full or fails, 77 if the key is missing, 78 if a daemon has the store \
+            open or FILE cannot be used.
             """
     )
 
     @Argument(help: "The backup.", completion: .file())
     var file: String
 
-    @Flag(help: "Accepted, as by every command; the answer is text all the same.")
+    @Flag(help: "Accepted by every command; the answer of this one is always text.")
     var json = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -121,19 +116,20 @@ struct StoreRestoreCommand: ParsableCommand {
 struct StoreCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check the whole store while the daemon works.",
+        abstract: "Check the whole store while the daemon runs.",
         discussion: """
-            Checks the database file, the row of each account, the seal of each secret, the schedule, the permissions of the \
-            files and the store's key. Nothing is changed. The daemon goes on serving: it copies the store beside itself, sealed as \
-            it is, and checks the copy, which takes as much space as the store until the end, and about a minute with a million \
-            accounts.
-
-            Each finding is told with what to do about it, the first 1000 of them. Exit status: 0 if the store is sound, 65 if \
-            something was found, 75 if it could not be checked.
-
             Examples:
 
               authctl store check
+
+            Checks the database file, the row of each account, the encryption of each secret, the schedule, the \
+            permissions of the files and the store's key. Nothing is changed. The daemon keeps serving tokens: it \
+            makes a copy beside the store, with the secrets still encrypted, and checks the copy. The disk needs \
+            room for a second store meanwhile. With a million accounts the check takes about a minute.
+
+            Prints the first 1000 findings, each with what to do about it.
+
+            Exit status: 0 if the store is sound, 65 if something was found, 75 if it could not be checked.
             """
     )
 
@@ -180,23 +176,24 @@ struct StoreCheckCommand: ParsableCommand {
 struct StoreRekeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
-        abstract: "Seal the store with a new key, and destroy the old one.",
+        abstract: "Encrypt the store with a new key, and destroy the old one.",
         discussion: """
-            The daemon goes on serving meanwhile. If this command or the daemon is interrupted, the change is finished later by \
-            itself; running it again waits for the end.
-
-            The new key is kept where the configuration says: a systemd credential 'store-key.next' if the daemon was given \
-            one, the Secret Service with 'store_key: secret-service', otherwise the key file. So this also moves the key from \
-            one place to another. A key that is a systemd credential can only be replaced by you: pass the new one as \
-            'store-key.next' beside the old one, restart the daemon, run this, then make it 'store-key'.
-
-            Backups made before open with the old key only. The copy that an upgrade kept beside the store, \
-            'accounts.sqlite.before-upgrade', is removed. Stores that 'authctl store restore' kept stay sealed with the old \
-            key: remove them yourself.
-
             Examples:
 
               authctl store rekey
+
+            The daemon keeps serving tokens meanwhile. If this command or the daemon is interrupted, the daemon \
+            finishes the change later; if you run the command again, it waits for the end.
+
+            The configuration decides where the new key is kept: in a systemd credential 'store-key.next' if the \
+            daemon was given one, in the Secret Service with 'store_key: secret-service', otherwise in the key \
+            file. So this also moves the key from one place to another. Only you can replace a key that is a \
+            systemd credential: pass the new one as 'store-key.next' beside the old one, restart the daemon, run \
+            this, then make it 'store-key'.
+
+            Earlier backups open only with the old key. The copy that an upgrade kept beside the store, \
+            'accounts.sqlite.before-upgrade', is removed. Stores that 'authctl store restore' kept stay encrypted \
+            with the old key: remove them yourself.
             """
     )
 
@@ -215,13 +212,9 @@ struct StoreRekeyCommand: ParsableCommand {
             or:
                 "\(last.accounts) \(noun) sealed with the new key \(PlainText.line(key)), kept in \(Self.words(for: place))\n"
         )
-        if last.unreadable > 0 {
-            StandardError.note("\(last.unreadable) secrets open with no key and stay as they are: authctl status")
-        }
-        if let leftover = last.leftover {
-            StandardError.note("the old key is not destroyed yet: \(PlainText.line(leftover))")
-        }
-        StandardError.note("earlier backups open with the old key only; make a new one: authctl store backup FILE")
+        if last.unreadable > 0 { StandardError.note(.unreadableSecrets(last.unreadable)) }
+        if let leftover = last.leftover { StandardError.note(.oldKeyLeft(reason: PlainText.line(leftover))) }
+        StandardError.note(.oldBackups)
     }
 
     private static func words(for place: String) -> String {

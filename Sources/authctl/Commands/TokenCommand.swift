@@ -11,36 +11,6 @@ struct TokenCommand: ParsableCommand {
         commandName: "token",
         abstract: "Print a valid access token.",
         discussion: """
-            Prints the stored token if it is valid for long enough. Otherwise it waits for one refresh, which all \
-            callers share. If refreshing fails, or the new token is valid for less than --min-validity, a token that \
-            is still valid is printed anyway, with a warning on standard error (with --json {"warning": ...}).
-
-            With --scope, --resource, --audience or --claims it prints a token for this combination, a token set, \
-            instead of the account's default token. The daemon obtains it with the account's grant on the first \
-            request, stores it, and gives it to all who ask for the same. If a server refuses a token set, the \
-            account itself does not change; the exit status is 78, or 3 if the user could solve it, for example by \
-            consent.
-
-            Some servers narrow the account's default token after a request with --scope, although RFC 6749 (section \
-            6) forbids it. The daemon notices that, and asks for the full scope in every later refresh. 'authctl \
-            status' shows scopes that are still missing.
-
-            --format: 'raw', the token alone; 'header', an Authorization header line; 'json', one object; 'env', lines \
-            for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, AUTHREFRESH_TOKEN_TYPE and \
-            AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', the initial response of that SASL \
-            mechanism in base64. The last two name the mailbox: --user, or the account's name if it has an '@' in it.
-
-            --dpop METHOD URL, for an account whose tokens are bound to a key (RFC 9449), prints a proof for one request, too: a second \
-            line with 'raw', a DPoP header with 'header', 'dpopProof' with 'json', AUTHREFRESH_DPOP_PROOF with 'env'. If the server \
-            answers with 'use_dpop_nonce', ask again with what its DPoP-Nonce header says: --dpop-nonce.
-
-            --id-token prints the account's ID token instead, for a program that shows its own back end who signed \
-            in. The daemon refreshes the ID token when it has expired. 'json' also prints its subject, audiences and \
-            nonce; 'env' exports AUTHREFRESH_ID_TOKEN. If the server sends no ID token with a refresh, you must sign \
-            in for a new one: exit status 3.
-
-            Every child of a shell can read its environment: use 'env' where a program takes its token in no other way.
-
             Examples:
 
               authctl token work
@@ -53,34 +23,73 @@ struct TokenCommand: ParsableCommand {
               authctl token work --dpop GET https://api.example.com/ --format header
               vars=$(authctl token work --format env) && eval "$vars" || exit
               authctl token work --format xoauth2 --user you@example.org
+
+            Prints the stored token if it is valid for long enough. Otherwise it waits for one refresh, which all \
+            callers share. If refreshing fails, or the new token is valid for less than --min-validity, a token \
+            that is still valid is printed anyway, with a warning on standard error (with --json {"warning": \
+            ...}).
+
+            With --scope, --resource, --audience or --claims it prints a token for this combination, a token set, \
+            instead of the account's default token. The daemon obtains the token set with the account's grant on \
+            the first request, stores it, and gives it to every program that asks for the same. If a server \
+            refuses a token set, the account itself does not change; the exit status is 78, or 3 if you can solve \
+            it, for example by consent.
+
+            Some servers narrow the account's default token after a request with --scope, although RFC 6749 \
+            (section 6) forbids it. The daemon notices that, and asks for the full scope in every later refresh. \
+            'authctl status' shows scopes that are still missing.
+
+            --format: 'raw', only the token; 'header', an Authorization header line; 'json', one object; 'env', \
+            lines for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, \
+            AUTHREFRESH_TOKEN_TYPE and AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', \
+            the initial response of that SASL mechanism in base64. The last two need to know the mailbox: name it \
+            with --user, or name the account after it.
+
+            --dpop METHOD URL is for an account whose tokens are bound to a key (RFC 9449). It also prints a proof \
+            for one request: a second line with 'raw', a DPoP header with 'header', 'dpopProof' with 'json', \
+            AUTHREFRESH_DPOP_PROOF with 'env'. If the server answers 'use_dpop_nonce', call authctl again with \
+            --dpop-nonce and the value of its DPoP-Nonce header.
+
+            --id-token prints the account's ID token instead, for a program that shows its own back end who signed \
+            in. The daemon refreshes the ID token when it has expired. 'json' also prints its subject, audiences \
+            and nonce; 'env' exports AUTHREFRESH_ID_TOKEN. If the server sends no ID token with a refresh, you \
+            must sign in to get a new one: exit status 3.
+
+            Every program that a shell starts can read its environment. Use 'env' only for programs that take a \
+            token in no other way.
             """
     )
 
-    @Argument(help: "The account; the only one need not be named on a terminal.", completion: DaemonCompletion.accounts)
+    @Argument(
+        help: "The account. On a terminal it can be left out if there is only one.",
+        completion: DaemonCompletion.accounts
+    )
     var account: String?
 
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m, 1h.", valueName: "time"))
     var minValidity: LengthOfTime?
 
     @Option(
-        help: ArgumentHelp("A scope of a token set of its own; may be given several times.", valueName: "scope")
+        help: ArgumentHelp("A scope that the token should have; may be given several times.", valueName: "scope")
     )
     var scope: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "A resource the token is for, as a URI (RFC 8707); may be given several times.",
+            "A resource that the token is for, as a URI (RFC 8707); may be given several times.",
             valueName: "uri"
         )
     )
     var resource: [String] = []
 
-    @Option(help: ArgumentHelp("The audience the token is for, for servers that take one.", valueName: "audience"))
+    @Option(
+        help: ArgumentHelp("The audience that the token is for, if the server supports that.", valueName: "audience")
+    )
     var audience: String?
 
     @Option(
         help: ArgumentHelp(
-            "Claims the token is asked to carry, a JSON object (OpenID Connect Core 5.5).",
+            "Claims that the token should contain, a JSON object (OpenID Connect Core 5.5).",
             valueName: "json"
         )
     )
@@ -89,7 +98,7 @@ struct TokenCommand: ParsableCommand {
     @Flag(help: "Refresh even if the token is valid.")
     var force = false
 
-    @Option(help: "How to print it; without: raw.")
+    @Option(help: "How to print the token. Default: raw.")
     var format: TokenFormat?
 
     @Flag(help: "The same as '--format json'.")
@@ -103,11 +112,11 @@ struct TokenCommand: ParsableCommand {
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Print a proof for this request, too: its method and its URL.", valueName: "method> <url")
+        help: ArgumentHelp("Also print a proof for this request: its method and its URL.", valueName: "method> <url")
     )
     var dpop: [String] = []
 
-    @Option(help: ArgumentHelp("What the server's DPoP-Nonce header said.", valueName: "nonce"))
+    @Option(help: ArgumentHelp("The value of the server's DPoP-Nonce header.", valueName: "nonce"))
     var dpopNonce: String?
 
     @OptionGroup var connection: ConnectionOptions

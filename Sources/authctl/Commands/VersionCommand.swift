@@ -6,13 +6,14 @@ internal import Terminal
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",
-        abstract: "Print the versions of authctl and of the daemon that runs.",
+        abstract: "Print the versions of authctl and of the running daemon.",
         discussion: """
-            'authctl --version' prints authctl's alone, and asks nobody. The daemon's is older after an upgrade until it is restarted.
-
             Examples:
 
               authctl version
+
+            'authctl --version' prints only authctl's version, without asking the daemon. After an upgrade the \
+            running daemon has the older version until it restarts.
             """
     )
 

@@ -8,36 +8,37 @@ struct WebSessionCommand: ParsableCommand {
         commandName: "web-session",
         abstract: "Open a page in a browser, and print the address that it comes back to.",
         discussion: """
-            For programs that have a person sign in, or decide something, on pages of the web, and need no account here. The page is \
-            opened; when the browser is sent back to the callback, the whole address is printed on one line, whatever is in it.
+            Examples:
 
-            --callback: 'http://127.0.0.1/done', 'http://localhost/done' or 'http://[::1]/done', on whose port the daemon listens \
-            meanwhile; 'com.example.app:/done', which the desktop is told once to hand to 'authctl callback'; \
-            or 'https://app.example/done', a page of your own, which hands its address on by a link to 'io.authrefresh:' and the address. \
-            Each callback has one session at a time. An address can be pasted at any time instead.
+              authctl web-session - --callback com.example.app:/done < url.txt
+              page='https://as.example/authorize?client_id=me&redirect_uri={callback}'
+              authctl web-session "$page" --callback http://127.0.0.1/done
 
-            Without a port any free one is used. '{callback}' in URL is replaced by the callback with its port, percent-encoded; with \
-            --json the first line has it, too.
+            Use it in programs in which a person signs in, or decides something, on a web page, and which need no \
+            account here. authctl opens the page. When the browser is sent back to the callback, authctl prints \
+            the whole address on one line.
+
+            --callback: 'http://127.0.0.1/done', 'http://localhost/done' or 'http://[::1]/done', on whose port the \
+            daemon listens meanwhile; 'com.example.app:/done', which the desktop hands to 'authctl callback'; or \
+            'https://app.example/done', a page of your own, with a link to 'io.authrefresh:' and its own address. \
+            Each callback has one session at a time. You can paste the address instead at any time.
+
+            If the callback has no port, any free one is used. In URL, '{callback}' is replaced by the callback \
+            with its port, percent-encoded. With --json the first line contains it, too.
 
             authctl checks only that the address matches the callback: scheme, host, port and path. Any program or \
             page on this machine can send a browser there, so your program must check 'state', PKCE (RFC 7636) and \
             the server's answer. The part after a '#' never reaches a loopback callback, because browsers do not \
             send it.
 
-            URL may hold secrets, and other users can read what programs are started with: '-' reads it from standard input. \
-            An URL that is an argument is wiped from there at once.
+            URL may contain secrets, and other users can read the arguments of a program: '-' reads it from \
+            standard input. authctl wipes a URL that is an argument from there at once.
 
             The browser and its window are chosen as by 'authctl login', without an account.
 
-            Exit status: 0 done, 77 the address has an 'error' (RFC 6749 4.1.2.1), and is printed all the same, or you are not \
-            permitted; 75 timed out, or the callback is in use; 78 the window or browser that was asked for cannot be had, or the port \
-            cannot; 130 cancelled by Ctrl-C, or by closing a window of --temporary-profile.
-
-            Examples:
-
-              authctl web-session - --callback com.example.app:/done < url.txt
-              page='https://as.example/authorize?client_id=me&redirect_uri={callback}'
-              authctl web-session "$page" --callback http://127.0.0.1/done
+            Exit status: 0 done; 75 timed out, or the callback is in use; 77 the address contains an 'error' (RFC \
+            6749 4.1.2.1) and is printed as well, or you are not permitted; 78 the window, the browser or the port \
+            is not available; 130 cancelled with Ctrl-C, or by closing a window of --temporary-profile.
             """
     )
 
@@ -47,7 +48,7 @@ struct WebSessionCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where the browser comes back to.", valueName: "uri"))
     var callback: String
 
-    @Option(help: ArgumentHelp("How long to wait: 90s, 5m, at most 1h. Without: 10m.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long to wait: 90s, 5m, at most 1h. Default: 10m.", valueName: "time"))
     var timeout: LengthOfTime?
 
     @OptionGroup var window: WindowOptions
@@ -82,7 +83,7 @@ struct WebSessionCommand: ParsableCommand {
     private var address: SecretText {
         get throws(AuthctlError) {
             guard url == "-" else { return SecretText(url) }
-            return try SecretFile(name: url, purpose: .page).readLine(prompt: "address of the page: ")
+            return try SecretFile(name: url, purpose: .page).readLine(prompt: Prompt.page)
         }
     }
 

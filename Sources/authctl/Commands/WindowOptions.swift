@@ -2,13 +2,16 @@ internal import ArgumentParser
 
 /// The options of commands that open a page for the person: the browser, and the kind of window.
 struct WindowOptions: ParsableArguments {
-    @Flag(name: .customLong("private"), help: "Open a private window, or nothing. The server asks who you are there.")
+    @Flag(
+        name: .customLong("private"),
+        help: "Open a private window; fail if no browser can. The server asks there who you are."
+    )
     var isPrivate = false
 
     @Flag(help: "Open a private window with a profile of its own, in which nobody is signed in.")
     var temporaryProfile = false
 
-    @Flag(help: "Open nothing; show the address. Where you open it decides whether you are signed in already.")
+    @Flag(help: "Do not open a browser; show the address. You may be signed in already where you open it.")
     var noOpen = false
 
     @Option(
@@ -21,7 +24,7 @@ struct WindowOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Open the page by the desktop's portal only, in the browser that it chooses; you may be signed in there already."
+            "Open the page only with the desktop's portal, in the browser that it chooses. You may be signed in there already."
     )
     var portal = false
 

@@ -42,17 +42,10 @@ struct Doctor {
 
     private static func version(of info: GetInfo.Reply) -> Finding {
         guard info.version != Version.text else {
-            return .ok(
-                .daemon,
-                "it answers, version \(info.version), started \(LocalTime.now.relative(info.startedAtUSec))"
-            )
+            let started = LocalTime.now.relative(info.startedAtUSec)
+            return SessionFinding.daemonAnswers(version: info.version, started: started).finding
         }
-        return .warning(
-            .version,
-            "the daemon is of version \(PlainText.line(info.version)), authctl of \(Version.text)",
-            needs: .repair,
-            advice: "systemctl --user restart authrefreshd"
-        )
+        return SessionFinding.versionsDiffer(daemon: PlainText.line(info.version), authctl: Version.text).finding
     }
 
     /// Runs the daemon's checks.

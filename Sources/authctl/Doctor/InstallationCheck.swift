@@ -9,21 +9,11 @@ struct InstallationCheck {
 
     var finding: Finding {
         let found = programs
-        guard !found.isEmpty else {
-            return .note(
-                .installation,
-                "there is no \(Self.program) in '\(surroundings.programFolder)', in PATH or in ~/.local/bin"
-            )
-        }
+        guard !found.isEmpty else { return PathFinding.noDaemonProgram(folder: surroundings.programFolder).finding }
         let named = found.map { "'\($0)' (\(version(of: $0)))" }
-        guard found.count > 1 else { return .ok(.installation, "\(named[0]) is installed") }
-        let started = startedByTheService.map { "'\(PlainText.line($0))'" }
-        return .note(
-            .installation,
-            "there are \(found.count) installations: \(named.joined(separator: ", "))"
-                + (started.map { "; the service starts \($0)" } ?? ""),
-            advice: "keep one: systemd/uninstall removes the one in your home, apt remove authrefreshd the package"
-        )
+        guard found.count > 1 else { return PathFinding.oneDaemonProgram(named[0]).finding }
+        let started = startedByTheService.map { PlainText.line($0) }
+        return PathFinding.severalDaemonPrograms(named, started: started).finding
     }
 
     /// The programs, each once even if several links lead to it; the one of this `authctl` first.

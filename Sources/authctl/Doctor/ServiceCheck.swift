@@ -24,22 +24,13 @@ struct ServiceCheck {
         case .exited: return [unavailable(firstLine(of: output.text)), linger]
         case .timedOut: return [unavailable("it does not answer"), linger]
         case .notStarted(ENOENT):
-            return [
-                .note(
-                    .service,
-                    "there is no systemd here: nobody starts the daemon by itself",
-                    advice: "authrefreshd &"
-                )
-            ]
+            return [ManagerFinding.noSystemd.finding]
         case .notStarted(let number): return [unavailable("systemctl cannot be run: \(systemText(number))")]
         }
     }
 
     private func unavailable(_ reason: String) -> Finding {
-        let text = "the user's service manager cannot be asked: \(reason)"
-        let advice = "log in through a session (ssh, machinectl shell), or: loginctl enable-linger"
-        return isAnswering
-            ? .note(.service, text, advice: advice) : .error(.service, text, needs: .start, advice: advice)
+        ManagerFinding.notAnswering(reason: reason, isDaemonAnswering: isAnswering).finding
     }
 
     private func firstLine(of text: String) -> String {
@@ -60,19 +51,12 @@ struct ServiceCheck {
     }
 
     private var linger: Finding {
-        guard let name = surroundings.userName else {
-            return .note(.linger, "not known: this user has no name here")
-        }
-        guard surroundings.file("/var/lib/systemd/linger/\(name)") == nil else {
-            return .ok(.linger, "the daemon goes on when you are not logged in")
-        }
-        let text = "the daemon ends with your last session"
-        let advice = "to keep it running: loginctl enable-linger"
+        guard let name = surroundings.userName else { return ManagerFinding.lingerUnknown.finding }
+        guard surroundings.file("/var/lib/systemd/linger/\(name)") == nil else { return ManagerFinding.lingers.finding }
         // On a server, people log in and out, but programs need tokens all the time.
         let isRemote = surroundings.environment("SSH_CONNECTION") != nil
         let isDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { surroundings.environment($0) != nil }
-        return isRemote && !isDesktop
-            ? .warning(.linger, text, needs: .repair, advice: advice) : .note(.linger, text, advice: advice)
+        return ManagerFinding.doesNotLinger(isServer: isRemote && !isDesktop).finding
     }
 }
 
@@ -84,68 +68,30 @@ private struct UnitState {
     private var isService: Bool { name.hasSuffix(".service") }
 
     func findings(isAnswering: Bool) -> [Finding] {
-        var findings = [activity(isAnswering: isAnswering)]
-        if values["NeedDaemonReload"] == "yes" {
-            findings.append(
-                .warning(
-                    .service,
-                    "its unit file has changed since systemd read it",
-                    of: name,
-                    needs: .repair,
-                    advice: "systemctl --user daemon-reload"
-                )
-            )
-        }
+        var found = [activity(isAnswering: isAnswering)]
+        if values["NeedDaemonReload"] == "yes" { found.append(.changedOnDisk) }
         if values["LoadState"] == "loaded", !isService, values["UnitFileState"] == "disabled" {
-            findings.append(
-                .warning(
-                    .service,
-                    "it is not started when you log in",
-                    of: name,
-                    needs: .repair,
-                    advice: "systemctl --user enable \(name)"
-                )
-            )
+            found.append(.notEnabled)
         }
-        return findings
+        return found.map { $0.finding(of: name) }
     }
 
-    private func activity(isAnswering: Bool) -> Finding {
+    private func activity(isAnswering: Bool) -> UnitFinding {
         let state = "\(values["ActiveState"] ?? "unknown") (\(values["SubState"] ?? "unknown"))"
         switch (values["LoadState"], values["ActiveState"]) {
-        case ("not-found", _):
-            return isAnswering
-                ? .note(.service, "it is not installed: the daemon was started in another way", of: name)
-                : .error(.service, "it is not installed", of: name, needs: .start, advice: "run systemd/install")
-        case ("masked", _):
-            return .error(.service, "it is masked", of: name, needs: .start, advice: "systemctl --user unmask \(name)")
+        case ("not-found", _): return .notInstalled(isDaemonAnswering: isAnswering)
+        case ("masked", _): return .masked
         case ("loaded", "active"):
             let restarts = Int(values["NRestarts"] ?? "") ?? 0
             let status = values["StatusText"].flatMap { $0.isEmpty ? nil : ": " + PlainText.line($0) } ?? ""
-            guard restarts > 0 else { return .ok(.service, "\(state)\(status)", of: name) }
-            return .note(
-                .service,
-                "\(state), restarted \(restarts == 1 ? "once" : "\(restarts) times")\(status)",
-                of: name,
-                advice: "journalctl --user -u \(name)"
-            )
+            return restarts > 0
+                ? .restarted(state: state, status: status, count: restarts) : .active(state: state, status: status)
         case ("loaded", "failed"):
             let status = values["ExecMainStatus"].flatMap { $0 == "0" ? nil : ", status \($0)" } ?? ""
-            return .error(
-                .service,
-                "it has failed: \(values["Result"] ?? "no reason is given")\(status)",
-                of: name,
-                needs: .start,
-                advice: "journalctl --user -u \(name) -n 20, then: systemctl --user restart \(name)"
-            )
-        case ("loaded", "inactive") where isService:
-            return .ok(.service, "\(state): the socket starts it when somebody asks", of: name)
-        case ("loaded", "inactive"):
-            return isAnswering
-                ? .note(.service, "\(state): the daemon was started in another way", of: name)
-                : .error(.service, state, of: name, needs: .start, advice: "systemctl --user start \(name)")
-        default:
-            return .note(.service, state, of: name, advice: "systemctl --user status \(name)")
+            return .failed(reason: (values["Result"] ?? "no reason is given") + status)
+        case ("loaded", "inactive") where isService: return .waiting(state: state)
+        case ("loaded", "inactive"): return .inactive(state: state, isDaemonAnswering: isAnswering)
+        default: return .other(state: state)
         }
     }
 }

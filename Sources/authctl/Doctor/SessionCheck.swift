@@ -15,12 +15,7 @@ struct SessionCheck {
         guard surroundings.user == 0, let name = surroundings.environment("SUDO_USER"), name != "root" else {
             return nil
         }
-        return .warning(
-            .environment,
-            "this is root by sudo: root has a daemon of its own, and sees no account of '\(name)'",
-            needs: .repair,
-            advice: "run it without sudo"
-        )
+        return SessionFinding.rootBySudo(user: name).finding
     }
 
     private var runtimeFolder: Finding? {
@@ -28,68 +23,36 @@ struct SessionCheck {
         let own = "/run/user/\(surroundings.user)"
         guard let folder = surroundings.environment("XDG_RUNTIME_DIR") else {
             guard surroundings.file(own) == nil else {
-                return .note(.environment, "XDG_RUNTIME_DIR is not set, as in cron and su; '\(own)' is taken")
+                return SessionFinding.runtimeFolderGuessed(own).finding
             }
-            return .error(
-                .environment,
-                "XDG_RUNTIME_DIR is not set, and there is no '\(own)': no session and no user manager runs",
-                needs: .start,
-                advice: "log in, or have the user manager run without a session: loginctl enable-linger"
-            )
+            return SessionFinding.noRuntimeFolder(own).finding
         }
-        guard let file = surroundings.file(folder) else {
-            return .error(
-                .environment,
-                "XDG_RUNTIME_DIR names '\(folder)', which is not there",
-                needs: .repair,
-                advice: "unset it, or log in anew"
-            )
-        }
+        guard let file = surroundings.file(folder) else { return SessionFinding.runtimeFolderMissing(folder).finding }
         guard file.owner == surroundings.user else {
-            return .error(
-                .environment,
-                "XDG_RUNTIME_DIR names '\(folder)', which belongs to another user (uid \(file.owner)), as after su",
-                needs: .repair,
-                advice: "use a login shell of your own: machinectl shell, ssh, or su -l; or unset XDG_RUNTIME_DIR"
-            )
+            return SessionFinding.runtimeFolderOfOther(folder, owner: file.owner).finding
         }
-        return .ok(.environment, "XDG_RUNTIME_DIR is your own")
+        return SessionFinding.runtimeFolder.finding
     }
 
     private var socketVariable: Finding? {
-        surroundings.environment("AUTHREFRESH_SOCKET").map { path in
-            .note(.environment, "AUTHREFRESH_SOCKET names another socket: '\(path)'")
-        }
+        surroundings.environment("AUTHREFRESH_SOCKET").map { SessionFinding.socketVariable(path: $0).finding }
     }
 
     private var folder: String { surroundings.programFolder }
 
     private var path: Finding {
         guard let found = surroundings.program(named: "authctl") else {
-            return .note(
-                .path,
-                "programs do not find authctl: '\(folder)' is not in PATH",
-                advice: "export PATH=\"\(folder):$PATH\" in ~/.profile, and log in anew"
-            )
+            return PathFinding.notFound(folder: folder).finding
         }
         // Ubuntu's authd has a program of the same name, and there may be two installations.
         guard surroundings.target(found) == surroundings.program else {
             // The same test as in systemd/install: each of our programs contains the name of our interface.
             guard surroundings.run(["grep", "-qsF", Interface.name, found]).end != .exited(1) else {
-                return .note(
-                    .path,
-                    "a shell finds '\(found)', which is another project's authctl",
-                    advice: "use the name authrefreshctl for this one, '\(surroundings.program)'"
-                )
+                return PathFinding.otherProject(found: found, own: surroundings.program).finding
             }
-            return .warning(
-                .path,
-                "a shell finds another authctl, '\(found)'; this one is '\(surroundings.program)'",
-                needs: .repair,
-                advice: "call this one by its path, or put '\(folder)' first in PATH"
-            )
+            return PathFinding.otherInstallation(found: found, own: surroundings.program, folder: folder).finding
         }
-        return .ok(.path, "a shell finds '\(found)'")
+        return PathFinding.found(by: .shell, found).finding
     }
 
     /// Checks the PATH of the user's units, which differs from the shell's; nil if there is no systemd, or if it does
@@ -102,30 +65,20 @@ struct SessionCheck {
         // systemctl quotes values with special characters for a shell.
         let path = line.dropFirst(5).drop { "$'".contains($0) }.prefix { $0 != "'" }
         guard let found = surroundings.program(named: "authctl", in: String(path)) else {
-            return .note(
-                .path,
-                "units of yours do not find authctl: the service manager's PATH is '\(path)'",
-                advice: "name '\(surroundings.program)' in them; or write PATH=\(folder):$PATH to"
-                    + " ~/.config/environment.d/60-authctl.conf, and log in anew"
-            )
+            return PathFinding.unitsFindNone(path: String(path), own: surroundings.program, folder: folder).finding
         }
         guard surroundings.target(found) == surroundings.program else {
-            return .warning(
-                .path,
-                "units of yours find another authctl, '\(found)'",
-                needs: .repair,
-                advice: "name '\(surroundings.program)' in them"
-            )
+            return PathFinding.unitsFindOther(found: found, own: surroundings.program).finding
         }
-        return .ok(.path, "units of yours find '\(found)'")
+        return PathFinding.found(by: .units, found).finding
     }
 
     /// Checks the clock; nil if there is no systemd, or if it does not answer.
     var clock: Finding? {
         let answer = surroundings.run(["timedatectl", "show", "--property=NTPSynchronized", "--value"])
         return switch answer.text {
-        case "yes\n": .ok(.clock, "the clock is synchronised")
-        case "no\n": .note(.clock, "the clock is not synchronised by NTP", advice: "timedatectl set-ntp true")
+        case "yes\n": SessionFinding.clockSynchronised.finding
+        case "no\n": SessionFinding.clockNotSynchronised.finding
         default: nil
         }
     }
@@ -146,66 +99,20 @@ struct SocketCheck {
         // A socket in /tmp or in the current folder is an experiment. Then only the socket itself is checked.
         guard folder.hasSuffix("/authrefreshd"), let file = surroundings.file(folder) else { return nil }
         guard file.owner == surroundings.user else {
-            return .error(
-                .socket,
-                "the socket's folder belongs to another user (uid \(file.owner)): who listens in it is not known",
-                of: folder,
-                needs: .repair,
-                advice: "remove the folder, then: systemctl --user restart authrefreshd.socket"
-            )
+            return SocketFinding.folderOfOther(folder, owner: file.owner).finding(at: path)
         }
         guard file.mode & 0o077 != 0 else { return nil }
-        return .warning(
-            .socket,
-            "the socket's folder is open to other users (mode 0\(String(file.mode, radix: 8)))",
-            of: folder,
-            needs: .repair,
-            advice: "chmod 700 '\(folder)'"
-        )
+        return SocketFinding.folderOpen(folder, mode: String(file.mode, radix: 8)).finding(at: path)
     }
 
-    private var socketFinding: Finding {
+    private var socketFinding: Finding { kind.finding(at: path) }
+
+    private var kind: SocketFinding {
         // sockaddr_un has room for 107 bytes and a NUL (unix(7)).
-        guard path.utf8.count <= 107 else {
-            return .error(
-                .socket,
-                "the path is longer than 107 bytes",
-                of: path,
-                needs: .repair,
-                advice: "name a shorter one"
-            )
-        }
-        guard let file = surroundings.file(path) else {
-            return .error(
-                .socket,
-                "there is no socket",
-                of: path,
-                needs: .start,
-                advice: "systemctl --user enable --now authrefreshd.socket; not installed yet: systemd/install"
-            )
-        }
-        guard file.kind == .socket else {
-            return .error(
-                .socket,
-                "this is no socket",
-                of: path,
-                needs: .repair,
-                advice: "name the daemon's socket, or remove it"
-            )
-        }
-        guard file.owner == surroundings.user else {
-            return .error(
-                .socket,
-                "it belongs to another user (uid \(file.owner)), whom alone it serves",
-                of: path,
-                needs: .permission,
-                advice: "check --socket and AUTHREFRESH_SOCKET"
-            )
-        }
-        guard file.mode & 0o077 == 0 else {
-            let mode = String(file.mode, radix: 8)
-            return .note(.socket, "its mode is 0\(mode); the daemon turns other users away all the same", of: path)
-        }
-        return .ok(.socket, "it is there, and yours alone", of: path)
+        guard path.utf8.count <= 107 else { return .tooLong }
+        guard let file = surroundings.file(path) else { return .missing }
+        guard file.kind == .socket else { return .notASocket }
+        guard file.owner == surroundings.user else { return .ofOther(owner: file.owner) }
+        return file.mode & 0o077 == 0 ? .well : .open(mode: String(file.mode, radix: 8))
     }
 }

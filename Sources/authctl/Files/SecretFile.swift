@@ -49,7 +49,7 @@ struct SecretFile {
         guard kind != S_IFDIR else { throw .secretFile(.isDirectory(purpose: purpose)) }
         // A pipe of the shell's <(…) also has a mode, but nobody else can open it.
         if kind == S_IFREG, facts.st_mode & (S_IRWXG | S_IRWXO) != 0 {
-            StandardError.warn("'\(name)' can be read by others; chmod 600 it")
+            StandardError.warn(.fileOpenToOthers(path: name))
         }
         return try contents(of: descriptor)
     }
@@ -74,87 +74,7 @@ struct SecretFile {
     }
 }
 
-/// The kind of secret, for prompts and messages.
-enum SecretPurpose: String, Sendable {
-    case refreshToken = "refresh token"
-    case clientSecret = "client secret"
-    case clientKey = "client key"
-    case initialAccessToken = "initial access token"
-    case document = "document"
-    case redirect = "redirected address"
-    case page = "page's address"
-    case headers = "answer's headers"
-}
-
-/// Why a secret could not be read.
-enum SecretFileError: Error, Hashable, Sendable {
-    /// There is no such file. Its name is not repeated, because it may be the secret itself.
-    case noSuchFile(purpose: SecretPurpose)
-    case unreadable(purpose: SecretPurpose, errno: Int32)
-    case isDirectory(purpose: SecretPurpose)
-    case empty(purpose: SecretPurpose)
-    case tooLong(purpose: SecretPurpose)
-    /// The content has several lines or control characters.
-    case notOneLine(purpose: SecretPurpose)
-    /// It would have to be typed, but has many lines.
-    case notForTerminal(purpose: SecretPurpose)
-    /// There is no terminal to ask on.
-    case noTerminal(purpose: SecretPurpose)
-}
-
-extension SecretFileError {
-    /// The exit status and the lines for the user.
-    var report: Report {
-        switch self {
-        case .noSuchFile(let purpose):
-            Report(
-                status: .usage,
-                message: "the file named for the \(purpose.rawValue) does not exist",
-                hints: ["name a file, or '-' for standard input; never type the secret itself"]
-            )
-        case .unreadable(let purpose, let number):
-            Report(
-                status: number == EACCES ? .notPermitted : .badData,
-                message: "cannot read the file with the \(purpose.rawValue): \(systemText(number))"
-            )
-        case .isDirectory(let purpose):
-            Report(status: .usage, message: "the file named for the \(purpose.rawValue) is a directory")
-        case .empty(let purpose):
-            Report(status: .badData, message: "the \(purpose.rawValue) is empty")
-        case .tooLong(let purpose):
-            Report(
-                status: .badData,
-                message: "the \(purpose.rawValue) is longer than \(SecretFile.largestSize / 1024) KiB"
-            )
-        case .notOneLine(.clientKey):
-            Report(
-                status: .badData,
-                message: "the client key is no text",
-                hints: ["PEM is expected: openssl pkey -inform DER -in FILE -out key.pem makes it of DER"]
-            )
-        case .notOneLine(let purpose):
-            Report(
-                status: .badData,
-                message: "the \(purpose.rawValue) is not one line of printable text",
-                hints: ["the file must hold the \(purpose.rawValue) and nothing else"]
-            )
-        case .notForTerminal(let purpose):
-            Report(
-                status: .usage,
-                message: "a \(purpose.rawValue) cannot be typed on a terminal",
-                hints: ["name a file"]
-            )
-        case .noTerminal(let purpose):
-            Report(
-                status: .usage,
-                message: "there is no terminal to ask for the \(purpose.rawValue)",
-                hints: ["name a file, or give it on standard input"]
-            )
-        }
-    }
-}
-
-/// A new file with mode 0600. It is removed again unless `keep` is called.
+/// A file that was not there before, mode 0600; it is removed again unless `keep` is reached.
 struct NewFile: ~Copyable {
     private let path: String
     private let descriptor: Int32

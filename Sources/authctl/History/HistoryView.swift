@@ -14,7 +14,7 @@ struct HistoryView {
         let entries = history.entries
         let hidden = entries.count - Self.entriesMax
         var lines = plot(style)
-        if hidden > 0 { lines.append("(\(hidden) earlier entries: --json has all)") }
+        if hidden > 0 { lines.append(HistoryText.hidden(hidden)) }
         lines += entries.suffix(Self.entriesMax).flatMap { entry in
             WrappedText.lines(PlainText.line(text(entry)), width: style.width, indent: Self.stampWidth)
         }
@@ -27,9 +27,7 @@ struct HistoryView {
     private func plot(_ style: TerminalStyle) -> [String] {
         let hours = history.hours
         var lines = [
-            "\(PlainText.line(account)), a character for each of the last \(hours.count) hours: "
-                + "\(Self.character(.fresh)) fresh  \(Self.character(.retrying)) retrying  "
-                + "\(Self.character(.needsYou)) needs you  \(Self.character(.signedOut)) signed out"
+            HistoryText.legend(account: PlainText.line(account), hours: hours.count, character: Self.character)
         ].flatMap { WrappedText.lines($0, width: style.width) }
         lines.append("")
         for start in stride(from: 0, to: hours.count, by: 24) {
@@ -68,26 +66,7 @@ struct HistoryView {
 
     private func text(_ entry: AccountHistory.Entry) -> String {
         let cause = entry.cause.map { ": \($0)" } ?? ""
-        let times = entry.count == 1 ? "" : " \(entry.count) times since \(LocalTime.stamp(entry.firstUSec))"
-        return "\(LocalTime.stamp(entry.lastUSec))  \(Self.words(for: entry.event))\(times)\(cause)"
-    }
-
-    /// The words for an event. An unknown event is shown by its name.
-    private static func words(for event: String) -> String {
-        switch event {
-        case "token-refreshed": "refreshed"
-        case "refresh-failed": "refresh failed"
-        case "token-set-refreshed": "a token of another scope was obtained"
-        case "token-set-failed": "no token of another scope"
-        case "interaction-required": "needs you"
-        case "misconfigured": "the server refuses how it is asked"
-        case "refresh-token-expiring": "the refresh token ends soon"
-        case "sign-out-near": "soon signs out by itself"
-        case "client-secret-ending": "the client secret ends soon"
-        case "grant-imported": "a grant was imported"
-        case "sign-in-started": "sign-in started"
-        case "sign-in-failed": "sign-in failed"
-        default: event.replacing("-", with: " ")
-        }
+        let times = entry.count == 1 ? "" : HistoryText.times(entry.count, since: LocalTime.stamp(entry.firstUSec))
+        return "\(LocalTime.stamp(entry.lastUSec))  \(HistoryText.words(for: entry.event))\(times)\(cause)"
     }
 }

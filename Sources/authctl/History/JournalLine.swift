@@ -88,7 +88,7 @@ struct AccountJournal {
             let words = output.text.split(separator: "\n").first { !$0.hasPrefix("{") }.map(String.init)
             throw .noJournal(reason: words ?? "journalctl gives no reason")
         case .notStarted(let number): throw .noJournal(reason: "journalctl cannot be run: \(systemText(number))")
-        case .timedOut: throw .noJournal(reason: "journalctl has not come to an end in time")
+        case .timedOut: throw .noJournal(reason: "journalctl did not end in time")
         }
         return AccountJournal(lines: lines(in: output.text))
     }

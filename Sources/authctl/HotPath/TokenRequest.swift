@@ -202,8 +202,7 @@ extension TokenRequest {
         guard let minimumValidity else { return }
         let left = LocalTime.now.seconds(until: end)
         guard left < minimumValidity - Self.slack else { return }
-        let asked = LocalTime.length(minimumValidity)
-        StandardError.warn("the token is valid for \(LocalTime.length(left)) only, \(asked) was asked for")
+        StandardError.warn(.shortToken(left: LocalTime.length(left), asked: LocalTime.length(minimumValidity)))
     }
 
     private var parameters: String {

@@ -98,9 +98,8 @@ struct LiveStatus {
 
     private func footer(_ page: StatusScreen.Page, isAnswered: Bool) -> String {
         let scrolling = page.hidden.map { "; \($0)" } ?? ""
-        let text = "q quits" + scrolling
-        let trouble = isAnswered ? "" : "; the daemon does not answer yet, this is what was last known"
-        return TerminalStyle.standardOutput.paint(text + trouble, .faint)
+        let trouble = isAnswered ? "" : "; " + StatusWords.notAnswering
+        return TerminalStyle.standardOutput.paint(StatusWords.quits + scrolling + trouble, .faint)
     }
 }
 

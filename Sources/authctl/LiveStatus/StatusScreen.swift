@@ -40,8 +40,7 @@ struct StatusScreen {
         let (above, below) = (shown.lowerBound, body.count - shown.upperBound)
         guard above + below > 0 else { return nil }
         let rows = rowCount - shown.clamped(to: 0..<rowCount).count
-        let accounts = rows == 0 ? "" : "\(rows) account\(rows == 1 ? "" : "s") out of sight; "
-        return "\(accounts)arrow keys scroll (\(above) above, \(below) below)"
+        return StatusWords.hidden(accounts: rows, above: above, below: below)
     }
 }
 

@@ -80,7 +80,7 @@ extension AuthctlError {
         case .secretsToTerminal:
             Report(
                 status: .usage,
-                message: "the export holds secrets, and standard output is a terminal",
+                message: "the export contains secrets, and standard output is a terminal",
                 hints: ["use --output FILE, or --show-secrets to see them here"]
             )
         case .cannotCreateFile(let path, let number): Self.cannotCreateReport(path, number)
@@ -121,8 +121,8 @@ extension AuthctlError {
             Report(
                 status: .misconfigured,
                 message:
-                    "the tokens of '\(PlainText.line(account))' are bound to a key, and the program that asks can prove none",
-                hints: ["add an account without --dpop for it, if the server lets you"]
+                    "the tokens of '\(PlainText.line(account))' are bound to a key, which the program does not have",
+                hints: ["if the server allows it, add an account without --dpop for this program"]
             )
         case .cannotStartSSH(let number):
             Report(
@@ -134,7 +134,7 @@ extension AuthctlError {
         case .noPortal:
             Report(
                 status: .misconfigured,
-                message: "there is no desktop portal here that opens the sign-in page",
+                message: "this desktop has no portal that could open the sign-in page",
                 hints: [Self.withoutPortal]
             )
         case .portalFailed:
@@ -146,7 +146,7 @@ extension AuthctlError {
         case .noSuchBrowser(let name, let hint):
             Report(
                 status: .misconfigured,
-                message: "there is no browser '\(PlainText.line(name))' that opens a window",
+                message: "the browser '\(PlainText.line(name))' is not installed, or opens no window",
                 hints: [hint]
             )
         case .noContext(let cause):
@@ -179,7 +179,7 @@ extension AuthctlError {
         }
     }
 
-    private static let withoutPortal = "without --portal a browser is opened; --no-open shows the address"
+    private static let withoutPortal = "leave out --portal to open a browser, or use --no-open to see the address"
 
     private static func secretAsArgumentReport(_ option: String) -> Report {
         let advice =
@@ -190,8 +190,8 @@ extension AuthctlError {
             }
         return Report(
             status: .usage,
-            message: "'\(option)' would show a secret to every process of this machine",
-            hints: [advice, "treat a secret that was typed here as known to others: your shell has kept it too"]
+            message: "'\(option)' would show a secret to every process on this machine",
+            hints: [advice, "if you typed a secret, replace it: others may have read it, and your shell has kept it"]
         )
     }
 
@@ -211,7 +211,7 @@ extension AuthctlError {
         return Report(
             status: status,
             message: "cannot write '\(path)': \(systemText(number))",
-            hints: number == EEXIST ? ["an existing file is never replaced: name another"] : []
+            hints: number == EEXIST ? ["an existing file is never replaced: choose another name"] : []
         )
     }
 }
@@ -284,24 +284,7 @@ extension AuthctlError {
     }
 }
 
-extension ConnectionError {
-    /// The error's name for programs.
-    fileprivate var name: String {
-        switch self {
-        case .unreachable: "authctl.DaemonUnreachable"
-        case .notPermitted: "authctl.SocketNotPermitted"
-        case .otherUser: "authctl.SocketOfAnotherUser"
-        case .pathTooLong: "authctl.SocketPathTooLong"
-        case .unusablePath: "authctl.SocketPathUnusable"
-        case .ended: "authctl.ConnectionEnded"
-        case .endedAndThen(let error): error.name
-        case .noAnswer: "authctl.NoAnswer"
-        case .unreadableReply: "authctl.UnreadableReply"
-        }
-    }
-}
-
-/// A failure as users see it: one error line, then hints.
+/// What a failure looks like to the user: one error line, then what to do about it.
 struct Report: Hashable, Sendable {
     let status: ExitStatus
     /// The error text: lower case, no full stop. Empty if everything was reported already.

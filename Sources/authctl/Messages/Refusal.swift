@@ -44,7 +44,11 @@ extension Refusal {
         case WebSessionNotStartedError.name: row(WebSessionNotStartedError.self, Self.webSessionNotStarted)
         case WebSessionEndedError.name: row(WebSessionEndedError.self, Self.webSessionEnded)
         case "org.varlink.service.PermissionDenied":
-            Report(status: .notPermitted, message: "the daemon does not serve this user")
+            Report(
+                status: .notPermitted,
+                message: "the daemon does not serve this user",
+                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+            )
         case "org.varlink.service.InvalidParameter": invalidParameter
         case "org.varlink.service.InterfaceNotFound":
             Report(
@@ -57,10 +61,14 @@ extension Refusal {
             Report(
                 status: .daemonUnreachable,
                 message: "the running daemon does not know this command",
-                hints: ["authctl and authrefreshd may be of different versions: \(Self.restart)"]
+                hints: ["the versions of authctl and authrefreshd may differ: \(Self.restart)"]
             )
         default:
-            Report(status: .badData, message: "the daemon answers with '\(name)'", hints: [Self.restart])
+            Report(
+                status: .badData,
+                message: "the daemon answered with an error that authctl does not know: '\(name)'",
+                hints: ["the versions of authctl and authrefreshd may differ: \(Self.restart)"]
+            )
         }
     }
 
@@ -90,8 +98,8 @@ extension Refusal {
         let name = WireText.decode(Parameters.self, fromText: parameters)?.parameter
         return Report(
             status: .badData,
-            message: "the daemon does not take the parameter" + (name.map { " '\($0)'" } ?? "s"),
-            hints: ["authctl and authrefreshd may be of different versions: \(Self.restart)"]
+            message: "the daemon does not accept the parameter" + (name.map { " '\($0)'" } ?? "s"),
+            hints: ["the versions of authctl and authrefreshd may differ: \(Self.restart)"]
         )
     }
 
@@ -164,7 +172,7 @@ extension Refusal {
     private static func serverUnavailable(_ error: ServerUnavailableError) -> Report {
         Report(
             status: .tryAgainLater,
-            message: "'\(PlainText.line(error.url))' cannot be looked at now: \(error.reason)",
+            message: "'\(PlainText.line(error.url))' could not be asked: \(error.reason)",
             hints: [error.hint]
         )
     }
@@ -172,7 +180,7 @@ extension Refusal {
     private static func clientNotRegistered(_ error: ClientNotRegisteredError) -> Report {
         Report(
             status: error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
-            message: "'\(error.account)' was not added, as no client was registered: "
+            message: "'\(error.account)' was not added, because the server registered no client: "
                 + Wording.joined(error.reason, error.failure),
             hints: [error.hint]
         )
@@ -187,7 +195,7 @@ extension Refusal {
             }
         return Report(
             status: status,
-            message: "'\(error.account)' keeps the grant that it has, as the new one could not be refreshed: "
+            message: "'\(error.account)' keeps its grant, because the new one could not be refreshed: "
                 + Wording.joined(error.reason, error.failure),
             hints: [error.hint] + journal(error.failure.correlationId)
         )
@@ -204,8 +212,8 @@ extension Refusal {
     private static func tokenSetRefused(_ error: TokenSetRefusedError) -> Report {
         Report(
             status: error.userRequired ? .interactionRequired : .misconfigured,
-            message: "'\(error.account)' gets no token for what was asked: "
-                + Wording.joined(error.reason, error.failure) + "; the account stands as it did",
+            message: "the server refused this token of '\(error.account)': "
+                + Wording.joined(error.reason, error.failure) + "; the account has not changed",
             hints: [error.hint] + journal(error.failure.correlationId)
         )
     }
@@ -237,9 +245,10 @@ extension Refusal {
     private static func subscriberFellBehind(_ error: SubscriberFellBehindError) -> Report {
         Report(
             status: .tryAgainLater,
-            message: "changes came faster than they were read, and the daemon keeps no more than"
-                + " \(error.unreadBytesMax) bytes of them; nothing before this is missing",
-            hints: ["start again: the present state comes first"]
+            message:
+                "the changes were read too slowly, and the daemon keeps only \(error.unreadBytesMax) bytes of them;"
+                + " nothing before this is missing",
+            hints: ["run the command again: it begins with the present state"]
         )
     }
 
@@ -247,7 +256,7 @@ extension Refusal {
         Report(
             status: .tryAgainLater,
             message: "the daemon's limit '\(error.limit)' is reached (\(error.maximum))",
-            hints: ["try again when less is going on"]
+            hints: ["try again later"]
         )
     }
 
@@ -282,100 +291,5 @@ extension Refusal {
     /// The command that shows the daemon's journal lines about a failure.
     static func journal(_ correlation: String?) -> [String] {
         correlation.map { ["journalctl --user -u authrefreshd AUTHREFRESH_CORRELATION_ID=\($0)"] } ?? []
-    }
-}
-
-/// The end of a sign-in without tokens.
-extension Refusal {
-    static func signInCancelled(_ error: SignInCancelledError) -> Report {
-        let again = "authctl login \(error.account)"
-        return switch error.by {
-        case "user":
-            Report(status: .cancelled, message: "the sign-in of '\(error.account)' was cancelled by the user")
-        case "superseded":
-            Report(
-                status: .tryAgainLater,
-                message: "the sign-in of '\(error.account)' was superseded by another one, which is under way",
-                hints: ["to follow that one: \(again)"]
-            )
-        case "removed":
-            Report(status: .noSuchAccount, message: "the account '\(error.account)' was removed during its sign-in")
-        // A newer daemon may know more reasons; stopping is one of them.
-        default:
-            Report(
-                status: .tryAgainLater,
-                message: "the daemon ended the sign-in of '\(error.account)' (\(PlainText.line(error.by)))",
-                hints: [again]
-            )
-        }
-    }
-
-    static func signInDenied(_ error: SignInDeniedError) -> Report {
-        let words = Wording.serverWords(code: error.oauthError, description: error.oauthErrorDescription, finer: [])
-        return Report(
-            status: .interactionRequired,
-            message: "'\(error.account)' was not signed in: denied by the authorization server"
-                + (words.map { " (\($0))" } ?? ""),
-            hints: [error.hint]
-        )
-    }
-
-    static func signInTimedOut(_ error: SignInTimedOutError) -> Report {
-        Report(
-            status: .tryAgainLater,
-            message: "the sign-in of '\(error.account)' timed out: nobody came back in time",
-            hints: ["authctl login \(error.account)"]
-        )
-    }
-
-    static func signInFailed(_ error: SignInFailedError) -> Report {
-        let status: ExitStatus =
-            switch error.kind {
-            case "unavailable": .tryAgainLater
-            case "misconfigured": .misconfigured
-            // A newer daemon may know more kinds. An unknown one needs a person.
-            default: .interactionRequired
-            }
-        return Report(
-            status: status,
-            message: "'\(error.account)' was not signed in: " + Wording.joined(error.reason, error.failure),
-            hints: [error.hint] + journal(error.failure?.correlationId)
-        )
-    }
-
-    static func otherSubject(_ error: OtherSubjectError) -> Report {
-        // An older daemon sends neither name.
-        let people = error.signedIn.flatMap { signedIn in error.owner.map { (signedIn, $0) } }
-        let message =
-            people.map { "you signed in as '\($0)', but '\(error.account)' belongs to '\($1)'; nothing was stored" }
-            ?? "another person signed in than the one whose account '\(error.account)' is; nothing was stored"
-        return Report(status: .badData, message: message, hints: [error.hint])
-    }
-
-    static func noSuchSignIn(_: NoSuchSignInError) -> Report {
-        Report(
-            status: .badData,
-            message: "no sign-in is under way that this belongs to",
-            hints: ["it may be over, or have been begun anew: authctl login ACCOUNT"]
-        )
-    }
-
-    static func webSessionNotStarted(_ error: WebSessionNotStartedError) -> Report {
-        Report(
-            // A newer daemon may know more kinds.
-            status: error.kind == "misconfigured" ? .misconfigured : .tryAgainLater,
-            message: "nobody can be sent back to '\(PlainText.line(error.callback))' now: \(error.reason)",
-            hints: [error.hint]
-        )
-    }
-
-    static func webSessionEnded(_ error: WebSessionEndedError) -> Report {
-        let callback = PlainText.line(error.callback)
-        return Report(
-            status: .tryAgainLater,
-            message: error.reason == "timedOut"
-                ? "timed out: no browser came back to '\(callback)'"
-                : "the daemon ended the session at '\(callback)' (\(PlainText.line(error.reason)))"
-        )
     }
 }

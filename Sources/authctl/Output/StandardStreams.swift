@@ -64,12 +64,14 @@ enum StandardError {
         write(isJSON ? error.json : Charset.current.rendered(error.report.text))
     }
 
-    static func warn(_ message: String) {
-        say("warning", message)
+    /// Says what should be looked at.
+    static func warn(_ warning: Warning) {
+        say("warning", warning.text)
     }
 
-    static func note(_ message: String) {
-        say("note", message)
+    /// Says what is good to know.
+    static func note(_ note: Note) {
+        say("note", note.text)
     }
 
     /// Shows lines to people while they wait. With `--json` it does nothing, because programs get the same as JSON

@@ -14,7 +14,7 @@ struct ProviderView {
             ("client id from", provider.clientIdHint),
         ]
         lines += (provider.notes ?? []).map { ("note", $0.text) }
-        lines += [("has to be named", provider.requiredSettings?.map(Self.option).joined(separator: " "))]
+        lines += [("required", provider.requiredSettings?.map(Self.option).joined(separator: " "))]
         lines += (provider.scopesFor ?? []).map { ("for \($0.purpose)", $0.scopes.joined(separator: " ")) }
         lines += (provider.variables ?? []).map {
             ("set \($0.name)", $0.help + ($0.default.map { "; else \($0)" } ?? ""))

@@ -25,7 +25,7 @@ struct SettingsView {
                 ("lacks", status.missingScopes.map { "of its grant's scope: " + $0.joined(separator: " ") }),
                 ("granted", status.grantedScopes?.joined(separator: " ")),
                 ("declined", status.declinedScopes?.joined(separator: " ")),
-                ("secret ends", status.clientSecretExpiresAtUSec.map(time.both)),
+                ("secret expires", status.clientSecretExpiresAtUSec.map(time.both)),
                 ("server clock", status.clockSkewSec.flatMap(Self.skew)),
                 ("run", status.hint),
             ]
@@ -61,7 +61,7 @@ struct SettingsView {
             return [(setting.label, GrantOption.words(for: grant) + ", without anybody")]
         case ("dpop", .flag(let isBound)): return isBound ? [(setting.label, "tokens are bound to a key")] : []
         case ("acceptBearer", .flag(let isAccepted)):
-            return isAccepted ? [(setting.label, "are used, too, if the server binds none")] : []
+            return isAccepted ? [(setting.label, "are accepted, too, if the server binds none to the key")] : []
         case ("assertionLifetimeSec", .seconds(let length)):
             return [(setting.label, "after \(LocalTime.length(length))")]
         case ("forgetAfterSec", .seconds(let length)):
@@ -83,7 +83,7 @@ struct SettingsView {
     /// come from the daemon and have the same form.
     private func detailsNote(granted: String?) -> String? {
         guard let asked = settings?.authorizationDetails, let granted, granted != asked else { return nil }
-        return "what was granted is not what was asked for"
+        return "the server granted something else than was asked for"
     }
 
     /// `work, by its access_token`.
@@ -98,7 +98,7 @@ struct SettingsView {
             set.scopes?.joined(separator: " "), targets.isEmpty ? nil : "for " + targets.joined(separator: " "),
             set.claims.map { "with the claims \($0)" },
         ].compactMap(\.self)
-        let verb = set.expiresAtUSec > time.nowUSec ? "until" : "ended"
+        let verb = set.expiresAtUSec > time.nowUSec ? "until" : "expired"
         return "\(parts.joined(separator: ", ")) \(verb) \(time.both(set.expiresAtUSec))"
     }
 

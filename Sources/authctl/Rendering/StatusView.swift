@@ -13,7 +13,7 @@ struct StatusView {
 
     /// The lines, each with a newline.
     func render(_ style: TerminalStyle) -> String {
-        guard !accounts.isEmpty else { return "no accounts\n" + condition }
+        guard !accounts.isEmpty else { return StatusWords.noAccounts + "\n" + condition }
         let notes = accounts.compactMap { StatusNote($0, time)?.render(style) }.joined(separator: "\n")
         let parts = [table(accounts).render(style), notes, end(style).joined(separator: "\n") + "\n"]
         return parts.filter { !$0.isEmpty }.joined(separator: "\n")
@@ -22,7 +22,7 @@ struct StatusView {
     /// The same for a screen that scrolls: the most urgent accounts come first, and nothing exceeds the width.
     func screen(_ style: TerminalStyle) -> StatusScreen {
         guard !accounts.isEmpty else {
-            return StatusScreen(header: [], body: ["no accounts"], rowCount: 0, end: Self.lines(condition))
+            return StatusScreen(header: [], body: [StatusWords.noAccounts], rowCount: 0, end: Self.lines(condition))
         }
         let urgent = accounts.enumerated().sorted {
             ($0.element.urgency(at: time.nowUSec), $0.offset) < ($1.element.urgency(at: time.nowUSec), $1.offset)
@@ -102,8 +102,7 @@ struct StatusView {
     private var clocks: String {
         let skews = Dictionary(accounts.map { (Self.host(of: $0.issuer), $0.clockSkewSec ?? 0) }) { first, _ in first }
         return skews.filter { abs($0.value) >= 60 }.sorted { $0.key < $1.key }.reduce(into: "") { text, skew in
-            let direction = skew.value > 0 ? "ahead of" : "behind"
-            text += "the clock of \(skew.key) is \(LocalTime.length(abs(skew.value))) \(direction) this machine's\n"
+            text += StatusWords.clock(of: skew.key, ahead: skew.value) + "\n"
         }
     }
 
@@ -113,8 +112,7 @@ struct StatusView {
         let known = AccountState.allCases.map(\.rawValue)
         let order = known.filter { counts[$0] != nil } + counts.keys.filter { !known.contains($0) }.sorted()
         let parts = order.map { "\(counts[$0] ?? 0) \(PlainText.line($0))" }
-        let noun = accounts.count == 1 ? "account" : "accounts"
-        return "\(accounts.count) \(noun): \(parts.joined(separator: ", "))"
+        return "\(StatusWords.accounts(accounts.count)): \(parts.joined(separator: ", "))"
     }
 
     /// The host of an issuer's URL, with its port; the whole text if it is not a URL.
@@ -123,152 +121,7 @@ struct StatusView {
     }
 }
 
-/// One account's state in one line: `fresh until 14:02 (in 59 min)`.
-struct StatusSentence: CustomStringConvertible {
-    let status: AccountStatus
-    let time: LocalTime
-
-    var description: String {
-        switch status.knownState {
-        case .fresh: "fresh" + until + (status.refreshTokenMissing == nil ? "" : ", and cannot be refreshed")
-        case .refreshing: "refreshing" + (isValid ? "; valid" + until : "")
-        case .retrying: "retrying\(next), \(isValid ? "valid" + until : "no valid token")" + because
-        case .interactionRequired: "interaction-required: " + Wording.reason(status.reason) + serverWords
-        case .refreshTokenExpiring:
-            "fresh\(until); " + grantEnd
-        case .signedOut: "signed-out"
-        case .parked: "parked: exported to be moved, not refreshed here" + (isValid ? "; valid" + until : "")
-        case .misconfigured: "misconfigured" + because
-        case nil: PlainText.line(status.state) + until
-        }
-    }
-
-    private var isValid: Bool { status.isValid(at: time.nowUSec) }
-
-    /// How and when the grant ends.
-    var grantEnd: String {
-        let (token, signOut) = (status.refreshTokenExpiresAtUSec, status.signOutAtUSec)
-        if let signOut, signOut <= token ?? signOut { return "it signs out by itself \(time.both(signOut))" }
-        return "the refresh token ends " + (token.map(time.both) ?? "soon")
-    }
-
-    private var until: String {
-        if status.expiryBasis == "unlimited" { return " without an end" }
-        guard let end = status.expiresAtUSec else { return "" }
-        let why = status.expiryBasis.map { ", assumed: " + Wording.basis($0) } ?? ""
-        return " until \(time.both(end))\(why)"
-    }
-
-    private var next: String { status.nextAttemptAtUSec.map { " \(time.relative($0))" } ?? "" }
-
-    private var because: String {
-        status.failure.map { ": " + PlainText.line(Wording.joined($0.summary, $0)) } ?? ""
-    }
-
-    private var serverWords: String { status.failure.flatMap(Wording.serverWords).map { " (\($0))" } ?? "" }
-}
-
-/// What the user should know about an account in addition to its line in the table.
-struct StatusNote {
-    /// The column where the text after a label begins.
-    private static let margin = 12
-
-    private let account: String
-    private let title: String
-    private let lines: [(label: String, text: String)]
-
-    /// Returns nil if nothing is wrong, or if the problem will pass by itself.
-    init?(_ status: AccountStatus, _ time: LocalTime) {
-        var lines: [(label: String, text: String)] = []
-        switch status.knownState {
-        case .interactionRequired:
-            title = "needs you: " + Wording.reason(status.reason)
-        case .misconfigured where status.isDamaged:
-            title = "cannot be used" + Self.because(status)
-        case .misconfigured:
-            title = "cannot be refreshed as it is set up" + Self.because(status)
-        case .signedOut:
-            title = "is signed out: there is no grant"
-        case .parked:
-            title = "is parked: it was exported to be moved, and is not refreshed here"
-        case .refreshTokenExpiring:
-            title =
-                "will need you: " + StatusSentence(status: status, time: time).grantEnd
-        case .retrying:
-            title = (status.isValid(at: time.nowUSec) ? "is retrying" : "has no valid token") + Self.because(status)
-        case .fresh where status.refreshTokenMissing != nil:
-            title = "cannot be refreshed: the server gave no refresh token. Sign in again when the access token expires"
-        case .fresh where status.hint != nil && status.clientSecretExpiresAtUSec != nil:
-            title =
-                "will be refused by the server: the client secret ends "
-                + (status.clientSecretExpiresAtUSec.map(time.both) ?? "soon")
-        case .fresh where status.missingScopes != nil:
-            title = "works, but the server left out of its access token some of what it granted"
-            lines.append(("next", "the next refresh asks for all of it; if it stays so, sign in again"))
-        case .fresh where status.tokenFile?.trouble != nil:
-            title = "is fresh, but its token file is not as it should be"
-        case .fresh, .refreshing, nil:
-            return nil
-        }
-        if let trouble = status.tokenFile?.trouble { lines.append(("file", trouble)) }
-        if let missing = status.missingScopes { lines.append(("lacks", missing.joined(separator: " "))) }
-        if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
-        if let since = status.sinceUSec { lines.append(("since", time.both(since))) }
-        if status.reason == "rejectedWithoutReason", let next = status.nextAttemptAtUSec {
-            lines.append(("next", "the daemon tries again \(time.both(next))"))
-        }
-        if status.failures > 1 { lines.append(("failures", "\(status.failures) in a row")) }
-        if let correlation = status.failure?.correlationId {
-            lines.append(("journal", "AUTHREFRESH_CORRELATION_ID=\(correlation)"))
-        }
-        if let hint = status.hint { lines.append(("run", hint)) }
-        self.lines = lines
-        self.account = status.account
-    }
-
-    private static func because(_ status: AccountStatus) -> String {
-        status.failure.map { ": \($0.summary)" } ?? ""
-    }
-
-    /// The lines, each with a newline.
-    ///
-    /// - Parameter breaking: whether long words are broken at the edge.
-    func render(_ style: TerminalStyle, breaking: Bool = false) -> String {
-        let heading = WrappedText.lines(
-            PlainText.line("\(account) \(title)"),
-            width: style.width,
-            indent: 2,
-            breaking: breaking
-        )
-        var text = heading.joined(separator: "\n") + "\n"
-        for (label, words) in lines {
-            let padding = String(repeating: " ", count: max(1, Self.margin - 2 - label.count))
-            let wrapped = WrappedText.lines(
-                PlainText.line(words),
-                width: style.width.map { $0 - Self.margin },
-                // So that a copied command is still complete.
-                ending: label == "run" ? " \\" : "",
-                breaking: breaking
-            )
-            let rest = "\n" + String(repeating: " ", count: Self.margin)
-            text += "  " + style.paint(label, .faint) + padding + wrapped.joined(separator: rest) + "\n"
-        }
-        return text
-    }
-}
-
-/// Problems of the daemon itself.
-enum DaemonCondition {
-    /// One line per problem, each with a newline; empty if there is none.
-    static func text(_ info: GetInfo.Reply) -> String {
-        var text = ""
-        if !info.online { text += "no network route: only servers on this machine are asked\n" }
-        if let trouble = info.trouble { text += "trouble: \(PlainText.line(trouble))\n" }
-        return text
-    }
-}
-
-/// The states of accounts, by their wire names.
+/// The states of accounts, as the wire names them.
 enum AccountState: String, CaseIterable, Sendable {
     case fresh
     case refreshing

@@ -16,8 +16,6 @@ enum TokenFileLine {
         let hasList = settings.allowedUnits != nil || settings.allowedExecutables != nil
         let isNew = change.tokenFile != nil || change.allowedUnits != nil || change.allowedExecutables != nil
         guard hasList, isNew, let file = settings.tokenFile else { return }
-        StandardError.warn(
-            "every process of yours can read the token file '\(PlainText.line(file))', also those that are not on the account's list"
-        )
+        StandardError.warn(.tokenFileOpenToAll(path: PlainText.line(file)))
     }
 }

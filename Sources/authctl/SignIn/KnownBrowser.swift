@@ -55,43 +55,6 @@ struct KnownBrowser: Equatable, Sendable {
     }
 }
 
-/// Why no private window is available. Then nothing is opened, because another window would not be what the user asked
-/// for.
-enum PrivateWindowRefusal: Error, Hashable, Sendable {
-    /// `names` are the browsers that could open one.
-    case noneInstalled(names: [String])
-    /// The user's default browser is unknown to us. It is not silently replaced by another one.
-    case unknownDefault(name: String)
-    case noPlaceForProfile
-    case noDisplay
-}
-
-extension PrivateWindowRefusal {
-    /// The exit status and the lines for the user.
-    var report: Report {
-        let reason =
-            switch self {
-            case .noneInstalled(let names): "none of \(names.joined(separator: ", ")) is in PATH"
-            case .unknownDefault(let name): "'\(name)' has no private window that authctl knows how to open"
-            case .noPlaceForProfile: "XDG_RUNTIME_DIR names no folder for its profile"
-            case .noDisplay: "there is no display here"
-            }
-        return Report(
-            status: .usage,
-            message: "no private window was opened, and no other: \(reason)",
-            hints: hints
-        )
-    }
-
-    private var hints: [String] {
-        switch self {
-        case .noneInstalled, .noDisplay: ["--no-open shows the address, for a private window of your own"]
-        case .unknownDefault: ["BROWSER=firefox names another browser", "--no-open shows the address"]
-        case .noPlaceForProfile: ["--private alone needs none"]
-        }
-    }
-}
-
 extension KnownBrowser {
     /// The browser for a private window: the one in `BROWSER`, the desktop's default, or the first that is installed.
     static func forPrivateWindow(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> KnownBrowser {

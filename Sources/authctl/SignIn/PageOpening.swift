@@ -51,10 +51,10 @@ struct PageOpening: ~Copyable {
     /// - Returns: why it could not be started; nil if it was, or if none has to be started.
     mutating func open(_ link: WebLink) -> String? {
         guard let wanted = choice.browser else { return nil }
-        guard let detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
+        guard let detour = SecretLink.leading(to: link) else { return PageTrouble.noPort }
         way = detour.link
         browser = Self.start(wanted, at: detour.link)
-        guard browser != nil else { return "\(wanted.name) cannot be started" }
+        guard browser != nil else { return PageTrouble.cannotStart(wanted.name) }
         self.detour = consume detour
         return nil
     }
@@ -83,7 +83,7 @@ struct PageOpening: ~Copyable {
         guard let end = browser?.takeEnd() else { return nil }
         browser = nil
         if choice.browser?.isPortal ?? false { return try take(portalEnd: end) }
-        guard end == .exited(0) else { return .notOpened(reason: "the browser was not opened") }
+        guard end == .exited(0) else { return .notOpened(reason: PageTrouble.browserNotOpened) }
         // The process of a shared browser only passes the address on, and ends at once.
         return choice.browser?.ownProfile == nil ? nil : .windowClosed
     }
@@ -92,7 +92,7 @@ struct PageOpening: ~Copyable {
     private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> News {
         switch end {
         case .exited(ExitStatus.success.rawValue): return .opened
-        case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: "the desktop's dialog was closed")
+        case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: PageTrouble.dialogClosed)
         default: break
         }
         // A window that only the portal may open is not available.
@@ -100,7 +100,7 @@ struct PageOpening: ~Copyable {
             throw end == .exited(ExitStatus.misconfigured.rawValue) ? .noPortal : .portalFailed
         }
         if let fallback = choice.takeFallback(), let way { browser = Self.start(fallback, at: way) }
-        return browser == nil ? .notOpened(reason: "the browser was not opened") : .opened
+        return browser == nil ? .notOpened(reason: PageTrouble.browserNotOpened) : .opened
     }
 
     /// Closes the window that was opened only for this session, and removes its profile.

@@ -63,9 +63,10 @@ struct PastePrompt: ~Copyable {
         StandardError.show(text)
     }
 
-    mutating func warn(_ message: String) {
+    /// Says what should be looked at, then asks again.
+    mutating func warn(_ warning: Warning) {
         end()
-        StandardError.warn(message)
+        StandardError.warn(warning)
         show()
     }
 

@@ -21,10 +21,12 @@ enum SchemeHandler {
         let scheme = redirectURI.prefix { $0 != ":" }.lowercased()
         // RFC 3986 §3.1. Schemes that the desktop itself needs are never taken over.
         guard scheme.wholeMatch(of: /[a-z][a-z0-9+.-]*/) != nil, !reserved.contains(scheme) else {
-            return .refused(reason: "'\(PlainText.line(scheme))' is no URI scheme of an application's own")
+            return .refused(reason: "'\(PlainText.line(scheme))' is not a URI scheme that an application can have")
         }
         guard surroundings.program(named: "xdg-mime") != nil else {
-            return .refused(reason: "there is no xdg-mime to tell the desktop who takes '\(scheme):' addresses")
+            return .refused(
+                reason: "xdg-mime is not installed, so the desktop cannot be told who takes '\(scheme):' addresses"
+            )
         }
         guard isInstalled(in: surroundings) else {
             return .refused(reason: "\(entry) is not among your applications; run systemd/install")
@@ -33,7 +35,7 @@ enum SchemeHandler {
         let present = surroundings.run(["xdg-mime", "query", "default", type]).text.prefix { $0 != "\n" }
         guard present != entry else { return .already }
         guard surroundings.run(["xdg-mime", "default", entry, type]).end == .exited(0) else {
-            return .refused(reason: "xdg-mime does not take '\(entry)' for '\(scheme):' addresses")
+            return .refused(reason: "xdg-mime does not accept '\(entry)' for '\(scheme):' addresses")
         }
         return .registered(previous: present.isEmpty ? nil : String(present))
     }
@@ -43,11 +45,8 @@ enum SchemeHandler {
         switch register(for: redirectURI, in: .real) {
         case .already: break
         case .registered(let previous):
-            let instead = previous.map { ", instead of '\($0)'" } ?? ""
-            StandardError.note(
-                "addresses like '\(PlainText.line(redirectURI))' are handed to 'authctl callback' from now on\(instead)"
-            )
-        case .refused(let reason): StandardError.warn("\(reason); hand the address on with: authctl callback URL")
+            StandardError.note(.schemeTaken(uri: PlainText.line(redirectURI), previous: previous))
+        case .refused(let reason): StandardError.warn(.schemeNotTaken(reason: reason))
         }
     }
 

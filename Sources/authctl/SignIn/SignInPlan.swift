@@ -37,7 +37,7 @@ struct SignInPlan {
     /// The hint if the account's browser is missing.
     var browserHint: String {
         let account = PlainText.line(parameters.account)
-        return "--browser names another; to change it: authctl account edit \(account) --login-browser PROGRAM"
+        return "for this time: --browser PROGRAM; for good: authctl account edit \(account) --login-browser PROGRAM"
     }
 }
 

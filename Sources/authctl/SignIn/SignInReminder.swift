@@ -1,5 +1,3 @@
-internal import Terminal
-
 /// What the person is told if no answer arrives for some time.
 ///
 /// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1). It
@@ -19,14 +17,7 @@ struct SignInReminder {
     ///
     /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.
     init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
-        let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
-        text = """
-            Nothing has come back yet. If the page shows an error, the server does not tell this program:
-              unknown client      compare the client id with 'authctl account show'
-              redirect URI        register\(uri) with the client
-            Ctrl-C ends the sign-in.
-
-            """
+        text = SignInProgress.nothingYet(redirectURI: redirectURI)
         dueAt = now + Self.delay
     }
 
@@ -34,7 +25,7 @@ struct SignInReminder {
     ///
     /// - Parameter account: the account whose server has not answered yet.
     init(server account: String, now: ContinuousClock.Instant = .now) {
-        text = "\(account): waiting for its authorization server; Ctrl-C cancels\n"
+        text = SignInProgress.waitingForServer(account)
         dueAt = now + Self.quiet
     }
 

@@ -71,7 +71,7 @@ struct SignInSession: ~Copyable {
     ) throws(AuthctlError) -> AccountStatus {
         // Many servers do not support the device flow, so its refusal does not show what is wrong.
         guard first != .device else { return try run(fallback) }
-        StandardError.warn(refusal.report.message)
+        StandardError.warn(.flowRefused(refusal.report.message))
         do throws(AuthctlError) {
             return try run(fallback)
         } catch {
@@ -115,13 +115,12 @@ struct SignInSession: ~Copyable {
         switch reply.event {
         case "started": try begin(reply)
         case "password-reset":
-            let policy = reply.policy.map { " (the policy '\(PlainText.line($0))')" } ?? ""
-            try goOn(reply, "to the page on which the password is reset\(policy)")
-        case "sign-in-again": try goOn(reply, "to the sign-in again; the password is reset")
+            try goOn(reply, SignInProgress.resetPlace(policy: reply.policy))
+        case "sign-in-again": try goOn(reply, SignInProgress.signInAgainPlace)
         // It may be an error.
         case "callback-received": reminder = nil
         case "exchanging" where plan.parameters.policy == nil:
-            paste.tell("\(plan.account): the answer is here; fetching the tokens\n")
+            paste.tell(SignInProgress.answered(plan.account))
         default: break
         }
         guard isLast else { return nil }
@@ -129,7 +128,7 @@ struct SignInSession: ~Copyable {
         guard let status = reply.status else { throw .connection(.unreadableReply) }
         ending = reply
         if reply.refreshTokenKept ?? false {
-            StandardError.note("the server gave no refresh token; the one from before is kept, and refreshed as before")
+            StandardError.note(.oldRefreshTokenKept)
         }
         return status
     }
@@ -168,12 +167,11 @@ struct SignInSession: ~Copyable {
         let account = plan.account
         reminder = SignInReminder(redirectURI: reply.redirectUri)
         guard let url = reply.url else {
-            paste.tell("\(account): the browser goes \(place)\n")
+            paste.tell(SignInProgress.goesOn(account, place))
             return paste.show()
         }
         guard let link = WebLink(url) else { throw .connection(.unreadableReply) }
-        let how = page.choice.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
-        paste.tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
+        paste.tell(SignInProgress.goOn(account, place, link, in: page.choice.browser))
         open(link)
         paste.show()
     }
@@ -197,7 +195,7 @@ struct SignInSession: ~Copyable {
     }
 
     private mutating func open(_ link: WebLink) {
-        if let reason = page.open(link) { return StandardError.warn("\(reason): open the address yourself") }
+        if let reason = page.open(link) { return StandardError.warn(.openYourself(reason: reason)) }
         if page.isOpened { tellOpened() }
     }
 
@@ -226,13 +224,13 @@ struct SignInSession: ~Copyable {
         case .line(let text):
             paste.tell("")
             try handOnPasted(text)
-        case .unusable: paste.warn("this is no address")
+        case .unusable: paste.warn(.notAnAddress)
         case .ended:
             guard !StandardInput.isTerminal else { return try cancel() }
             // A file without an address does not mean that the user cancels, because somebody may bring the address
             // with another program.
             paste.close()
-            paste.tell("Nothing came on standard input. Hand the address on with: authctl callback URL\n")
+            paste.tell(SignInProgress.emptyInput)
         }
         return nil
     }
@@ -243,7 +241,7 @@ struct SignInSession: ~Copyable {
         } catch {
             // The daemon's verdict on the pasted text. The end of the sign-in arrives on the other connection.
             guard case .refused(let refusal) = error else { throw error }
-            paste.warn(refusal.report.message)
+            paste.warn(.addressRefused(refusal.report.message))
         }
     }
 
@@ -261,7 +259,7 @@ struct SignInSession: ~Copyable {
                 switch try takeBrowserNews() {
                 case .opened: tellOpened()
                 case .windowClosed: return try cancel()
-                case .notOpened(let reason): paste.warn("\(reason): open the address yourself")
+                case .notOpened(let reason): paste.warn(.openYourself(reason: reason))
                 case nil: continue
                 }
             default: paste.pass(number)
@@ -325,72 +323,20 @@ struct SessionEnd {
     /// - Returns: why that failed; nil if it succeeded.
     func open(in browser: Browser) -> String? {
         let signals = CaughtSignals([SIGCHLD])
-        guard var detour = SecretLink.leading(to: link) else { return "no port on loopback can be had" }
+        guard var detour = SecretLink.leading(to: link) else { return PageTrouble.noPort }
         guard let program = DetachedProgram(browser.command(for: detour.link)) else {
-            return "\(browser.name) cannot be started"
+            return PageTrouble.cannotStart(browser.name)
         }
         let end = ContinuousClock.now + .microseconds(Self.patience)
         while true {
             let rest = (end - .now).components
             let left = rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000
-            guard left > 0 else { return "\(browser.name) has not asked for it" }
+            guard left > 0 else { return PageTrouble.notAskedFor(browser.name) }
             if !signals.wait(for: detour.descriptors, microseconds: left).isEmpty, detour.serve() { return nil }
             // A program that only passes the address on ends at once with success.
             if !signals.take().isEmpty, let result = program.takeEnd(), result != .exited(0) {
-                return "\(browser.name) was not opened"
+                return PageTrouble.notOpened(browser.name)
             }
         }
-    }
-}
-
-/// The text for the person who signs in. It contains no secret.
-struct SignInText {
-    /// The account in the lines.
-    let account: String
-    var action = "sign in at"
-    let flow: SignInFlow?
-    let link: WebLink
-    let userCode: String?
-    let place: SignInPlace
-    /// The browser that will be opened; nil for none.
-    let browser: Browser?
-    /// Whether an address can be pasted here.
-    let takesPaste: Bool
-
-    /// The lines before anything is opened, each with a newline.
-    var opening: String {
-        "\(account): \(sentence)\n\n  \(link.text)\n\n" + code
-    }
-
-    /// The line that is shown instead of a prompt.
-    static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
-
-    /// The prompt for pasting, without a newline; nil if nothing can be pasted.
-    var prompt: String? {
-        guard takesPaste else { return nil }
-        switch flow {
-        case .device: return nil
-        case .paste: return "Paste the address here that the browser ends on (it is not shown): "
-        case .browser, .scheme, nil:
-            return "If the browser ends on a page that it cannot load, paste its address here (it is not shown): "
-        }
-    }
-
-    private var sentence: String {
-        if let browser { return "opening \(link.host) in \(browser.name)\(browserEnding)" }
-        let why = place.reason.map { " (\($0))" } ?? ""
-        return switch flow {
-        case .browser, .scheme, nil: "\(action) \(link.host): open this address in a browser of this machine\(why)"
-        case .device: "\(action) \(link.host): open this address on any device, and type the code\(why)"
-        case .paste: "\(action) \(link.host): open this address in any browser\(why)"
-        }
-    }
-
-    private var browserEnding: String {
-        userCode == nil ? "; if that fails, open this address yourself" : ", where the code is to be typed"
-    }
-
-    private var code: String {
-        userCode.map { "  code: \(PlainText.line($0))\n\n" } ?? ""
     }
 }

@@ -11,7 +11,6 @@ struct WebSession: ~Copyable {
 
     /// The longest wait in µs. Nothing is due, but pselect(2) needs a number.
     private static let longestWait: Int64 = 3_600_000_000
-    private static let waiting = "Waiting for the browser to come back; Ctrl-C cancels.\n"
 
     /// The address from the caller. It may contain secrets.
     private let address: SecretText
@@ -103,14 +102,14 @@ struct WebSession: ~Copyable {
             takesPaste: paste.takesPaste
         )
         paste.tell(text.opening)
-        if let reason = page.open(link) { StandardError.warn("\(reason): open the address yourself") }
-        guard let prompt = text.prompt else { return StandardError.show(Self.waiting) }
+        if let reason = page.open(link) { StandardError.warn(.openYourself(reason: reason)) }
+        guard let prompt = text.prompt else { return StandardError.show(SignInProgress.waitingForBrowser) }
         paste.open(prompt)
     }
 
     private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
         do throws(AuthctlError) {
-            try page.chooseBrowser(configured: configured, hint: "--browser names another")
+            try page.chooseBrowser(configured: configured, hint: "name another browser: --browser PROGRAM")
         } catch {
             throw error.asNoContext
         }
@@ -146,7 +145,7 @@ struct WebSession: ~Copyable {
         case .line(let text):
             paste.tell("")
             try handOn(text)
-        case .unusable: paste.warn("this is no address")
+        case .unusable: paste.warn(.notAnAddress)
         case .ended: throw .cancelled
         }
     }
@@ -160,7 +159,7 @@ struct WebSession: ~Copyable {
         } catch {
             // The daemon's verdict on the pasted text. The session continues.
             guard case .refused(let refusal) = error else { throw error }
-            paste.warn(refusal.report.message)
+            paste.warn(.addressRefused(refusal.report.message))
         }
     }
 
@@ -171,7 +170,7 @@ struct WebSession: ~Copyable {
             case SIGCHLD:
                 switch try page.takeEnd() {
                 case .windowClosed: throw .cancelled
-                case .notOpened(let reason): paste.warn("\(reason): open the address yourself")
+                case .notOpened(let reason): paste.warn(.openYourself(reason: reason))
                 case .opened, nil: continue
                 }
             default: paste.pass(number)

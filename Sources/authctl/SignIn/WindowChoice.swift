@@ -38,7 +38,7 @@ struct WindowChoice: Sendable {
     ) throws(AuthctlError) {
         var surroundings = surroundings
         if let name {
-            let hint = "name a program in PATH, or its path; --no-open shows the address"
+            let hint = "name a program in PATH, or its path; or see the address: --no-open"
             surroundings = try surroundings.preferring(browser: name, hint: hint)
         }
         place = SignInPlace(surroundings)

@@ -396,7 +396,7 @@ def scheme(case):
     browse_opening(case, case.glewlwyd.issuer, SCHEME_REDIRECT.split(":")[0], surroundings)
     login = case.login("--flow", "scheme", **surroundings)
     case.open()
-    login.expect("are handed to 'authctl callback' from now on")
+    login.expect("the desktop now hands addresses like")
     pages = case.pages(case.glewlwyd)
     pages.log_in()
     pages.allow(leaves=False)

@@ -9,12 +9,13 @@ enum Wording {
         case "grantEnded": "the authorization server says that the grant has ended"
         case "rejectedWithoutReason":
             "the authorization server refuses again and again, and does not say that the grant has ended"
-        case "outcomeUnknown": "the answer to a refresh was lost, and the old refresh token is no longer taken"
-        case "userRequired": "the authorization server wants to see you"
-        case "noRefreshToken": "the server gave no refresh token, so that the access token cannot be refreshed"
-        case "noIDToken": "it has no ID token that is valid, and a refresh brings none"
+        case "outcomeUnknown":
+            "the answer to a refresh was lost, and the server no longer accepts the old refresh token"
+        case "userRequired": "the authorization server asks you to sign in"
+        case "noRefreshToken": "the server gave no refresh token, so the access token cannot be refreshed"
+        case "noIDToken": "its ID token has expired, and the server sends no new one with a refresh"
         case "sourceAccount": "the account that its token is derived from needs a sign-in"
-        case "stepUp": "a server that was shown the token wants a stronger or wider sign-in"
+        case "stepUp": "a server that got the token asks for a stronger sign-in or for more scopes"
         case let other?: PlainText.line(other)
         case nil: "no reason is given"
         }
@@ -24,7 +25,7 @@ enum Wording {
     static func basis(_ basis: String) -> String {
         switch basis {
         case "notStated": "the server does not say how long its tokens live"
-        case "unreadable": "what the server says of its token's life is no length of time"
+        case "unreadable": "the lifetime that the server states cannot be read"
         default: PlainText.line(basis)
         }
     }

@@ -1,0 +1,121 @@
+internal import Terminal
+
+/// What the person is told who is to sign in; nothing of it is secret.
+struct SignInText {
+    /// What the lines are about.
+    let account: String
+    var action = "sign in at"
+    let flow: SignInFlow?
+    let link: WebLink
+    let userCode: String?
+    let place: SignInPlace
+    /// What is about to be opened; nil: nothing.
+    let browser: Browser?
+    /// Whether an address can be pasted here.
+    let takesPaste: Bool
+
+    /// The lines before anything is opened, each with its newline.
+    var opening: String {
+        "\(account): \(sentence)\n\n  \(link.text)\n\n" + code
+    }
+
+    /// What stands there instead of a prompt.
+    static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
+
+    /// What asks for the paste, without a newline; nil if nothing can be pasted.
+    var prompt: String? {
+        guard takesPaste else { return nil }
+        switch flow {
+        case .device: return nil
+        case .paste: return Prompt.pasteEnd
+        case .browser, .scheme, nil:
+            return Prompt.pasteFailedPage
+        }
+    }
+
+    private var sentence: String {
+        if let browser { return "opening \(link.host) in \(browser.name)\(browserEnding)" }
+        let why = place.reason.map { " (\($0))" } ?? ""
+        return switch flow {
+        case .browser, .scheme, nil: "\(action) \(link.host): open this address in a browser on this machine\(why)"
+        case .device: "\(action) \(link.host): open this address on any device, and type the code\(why)"
+        case .paste: "\(action) \(link.host): open this address in any browser\(why)"
+        }
+    }
+
+    private var browserEnding: String {
+        userCode == nil ? "; if that fails, open this address yourself" : "; type the code there"
+    }
+
+    private var code: String {
+        userCode.map { "  code: \(PlainText.line($0))\n\n" } ?? ""
+    }
+}
+
+/// What is told while a sign-in, or a web session, goes on: whole lines, each with its newline.
+enum SignInProgress {
+    static let waitingForBrowser = "Waiting for the browser to come back; Ctrl-C cancels.\n"
+    static let emptyInput = "Standard input was empty. Pass the address on with: authctl callback URL\n"
+
+    static func waitingForServer(_ account: String) -> String {
+        "\(account): waiting for its authorization server; Ctrl-C cancels\n"
+    }
+
+    /// What is told after half a minute in which nothing came back.
+    ///
+    /// - Parameter redirectURI: by which the answer comes; nil: by none.
+    static func nothingYet(redirectURI: String?) -> String {
+        let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
+        return """
+            Nothing has come back yet. If the page shows an error, the server does not tell this program:
+              unknown client      compare the client id with 'authctl account show'
+              redirect URI        register\(uri) with the client
+            Ctrl-C ends the sign-in.
+
+            """
+    }
+
+    static func answered(_ account: String) -> String { "\(account): the answer has arrived; fetching the tokens\n" }
+
+    /// - Parameter policy: the policy in which the password is reset; nil: the server did not name it.
+    static func resetPlace(policy: String?) -> String {
+        "to the page that resets the password" + (policy.map { " (the policy '\(PlainText.line($0))')" } ?? "")
+    }
+
+    static let signInAgainPlace = "back to the sign-in: the password is reset"
+
+    /// The browser that brought the answer is sent on.
+    static func goesOn(_ account: String, _ place: String) -> String { "\(account): the browser goes \(place)\n" }
+
+    /// An address is opened here to go on.
+    static func goOn(_ account: String, _ place: String, _ link: WebLink, in browser: Browser?) -> String {
+        let how = browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
+        return "\(account): \(how) \(place)\n\n  \(link.text)\n\n"
+    }
+
+    static func policyCompleted(_ policy: String, _ account: String) -> String {
+        "\(account): the policy '\(policy)' is done; the account has not changed\n"
+    }
+
+    static func openingSessionEnd(_ account: String, _ link: WebLink, _ browser: Browser) -> String {
+        "\(account): opening \(link.host) in \(browser.name), to end the session\n"
+    }
+
+    static func endSession(_ account: String, _ link: WebLink, _ place: SignInPlace) -> String {
+        let why = place.reason.map { " (\($0))" } ?? ""
+        return "\(account): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n"
+    }
+}
+
+/// Why a page was not opened.
+enum PageTrouble {
+    static let noPort = "no loopback port is free"
+    static let browserNotOpened = "the browser was not opened"
+    static let dialogClosed = "the desktop's dialog was closed"
+
+    static func cannotStart(_ browser: String) -> String { "\(browser) cannot be started" }
+
+    static func notOpened(_ browser: String) -> String { "\(browser) was not opened" }
+
+    static func notAskedFor(_ browser: String) -> String { "\(browser) did not open the page" }
+}
