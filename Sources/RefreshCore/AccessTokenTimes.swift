@@ -53,7 +53,7 @@ package struct AccessTokenTimes: Hashable, Sendable {
             && max(own - others, others - own) <= .seconds(3)
     }
 
-    /// Whether a resource server's complaint is taken to be about it.
+    /// Whether a resource server's complaint that names no token is taken to be about it.
     ///
     /// A token that was asked for less than a second ago is the answer to the complaint: several programs are refused with the same token
     /// at the same time, and the first report has it replaced for all of them. Replacing it again would never end at a server that

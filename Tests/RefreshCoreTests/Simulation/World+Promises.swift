@@ -32,7 +32,7 @@ extension World {
         let sends = effects.contains { if case .send = $0 { true } else { false } }
         guard sends, event != .refreshRequested, case .backingOff(let backOff) = old.phase else { return }
         guard backOff.failure.failureClass == .unanswered, old.isRotating != false, climate.policy.rotationGrace == nil,
-            event != .accessTokenRejected, let held = old.accessToken
+            event != .accessTokenRejected(issuedAt: nil), let held = old.accessToken
         else { return }
         let isLate = held.timeToReserve(at: clock.now) == .zero
         let isDying = old.refreshToken?.timeToKeepAlive(at: clock.now) == .zero
