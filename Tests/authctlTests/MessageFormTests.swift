@@ -17,7 +17,7 @@ import Testing
     private static let longestMessage = 160 - "authctl: error: ".count
 
     /// Docker compares this message with its own words, so nothing follows them.
-    private static let withoutHint: Set<WrongUse> = [.noDockerCredentials]
+    private static let withoutHint: Set<WrongUse> = [.noDockerCredentials, .noDockerServer]
 
     private static let rows =
         Samples.wrongUses.map { Row(place: "\($0)", message: $0.message, hint: $0.hint) }

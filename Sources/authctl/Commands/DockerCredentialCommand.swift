@@ -108,8 +108,10 @@ struct DockerCredentialCommand: ParsableCommand {
 
     /// The server's address as it was written to us.
     ///
-    /// - Throws: `unusableDocument` if there is none.
+    /// - Throws: `unusableDocument` if there is none, or more than one.
     private static func server(_ input: String) throws(AuthctlError) -> String {
+        // The words of docker-credential-helpers, which its client knows.
+        guard !input.allSatisfy(\.isWhitespace) else { throw .usage(.noDockerServer) }
         let lines = input.split(whereSeparator: \.isNewline)
         guard let line = lines.first, lines.count == 1 else {
             throw .unusableDocument(.toolInput(.notOneAddress))
