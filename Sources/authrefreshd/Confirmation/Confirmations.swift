@@ -15,8 +15,12 @@ enum ConfirmationOutcome: Hashable, Sendable {
     case unanswered
     /// No agent is there that could ask.
     case noAgent
-    /// The user has too many questions to answer already.
-    case tooMany
+    /// The user has too many questions to answer already, from all programs or from this one.
+    case tooMany(Limit)
+
+    enum Limit: Hashable, Sendable {
+        case ofAll, ofProgram
+    }
 }
 
 /// The questions to the user, and what they have answered for the time to come. Kept in memory only.
@@ -108,8 +112,10 @@ struct Confirmations {
     func known(_ question: ConfirmationQuestion, at now: Moment) -> ConfirmationOutcome? {
         if let known = standing[question], known.isValid(at: now) { return known.outcome }
         if agents.isEmpty { return .noAgent }
-        let isOpen = open.values.contains { $0.question == question }
-        return isOpen || open.count < CallerLimits.confirmationsMax ? nil : .tooMany
+        if open.values.contains(where: { $0.question == question }) { return nil }
+        let own = open.values.count { $0.question.program == question.program }
+        guard own < CallerLimits.confirmationsOfProgramMax else { return .tooMany(.ofProgram) }
+        return open.count < CallerLimits.confirmationsMax ? nil : .tooMany(.ofAll)
     }
 
     /// Adds one who waits.

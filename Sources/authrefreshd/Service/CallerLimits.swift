@@ -50,7 +50,9 @@ enum CallerLimits {
     /// Agents that ask the user: one runs in each desktop session.
     static let agentsMax = 4
     /// Questions that the user has not answered: nobody reads more.
-    static let confirmationsMax = 8
+    static let confirmationsMax = 32
+    /// Those of one program, so that one program's questions leave room for the others'. A mail program asks for a handful of accounts.
+    static let confirmationsOfProgramMax = 8
     /// How long a question waits for the user: `authctl` waits for a minute.
     static let confirmationTime = Duration.seconds(50)
     /// Answers that hold for the time to come. When one more comes, all are forgotten; each costs one question.
