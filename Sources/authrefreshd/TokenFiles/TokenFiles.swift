@@ -57,7 +57,9 @@ struct TokenFiles {
     private var leftovers: Set<String> = []
     private var sweeps = false
     private var isBusy = false
-    /// Told when everything that was wanted before they came is done, or was tried.
+    /// The files of the batch under way.
+    private var busy: Set<String> = []
+    /// Told when everything that was wanted of their files before they came is done, or was tried.
     private var listeners: [@Sendable () -> Void] = []
     /// Those whom the batch under way comes too early for.
     private var laterListeners: [@Sendable () -> Void] = []
@@ -150,6 +152,7 @@ struct TokenFiles {
     mutating func nextBatch() -> Batch? {
         guard !isBusy, !waiting.isEmpty || sweeps else { return nil }
         isBusy = true
+        busy = Set(waiting.keys)
         defer {
             waiting = [:]
             sweeps = false
@@ -173,6 +176,7 @@ struct TokenFiles {
     /// - Returns: what is new; nil if nothing is.
     mutating func ended(_ batch: Batch, _ faults: [String: TokenFolder.Fault]?, at now: Moment) -> News? {
         isBusy = false
+        busy = []
         let hadFailed = failedAt != nil
         var first: News?
         for job in batch.jobs {
@@ -203,10 +207,17 @@ struct TokenFiles {
         entries[owner]?.writtenAt = job.contents == nil ? nil : now.wall
     }
 
-    /// Calls `done` when all that is wanted now is done, or was tried for `tokenFileTime`.
-    mutating func whenSettled(_ done: @escaping @Sendable () -> Void) {
-        if !isBusy, waiting.isEmpty { return done() }
-        if isBusy, !waiting.isEmpty { laterListeners.append(done) } else { listeners.append(done) }
+    /// Calls `done` when all that is wanted now of these files is done, or was tried for `tokenFileTime`. Nobody waits for a file of
+    /// another account.
+    mutating func whenSettled(_ files: [TokenFile?], _ done: @escaping @Sendable () -> Void) {
+        let names = files.compactMap { $0?.name }
+        if isBusy, names.contains(where: { waiting[$0] != nil }) {
+            laterListeners.append(done)
+        } else if names.contains(where: { busy.contains($0) || waiting[$0] != nil }) {
+            listeners.append(done)
+        } else {
+            done()
+        }
     }
 
     /// Nil if the account has no file.
