@@ -16,7 +16,7 @@ struct ForwardCommand: ParsableCommand {
             ssh forwards a socket of its own for this, not the daemon's. There it is /tmp/authctl-..., open to your user only, and \
             AUTHREFRESH_SOCKET names it. That machine needs authctl, but no daemon; sshd has to allow forwarding \
             (AllowStreamLocalForwarding). If the connection breaks while a command without a terminal runs, the socket's file stays until the \
-            command ends; nothing answers there.
+            command ends; nothing answers there. The next connection removes files that were left behind.
 
             With '--' and a command, that command runs there instead of a login shell, as 'ssh HOST COMMAND' runs it.
 

@@ -14,11 +14,14 @@ struct SSHCommand {
     /// Runs on the other machine, by `/bin/sh`: whatever the login shell is, it need only understand quotes. `$1` is the socket, `$2` a command.
     ///
     /// The traps keep the shell alive until the command has ended, so that it removes the socket, which sshd does not. What umask the
-    /// socket was made with is up to sshd's own settings (`StreamLocalBindMask`).
+    /// socket was made with is up to sshd's own settings (`StreamLocalBindMask`). A shell that was killed leaves its socket behind: the
+    /// next one removes those of the same user that nobody listens at any more.
     private static let remoteScript =
         "trap : HUP INT QUIT TERM; trap \"rm -f $1\" EXIT; "
         + "test -S \"$1\" && test -O \"$1\" && chmod 600 \"$1\" "
         + "|| { echo \"authctl: error: sshd has not made the socket $1\" >&2; exit 69; }; "
+        + "if test -r /proc/net/unix; then for s in \(remoteFolder)/\(remotePrefix)*; do "
+        + "test -S \"$s\" && test -O \"$s\" && ! grep -qF \" $s\" /proc/net/unix && rm -f \"$s\"; done; fi; "
         + "AUTHREFRESH_SOCKET=$1; export AUTHREFRESH_SOCKET; "
         + "if test $# -gt 1; then \"${SHELL:-/bin/sh}\" -c \"$2\"; else \"${SHELL:-/bin/sh}\" -l; fi; exit $?"
 
@@ -41,14 +44,18 @@ struct SSHCommand {
             + ["--", host, remote.joined(separator: " ")]
     }
 
-    /// A path that nobody can guess, new for each connection. /tmp, for where else a user may write there is not known here.
+    /// Where else a user may write there is not known here.
+    private static let remoteFolder = "/tmp"
+    private static let remotePrefix = "authctl-"
+
+    /// A path that nobody can guess, new for each connection.
     static func freshRemoteSocket() -> String {
         var random = SystemRandomNumberGenerator()
         let digits = (0..<2).map { _ in
             let half = String(random.next() as UInt64, radix: 16)
             return String(repeating: "0", count: 16 - half.count) + half
         }
-        return "/tmp/authctl-\(digits.joined())"
+        return "\(remoteFolder)/\(remotePrefix)\(digits.joined())"
     }
 
     /// One word for any shell: in fish a backslash between quotes means something, too.
