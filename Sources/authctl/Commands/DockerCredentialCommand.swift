@@ -90,7 +90,10 @@ struct DockerCredentialCommand: ParsableCommand {
 
     private func erase(server: String) throws(AuthctlError) -> String {
         var daemon = try connection.connect()
-        if let found = try Self.account(for: server, &daemon) { try daemon.reportRejected(found.name) }
+        guard let found = try Self.account(for: server, &daemon) else { return "" }
+        // Named, a token is replaced however young it is: nobody but a person has a login erased.
+        let held = try? ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
+        try daemon.reportRejected(found.name, token: held?.secret)
         return ""
     }
 
