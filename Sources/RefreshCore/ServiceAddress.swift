@@ -13,7 +13,9 @@ package struct ServiceAddress: Hashable, Sendable {
     /// Nil if `url` is no address that a token may go to: `https`, or `http` on a loopback address, without a user, a query or a fragment,
     /// and without segments that lead elsewhere.
     package init?(_ url: String) {
-        guard (try? Issuer(url: url)) != nil, let colon = url.firstIndex(of: ":") else { return nil }
+        guard let url = Self.ascii(url), (try? Issuer(url: url)) != nil,
+            let colon = url.firstIndex(of: ":")
+        else { return nil }
         let scheme = url[..<colon].lowercased()
         let rest = url[colon...].dropFirst(3)
         let authority = rest.prefix { $0 != "/" }.lowercased()
@@ -22,6 +24,14 @@ package struct ServiceAddress: Hashable, Sendable {
         guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return nil }
         origin = "\(scheme)://\(host)"
         self.path = String(path)
+    }
+
+    /// The same with the host's name as the DNS has it.
+    private static func ascii(_ url: String) -> String? {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
+        let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.utf8.allSatisfy({ $0 < 0x80 }) else { return url }
+        return InternationalName.ascii(authority).map { url[..<start] + $0 + url[authority.endIndex...] }
     }
 
     package var text: String { origin + path }
