@@ -31,6 +31,9 @@ enum AddressTable {
             \(fill) WHERE json_type(\(settings), '$.urls') = 'array';
         END;
         """
+
+    /// Finds a user name among all the accounts that name one address: one service may have a million users.
+    static let users = "CREATE INDEX account_url_user ON account_url (url, username, account_id)"
 }
 
 /// An address of an account.
@@ -43,16 +46,25 @@ package struct NamedAddress: Hashable, Sendable {
 }
 
 extension AccountStore {
-    /// The name of the account for `address`; nil if there is none.
+    /// The name of the account whose address covers `address` with the longest path; nil if none does.
+    ///
+    /// If several do, an account that names `username` comes before those that name no user; then the account added first.
     ///
     /// The account whose address covers it with the longest path is chosen; of several, the one that was added first.
     ///
     /// - Parameter username: who signs in there; nil means anybody. An account without a user name is for everybody.
     package func account(for address: ServiceAddress, username: String?) throws(StoreError) -> String? {
         try connection.read { db in
-            let statement = try db.cachedStatement(sql: StoreStatement.accountByAddress.sql)
+            let byUser = try db.cachedStatement(sql: StoreStatement.accountByAddressAndUser.sql)
+            let byAddress = try db.cachedStatement(sql: StoreStatement.accountByAddress.sql)
             for url in address.coverings {
-                if let name = try String.fetchOne(statement, arguments: [url, username]) { return name }
+                guard let username else {
+                    if let name = try String.fetchOne(byAddress, arguments: [url]) { return name }
+                    continue
+                }
+                for user in [username, nil] {
+                    if let name = try String.fetchOne(byUser, arguments: [url, user]) { return name }
+                }
             }
             return nil
         }
@@ -63,9 +75,15 @@ extension AccountStore {
     /// - Parameter key: the key of the last address of the previous page; nil for the first page.
     package func addresses(after key: String?, limit: Int) throws(StoreError) -> [NamedAddress] {
         try connection.read { db in
-            let statement = try db.cachedStatement(sql: StoreStatement.addressesAfter.sql)
-            let rows = try Row.fetchAll(statement, arguments: [key ?? "", limit])
-            return rows.map { NamedAddress(key: $0[0], url: $0[1], account: $0[2], username: $0[3]) }
+            // One after the other, so that an address that a million accounts name is one step, too.
+            let statement = try db.cachedStatement(sql: StoreStatement.addressAfter.sql)
+            var page: [NamedAddress] = []
+            while page.count < limit,
+                let row = try Row.fetchOne(statement, arguments: [page.last?.key ?? key ?? ""])
+            {
+                page.append(NamedAddress(key: row[0], url: row[1], account: row[2], username: row[3]))
+            }
+            return page
         }
     }
 }

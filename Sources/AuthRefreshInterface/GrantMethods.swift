@@ -261,6 +261,7 @@ package enum ReportRejected {
         package var audience: String?
         package var claims: String?
         package var challenge: String?
+        package var accessToken: String?
 
         package init(
             account: String,
@@ -268,7 +269,8 @@ package enum ReportRejected {
             resources: [String]? = nil,
             audience: String? = nil,
             claims: String? = nil,
-            challenge: String? = nil
+            challenge: String? = nil,
+            accessToken: String? = nil
         ) {
             self.account = account
             self.scopes = scopes
@@ -276,15 +278,18 @@ package enum ReportRejected {
             self.audience = audience
             self.claims = claims
             self.challenge = challenge
+            self.accessToken = accessToken
         }
     }
 
     /// What it answers.
     package struct Reply: Codable, Hashable, Sendable {
         package var status: AccountStatus
+        package var known: Bool?
 
-        package init(status: AccountStatus) {
+        package init(status: AccountStatus, known: Bool? = nil) {
             self.status = status
+            self.known = known
         }
     }
 }

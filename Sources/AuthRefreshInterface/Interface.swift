@@ -60,6 +60,8 @@ package enum Limit: String, CaseIterable, Sendable {
     case allowedCallers
     /// Questions that the user has not answered.
     case confirmations
+    /// Those of one program.
+    case confirmationsOfProgram
     /// Connections open at once, of all callers together.
     case connections
     /// Connections open at once, of one user's programs.

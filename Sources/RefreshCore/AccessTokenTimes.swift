@@ -55,7 +55,7 @@ package struct AccessTokenTimes: Hashable, Sendable {
             && max(own - others, others - own) <= .seconds(3)
     }
 
-    /// Whether a resource server's complaint counts as one about this token.
+    /// Whether a resource server's complaint that names no token counts as one about this token.
     ///
     /// A token requested less than a second ago does not count. Several programs are often refused with the same old
     /// token at the same time. The first report replaces that token for all of them. Without this limit, replacing

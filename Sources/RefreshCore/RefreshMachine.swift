@@ -37,8 +37,8 @@ package struct RefreshMachine: Sendable {
             // A person who asks gets a new report, even if the same was reported before.
             let lease = Lease(generation: step.state.generation, startedAt: step.now)
             return step.mayBeginForPerson ? step.begin(lease) : SignInRule.accessEnded(&step) ?? []
-        case .accessTokenRejected:
-            return accessTokenRejected(&step)
+        case .accessTokenRejected(let issuedAt):
+            return accessTokenRejected(&step, issuedAt: issuedAt)
         case .targetRejected(let target):
             return TargetRule.targetRejected(&step, target)
         case .tokensIssued(let generation, let issuance):
@@ -130,8 +130,10 @@ package struct RefreshMachine: Sendable {
         return [.persist(.unchanged), .publish(told)]
     }
 
-    private static func accessTokenRejected(_ step: inout RefreshStep) -> [Effect] {
-        guard step.state.accessToken?.mayBeRejected(at: step.now) == true else { return [] }
+    private static func accessTokenRejected(_ step: inout RefreshStep, issuedAt: Moment?) -> [Effect] {
+        guard let held = step.state.accessToken else { return [] }
+        // Another refresh may have come first, and this report is about the token before.
+        guard issuedAt.map({ $0 == held.issuedAt }) ?? held.mayBeRejected(at: step.now) else { return [] }
         step.state.accessToken = nil
         if let ended = SignInRule.accessEnded(&step) { return ended }
         guard step.mayBeginForCaller else { return [.persist(.unchanged)] }

@@ -16,7 +16,9 @@ package struct ServiceAddress: Hashable, Sendable {
     /// The scheme must be `https`, or `http` on a loopback address. A user, a query, a fragment, and segments such as
     /// `..` are not allowed.
     package init?(_ url: String) {
-        guard (try? Issuer(url: url)) != nil, let colon = url.firstIndex(of: ":") else { return nil }
+        guard let url = Self.ascii(url), (try? Issuer(url: url)) != nil,
+            let colon = url.firstIndex(of: ":")
+        else { return nil }
         let scheme = url[..<colon].lowercased()
         let rest = url[colon...].dropFirst(3)
         let authority = rest.prefix { $0 != "/" }.lowercased()
@@ -25,6 +27,14 @@ package struct ServiceAddress: Hashable, Sendable {
         guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return nil }
         origin = "\(scheme)://\(host)"
         self.path = String(path)
+    }
+
+    /// The same with the host's name as the DNS has it.
+    private static func ascii(_ url: String) -> String? {
+        guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
+        let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard !authority.utf8.allSatisfy({ $0 < 0x80 }) else { return url }
+        return InternationalName.ascii(authority).map { url[..<start] + $0 + url[authority.endIndex...] }
     }
 
     package var text: String { origin + path }

@@ -46,6 +46,14 @@ struct AddressTests {
         #expect(try found("https://git.example.org/team", "joe") == "any")
     }
 
+    @Test func `an account of the user goes before an earlier one that is for everybody`() throws {
+        try add("any", "https://git.example.org")
+        try add("jane", "https://git.example.org", username: "jane")
+        #expect(try found("https://git.example.org/x", "jane") == "jane")
+        #expect(try found("https://git.example.org/x", "joe") == "any")
+        #expect(try found("https://git.example.org/x") == "any")
+    }
+
     @Test func `of several matching accounts, the first added is chosen`() throws {
         let first = try add("b", "https://git.example.org")
         try add("a", "https://git.example.org/")

@@ -30,6 +30,11 @@ struct PlanTests {
         }
     }
 
+    @Test func `one user among a million at one address is found by an index`() throws {
+        let plan = try plan(of: StoreStatement.accountByAddressAndUser.sql, in: folder.open())
+        #expect(plan.first?.contains("COVERING INDEX account_url_user (url=? AND username=?") == true, "\(plan)")
+    }
+
     @Test func `the schedule reads its index and nothing else`() throws {
         let store = try folder.open()
         for query in [StoreStatement.dueOnline, .nextDeadlineOnline] {

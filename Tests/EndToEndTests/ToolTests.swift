@@ -99,6 +99,8 @@ struct ToolTests {
                 let silent = try await git(stage, "get", input: input)
                 #expect(silent == CommandOutcome(output: "", errors: "", end: .exited(0)), "\(input)")
             }
+            let spaces = "protocol=https\nhost=git.example.org\npath=team/My Project/app.git\n"
+            #expect(try await git(stage, "get", input: spaces).output == answer, "git takes escapes out of paths")
             _ = try await stage.authctl("account", "edit", "work", "--username", "jane")
             #expect(try await git(stage, "get").output.hasPrefix("username=jane\n"))
             let other = try await git(stage, "get", input: Self.question + "username=joe\n")
@@ -133,15 +135,13 @@ struct ToolTests {
                 #expect(erased == CommandOutcome(output: "", errors: "", end: .exited(0)))
             }
             #expect(await issuer.counters.refreshes == before)
-            // A token that came within the last second is kept, for it may be what another report has brought.
-            while try await stage.acquire("work").accessToken == token {
-                let erased = try await git(
-                    stage,
-                    "erase",
-                    input: Self.question + "username=oauth2\npassword=\(token)\n"
-                )
-                #expect(erased == CommandOutcome(output: "", errors: "", end: .exited(0)))
-            }
+            let erased = try await git(stage, "erase", input: Self.question + "username=oauth2\npassword=\(token)\n")
+            #expect(erased == CommandOutcome(output: "", errors: "", end: .exited(0)))
+            let next = try await git(stage, "get").output
+            #expect(next.contains("password=") && !next.contains(token), "however young the refused one was")
+            // Another program's report about the same token comes too late to replace the new one.
+            _ = try await git(stage, "erase", input: Self.question + "password=\(token)\n")
+            #expect(try await git(stage, "get").output == next)
             #expect(await issuer.counters.refreshes == before + 1)
         }
     }
@@ -172,10 +172,8 @@ struct ToolTests {
                 list.output
                     == #"{"http://localhost:5000":"<token>","https://ghcr.example.org/":"<token>","https://git.example.org/":"oauth2accesstoken"}"#
             )
-            // One that came within the last second is kept.
-            while try await stage.acquire("work").accessToken == token {
-                #expect(try await docker("erase", "ghcr.example.org").end == .exited(0))
-            }
+            #expect(try await docker("erase", "ghcr.example.org").end == .exited(0))
+            #expect(try await stage.acquire("work").accessToken != token)
             #expect(await issuer.counters.refreshes == 1)
             let stored = try await docker("store", #"{"ServerURL":"ghcr.example.org","Username":"x","Secret":"y"}"#)
             #expect(stored.end == .exited(1) && stored.output.contains("stores no passwords"))

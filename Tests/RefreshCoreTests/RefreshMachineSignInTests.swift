@@ -189,7 +189,7 @@ import Testing
 
     @Test func `without a refresh token a refused access token calls the user`() {
         var machine = signedIn(hasRefreshToken: false)
-        _ = machine.handle(.accessTokenRejected, at: start.later(.seconds(60)), jitter: 0)
+        _ = machine.handle(.accessTokenRejected(issuedAt: nil), at: start.later(.seconds(60)), jitter: 0)
         #expect(reason(machine) == .noRefreshToken)
         #expect(machine.state.accessToken == nil)
     }

@@ -156,23 +156,34 @@ import Testing
     func `a rejected access token is given to nobody, and replaced if a request may start`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
         let now = start.later(.seconds(10))
-        let effects = machine.handle(.accessTokenRejected, at: now, jitter: 0)
+        let effects = machine.handle(.accessTokenRejected(issuedAt: nil), at: now, jitter: 0)
         #expect(effects == (starts ? Fixture.begin(at: now) : [.persist(.unchanged)]))
         #expect(machine.state.accessToken == nil)
     }
 
     @Test func `without an access token a rejection means nothing`() {
         var machine = Fixture.machine(.signedOut)
-        #expect(machine.handle(.accessTokenRejected, at: start, jitter: 0) == [])
+        #expect(machine.handle(.accessTokenRejected(issuedAt: nil), at: start, jitter: 0) == [])
     }
 
     @Test func `a rejected token is replaced, unless it was requested less than a second ago`() {
         var machine = Fixture.machine(.scheduled)
-        #expect(machine.handle(.accessTokenRejected, at: start.later(.milliseconds(999)), jitter: 0) == [])
+        let early = start.later(.milliseconds(999))
+        #expect(machine.handle(.accessTokenRejected(issuedAt: nil), at: early, jitter: 0) == [])
         #expect(machine.state.accessToken != nil)
         let now = start.later(.seconds(1))
-        #expect(machine.handle(.accessTokenRejected, at: now, jitter: 0) == Fixture.begin(at: now))
+        #expect(machine.handle(.accessTokenRejected(issuedAt: nil), at: now, jitter: 0) == Fixture.begin(at: now))
         #expect(machine.state.accessToken == nil)
+    }
+
+    @Test func `a rejected token that is named is replaced at once, but not the one that came after it`() throws {
+        var machine = Fixture.machine(.scheduled)
+        let held = try #require(machine.state.accessToken).issuedAt
+        let earlier = Event.accessTokenRejected(issuedAt: held.later(.seconds(-10)))
+        #expect(machine.handle(earlier, at: start.later(.seconds(60)), jitter: 0) == [])
+        #expect(machine.state.accessToken != nil)
+        let effects = machine.handle(.accessTokenRejected(issuedAt: held), at: held, jitter: 0)
+        #expect(effects == Fixture.begin(at: held) && machine.state.accessToken == nil)
     }
 
     // MARK: requestContinues, requestAbandoned

@@ -16,7 +16,7 @@ import Testing
     private static let longestMessage = 160 - "authctl: error: ".count
 
     /// Docker compares this message with its own words, so nothing follows them.
-    private static let withoutHint: Set<WrongUse> = [.noDockerCredentials]
+    private static let withoutHint: Set<WrongUse> = [.noDockerCredentials, .noDockerServer]
 
     private static let errors: [Row] = {
         let uses = Samples.wrongUses.map { Row(place: "\($0)", message: $0.message, hints: [$0.hint]) }

@@ -14,7 +14,7 @@ enum Samples {
         .noTokenFile(account: "work"), .relativeLink, .nobodyToAsk, .notAWebAddress, .noFileToImport,
         .oneAccountBesideTokenFile, .tokenWithoutAccount, .fileOfNoProgram, .allAndNames, .noAuthorizationHeader,
         .mailboxUnknown(format: "work"),
-        .userNotPrintable, .notBound(account: "work"), .outputIsText, .noDockerCredentials,
+        .userNotPrintable, .notBound(account: "work"), .outputIsText, .noDockerCredentials, .noDockerServer,
         .passwordForNoAccount(server: "work"), .passwordForAccount("work", server: "work"), .unusableWord("work"),
         .unknownProvider(name: "x", nearest: nil, known: []), .noScopes(purpose: "mail", provider: "x", known: ""),
     ]
@@ -60,13 +60,14 @@ enum Samples {
         case .notBound: "notBound"
         case .outputIsText: "outputIsText"
         case .noDockerCredentials: "noDockerCredentials"
+        case .noDockerServer: "noDockerServer"
         case .passwordForNoAccount: "passwordForNoAccount"
         case .passwordForAccount: "passwordForAccount"
         case .unusableWord: "unusableWord"
         }
     }
 
-    static let wrongUsesCount = 41
+    static let wrongUsesCount = 42
 
     static let documents: [UnusableDocument] =
         [

@@ -22,7 +22,7 @@ struct AskingPaceTests {
                     }
                 }
                 // A report that comes too soon to replace anything ends nobody's wait.
-                await rig.inside { $0.submit(.accessTokenRejected, for: account) }
+                await rig.inside { $0.submit(.accessTokenRejected(issuedAt: nil), for: account) }
                 // Behind the turn that has decided on them.
                 #expect(await rig.inside { $0.scheduler.requests.isEmpty })
                 await rig.pass(AskingPace.interval)

@@ -120,8 +120,19 @@ struct ConfirmationsTests {
         for number in 0..<CallerLimits.confirmationsMax {
             _ = room.ask(try question(unit: "\(number).service"), at: start) { _ in }
         }
-        #expect(room.known(try question(unit: "more.service"), at: start) == .tooMany)
+        #expect(room.known(try question(unit: "more.service"), at: start) == .tooMany(.ofAll))
         #expect(room.known(try question(unit: "0.service"), at: start) == nil)
+    }
+
+    @Test func `one program's questions leave room for the others'`() throws {
+        var room = Confirmations()
+        _ = room.addAgent { _ in }
+        let own = CallerLimits.confirmationsOfProgramMax
+        #expect(own < CallerLimits.confirmationsMax)
+        for number in 0..<own { _ = room.ask(try question("a\(number)"), at: start) { _ in } }
+        #expect(room.known(try question("more"), at: start) == .tooMany(.ofProgram))
+        #expect(room.known(try question("a0"), at: start) == nil)
+        #expect(room.known(try question("more", unit: "other.service"), at: start) == nil)
     }
 
     @Test func `the number of standing answers is limited`() throws {

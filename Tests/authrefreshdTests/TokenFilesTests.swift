@@ -81,11 +81,14 @@ struct TokenFilesTests {
         let taken = files.nextBatch()
         let batch = try #require(taken)
         let count = Counter()
-        files.whenSettled { count.add() }
+        files.whenSettled([TokenFile(name: "a")]) { count.add() }
         want("a", at: 1, of: one, in: &files)
         // Its wish came after the batch began.
-        files.whenSettled { count.add() }
+        files.whenSettled([TokenFile(name: "a")]) { count.add() }
         #expect(count.value == 0)
+        let strangers = Counter()
+        files.whenSettled([TokenFile(name: "b"), nil]) { strangers.add() }
+        #expect(strangers.value == 1, "nobody waits for another's file")
         let news = files.ended(batch, nil, at: at(5))
         #expect(news == .failed(one, "'/nowhere/a': its file system does not answer"))
         #expect(count.value == 1)

@@ -65,6 +65,9 @@ enum Schema {
                     """
             )
         }
+        migrator.registerMigration("accounts by address and user") { db in
+            try db.execute(sql: AddressTable.users)
+        }
         return migrator
     }
 

@@ -20,7 +20,7 @@ enum StoreStatement: CaseIterable {
         resealToken
     case target, targets, firstTarget, eraseTarget, eraseTargets, eraseOldTargets
     case asideAmong, targetsAmong
-    case accountByAddress, addressesAfter
+    case accountByAddress, accountByAddressAndUser, addressAfter
     case troubled, withTokenFile, ofTokenFile
     case ofPerson, derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
@@ -122,18 +122,16 @@ enum StoreStatement: CaseIterable {
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
         case .accountByAddress:
+            "SELECT name FROM account_url JOIN account ON id = account_id WHERE url = ? ORDER BY account_id LIMIT 1"
+        case .accountByAddressAndUser:
             """
             SELECT name FROM account_url JOIN account ON id = account_id
-            WHERE url = ?1 AND (account_url.username IS NULL OR ?2 IS NULL OR account_url.username = ?2)
-            ORDER BY account_id LIMIT 1
+            WHERE url = ? AND account_url.username IS ? ORDER BY account_id LIMIT 1
             """
-        case .addressesAfter:
+        case .addressAfter:
             """
             SELECT url, spelling, name, account_url.username FROM account_url JOIN account ON id = account_id
-            WHERE url > ? AND NOT EXISTS (
-                SELECT 1 FROM account_url AS earlier
-                WHERE earlier.url = account_url.url AND earlier.account_id < account_url.account_id)
-            ORDER BY url LIMIT ?
+            WHERE url > ? ORDER BY url, account_id LIMIT 1
             """
         case .troubled:
             "SELECT id FROM account WHERE phase IN ('backingOff', 'interactionRequired') AND id > ? ORDER BY id LIMIT ?"

@@ -242,6 +242,7 @@ struct AccountAddCommand: ParsableCommand {
             patience: register ? DaemonConnection.refreshPatience : DaemonConnection.patience,
             waitingFor: register ? "the authorization server" : "the daemon"
         )
+        TokenFileLine.warn(of: parameters.settings, by: parameters.settings)
         let status = reply.status
         let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
         let outcome = isRefreshing ? try daemon.settle(status, done: "'\(status.account)' was added") : status

@@ -93,7 +93,10 @@ struct DockerCredentialCommand: ParsableCommand {
 
     private func erase(server: String) throws(AuthctlError) -> String {
         var daemon = try connection.connect()
-        if let found = try Self.account(for: server, &daemon) { try daemon.reportRejected(found.name) }
+        guard let found = try Self.account(for: server, &daemon) else { return "" }
+        // Named, a token is replaced however young it is: nobody but a person has a login erased.
+        let held = try? ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
+        try daemon.reportRejected(found.name, token: held?.secret)
         return ""
     }
 
@@ -111,8 +114,10 @@ struct DockerCredentialCommand: ParsableCommand {
 
     /// The server's address in docker's request.
     ///
-    /// - Throws: `unusableDocument` if there is none.
+    /// - Throws: `unusableDocument` if there is none, or more than one.
     private static func server(_ input: String) throws(AuthctlError) -> String {
+        // The words of docker-credential-helpers, which its client knows.
+        guard !input.allSatisfy(\.isWhitespace) else { throw .usage(.noDockerServer) }
         let lines = input.split(whereSeparator: \.isNewline)
         guard let line = lines.first, lines.count == 1 else {
             throw .unusableDocument(.toolInput(.notOneAddress))

@@ -24,7 +24,7 @@ struct ForwardCommand: ParsableCommand {
             /tmp/authctl-..., open to your user only, and AUTHREFRESH_SOCKET names it. That machine needs authctl, \
             but no daemon; its sshd must allow forwarding (AllowStreamLocalForwarding). If the connection breaks \
             while a command without a terminal runs, the socket's file stays until the command ends, but nothing \
-            answers there.
+            answers there. The next connection removes files that were left behind.
 
             With '--' and a command, that command runs there instead of a login shell, as with 'ssh HOST COMMAND'.
 

@@ -17,7 +17,8 @@ struct GitCredentialCommand: ParsableCommand {
             git runs this command by itself once 'credential.helper' is 'authctl'. It uses the account whose \
             address (account edit --url) is the longest match for the repository's address. git passes the path \
             only with 'credential.useHttpPath'. If no account matches, it prints nothing, and git asks its next \
-            helper. If the server refuses a token, git reports that, and the next command gets a new token.
+            helper. If the server refuses a token, git 2.46 and later gets a new one at once. An older git fails, and its \
+            next command gets a new token.
 
             If you have to sign in first, git is told to stop, and standard error shows the command to type. No \
             token is sent to an http:// address that is not on this machine.
@@ -42,7 +43,7 @@ struct GitCredentialCommand: ParsableCommand {
         switch operation {
         case "get": try get(GitCredential(ToolInput.read()))
         case "erase": try erase(GitCredential(ToolInput.read()))
-        case "capability": try StandardOutput.write("version 0\ncapability authtype\n")
+        case "capability": try StandardOutput.write("version 0\ncapability authtype\ncapability state\n")
         default: return
         }
     }
@@ -70,7 +71,14 @@ struct GitCredentialCommand: ParsableCommand {
     ) throws(AuthctlError) {
         let token: ToolToken
         do throws(AuthctlError) {
-            token = try ToolToken(TokenRequest(account: name, socket: connection.socket), from: &daemon)
+            let request = TokenRequest(account: name, socket: connection.socket)
+            let held = try ToolToken(request, from: &daemon)
+            if asked.wasRefused(held) {
+                try daemon.reportRejected(name, token: held.secret)
+                token = try ToolToken(request, from: &daemon)
+            } else {
+                token = held
+            }
         } catch {
             // git would ask for a password on the terminal, and there is none to type.
             if account == nil { try stop() }
@@ -84,12 +92,10 @@ struct GitCredentialCommand: ParsableCommand {
     }
 
     private func erase(_ asked: GitCredential) throws(AuthctlError) {
-        guard let url = asked.url, let secret = asked.secret else { return }
+        guard let url = asked.url, let secret = asked.secret, !secret.reveal().isEmpty else { return }
         var daemon = try connection.connect()
-        guard let name = try daemon.account(for: url, username: asked.username, named: account)?.name,
-            daemon.holds(secret.reveal(), in: name, socket: connection.socket)
-        else { return }
-        try daemon.reportRejected(name)
+        guard let name = try daemon.account(for: url, username: asked.username, named: account)?.name else { return }
+        try daemon.reportRejected(name, token: secret)
     }
 
     /// Warns about plain HTTP. A named account may be used for any other address.

@@ -15,11 +15,14 @@ struct SSHCommand {
     /// quotes. `$1` is the socket, `$2` a command.
     ///
     /// The traps keep the shell alive until the command has ended. It then removes the socket, which sshd does not.
-    /// sshd's own settings decide the umask of the socket (`StreamLocalBindMask`).
+    /// sshd's own settings decide the umask of the socket (`StreamLocalBindMask`). A shell that was killed leaves its
+    /// socket behind. The next one removes those of the same user at which nobody listens any more.
     private static let remoteScript =
         "trap : HUP INT QUIT TERM; trap \"rm -f $1\" EXIT; "
         + "test -S \"$1\" && test -O \"$1\" && chmod 600 \"$1\" "
         + "|| { echo \"authctl: error: sshd has not made the socket $1\" >&2; exit 69; }; "
+        + "if test -r /proc/net/unix; then for s in \(remoteFolder)/\(remotePrefix)*; do "
+        + "test -S \"$s\" && test -O \"$s\" && ! grep -qF \" $s\" /proc/net/unix && rm -f \"$s\"; done; fi; "
         + "AUTHREFRESH_SOCKET=$1; export AUTHREFRESH_SOCKET; "
         + "if test $# -gt 1; then \"${SHELL:-/bin/sh}\" -c \"$2\"; else \"${SHELL:-/bin/sh}\" -l; fi; exit $?"
 
@@ -42,15 +45,18 @@ struct SSHCommand {
             + ["--", host, remote.joined(separator: " ")]
     }
 
-    /// A new path for each connection, which nobody can guess. It is in /tmp, because we do not know where else the
-    /// user may write.
+    /// We do not know where else the user may write.
+    private static let remoteFolder = "/tmp"
+    private static let remotePrefix = "authctl-"
+
+    /// A new path for each connection, which nobody can guess.
     static func freshRemoteSocket() -> String {
         var random = SystemRandomNumberGenerator()
         let digits = (0..<2).map { _ in
             let half = String(random.next() as UInt64, radix: 16)
             return String(repeating: "0", count: 16 - half.count) + half
         }
-        return "/tmp/authctl-\(digits.joined())"
+        return "\(remoteFolder)/\(remotePrefix)\(digits.joined())"
     }
 
     /// Quotes one word for any shell. In fish, a backslash has a meaning even inside quotes.

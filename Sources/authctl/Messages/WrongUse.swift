@@ -51,6 +51,7 @@ enum WrongUse: Hashable, Sendable {
     case outputIsText
     /// Docker compares this text with its own (docker-credential-helpers, `errCredentialsNotFoundMessage`).
     case noDockerCredentials
+    case noDockerServer
     case passwordForNoAccount(server: String)
     case passwordForAccount(String, server: String)
     /// Google's libraries split the command at blanks.
@@ -100,6 +101,7 @@ extension WrongUse {
         case .notBound(let account): "the token of '\(account)' is not bound to a key, so there is no proof for it"
         case .outputIsText: "'--output' takes the text format only"
         case .noDockerCredentials: "credentials not found in native keychain"
+        case .noDockerServer: "no credentials server URL"
         case .passwordForNoAccount(let server):
             "authctl stores no passwords, and no account has the address '\(server)'"
         case .passwordForAccount(let account, let server):
@@ -152,9 +154,9 @@ extension WrongUse {
         case .userNotPrintable: "--user you@example.org"
         case .notBound(let account): "'authctl token \(account)' prints it without a proof"
         case .outputIsText: "leave out '--json'"
-        case .noDockerCredentials: ""
+        case .noDockerCredentials, .noDockerServer: ""
         case .passwordForNoAccount(let server):
-            "authctl account edit ACCOUNT --url https://\(server.drop { $0 == "/" })"
+            "authctl account edit ACCOUNT --url \(server.contains("://") ? server : "https://\(server.drop { $0 == "/" })")"
         case .passwordForAccount: "no login is needed there"
         case .unusableWord: "use a path without blanks and quotes: a link to authctl, or a shorter --socket"
         }

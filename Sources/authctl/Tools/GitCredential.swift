@@ -10,13 +10,20 @@ struct GitCredential {
     private(set) var takesAuthenticationTypes = false
     /// Whether the server has asked for a Bearer token.
     private(set) var hasBearerChallenge = false
+    /// Whether git asks again if the server refuses the answer, with the mark that the answer had.
+    private(set) var takesStates = false
+    /// When the token of the answer before ended, which the server has refused; nil: git asks for the first time. µs since 1970.
+    private(set) var refusedExpiry: Int64?
+
+    /// What begins our mark in `state[]`, among those of other helpers.
+    private static let mark = "authctl.expiresAtUSec="
 
     /// Reads a request.
     ///
     /// - Parameter text: lines of `key=value` up to an empty line.
     /// - Throws: `unusableDocument` for an invalid line.
     init(_ text: String) throws(AuthctlError) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: Self.endsLine).enumerated() {
             guard !line.isEmpty else { return }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
                 throw .unusableDocument(.toolInput(.noKeyValue(line: index + 1)))
@@ -25,14 +32,21 @@ struct GitCredential {
         }
     }
 
+    private static func endsLine(_ character: Character) -> Bool { character == "\n" || character == "\r\n" }
+
     private mutating func take(_ key: Substring, _ value: String) {
         switch key {
+        case "url": take(url: value)
         case "protocol": scheme = value.lowercased()
         case "host": host = value
         case "path": path = value
         case "username": username = value
         case "password", "credential": secret = SecretText(value)
-        case "capability[]": takesAuthenticationTypes = takesAuthenticationTypes || value == "authtype"
+        case "capability[]":
+            takesAuthenticationTypes = takesAuthenticationTypes || value == "authtype"
+            takesStates = takesStates || value == "state"
+        case "state[]":
+            if value.hasPrefix(Self.mark) { refusedExpiry = Int64(value.dropFirst(Self.mark.count)) }
         case "wwwauth[]":
             hasBearerChallenge = hasBearerChallenge || value.prefix { $0 != " " }.lowercased() == "bearer"
         // "Unrecognized attributes and capabilities are silently discarded."
@@ -40,11 +54,38 @@ struct GitCredential {
         }
     }
 
+    /// The parts of an address, "as if they were read in its place". A password in it is none of ours.
+    private mutating func take(url: String) {
+        guard let separator = url.firstRange(of: "://") else { return }
+        let rest = url[separator.upperBound...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let parts = authority.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        scheme = url[..<separator.lowerBound].lowercased()
+        host = parts.last.map(String.init)
+        username = parts.count == 2 ? parts[0].split(separator: ":").first.map(String.init) : nil
+        path = String(rest[authority.endIndex...])
+    }
+
+    /// Whether the server has refused this very token a moment ago.
+    func wasRefused(_ token: ToolToken) -> Bool { refusedExpiry == token.expiresAtUSec }
+
     /// The address that git wants to authenticate at; nil if git does not send it.
     var url: String? {
         guard let scheme, let host, !scheme.isEmpty, !host.isEmpty else { return nil }
+        // git takes escapes away here, too: "git.example.org%2F.evil.example" must not pass for another host's path.
+        guard !host.contains(where: { "/?#@\\".contains($0) || $0.isWhitespace }) else { return nil }
         let path = (path ?? "").prefix { $0 != "?" && $0 != "#" }.drop { $0 == "/" }
-        return path.isEmpty ? "\(scheme)://\(host)" : "\(scheme)://\(host)/\(path)"
+        return path.isEmpty ? "\(scheme)://\(host)" : "\(scheme)://\(host)/\(Self.escaped(path))"
+    }
+
+    /// The path as it stands in an address: git takes escapes away ("My%20Project").
+    private static func escaped(_ path: Substring) -> String {
+        path.utf8.map { byte in
+            // RFC 3986 §3.3, and what is an escape already.
+            let isPlain = (0x21...0x7E).contains(byte) && !"\"<>[\\]^`{|}".utf8.contains(byte)
+            let digits = String(byte, radix: 16, uppercase: true)
+            return isPlain ? String(UnicodeScalar(byte)) : (byte < 16 ? "%0" : "%") + digits
+        }.joined()
     }
 }
 
@@ -68,6 +109,13 @@ extension GitCredential {
             ]
         }
         lines.append(("password_expiry_utc", String(token.expiresAt)))
+        // git-credential(1), "continue": a refusal is not the end, but has git ask once more. Once, for a new token that is refused, too,
+        // is one that has no right.
+        if takesStates, refusedExpiry == nil {
+            lines += [
+                ("capability[]", "state"), ("state[]", "\(Self.mark)\(token.expiresAtUSec)"), ("continue", "1"),
+            ]
+        }
         return lines.map { "\($0)=\($1)\n" }.joined()
     }
 }

@@ -40,15 +40,17 @@ extension DaemonConnection {
 
     /// Reports that a service refused the account's token.
     ///
+    /// - Parameter token: the one that was refused; if the account has another one, nothing happens. Nil: the one that the account has.
     /// - Throws: `notFresh` if that brought no new token.
-    mutating func reportRejected(_ account: String) throws(AuthctlError) {
+    mutating func reportRejected(_ account: String, token: SecretText? = nil) throws(AuthctlError) {
         let reply = try ask(
             .reportRejected,
-            ReportRejected.Parameters(account: account),
+            ReportRejected.Parameters(account: account, accessToken: token?.reveal()),
             for: ReportRejected.Reply.self,
             patience: Self.refreshPatience,
             waitingFor: Self.server(of: account)
         )
+        guard reply.known != false else { return }
         guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
     }
 

@@ -69,8 +69,11 @@ extension DutyCalls {
         case .noAgent:
             reason = "'\(account)' asks you on the desktop first, and no agent runs that could ask"
             hint = "systemctl --user start authrefresh-agent"
-        case .tooMany:
+        case .tooMany(.ofAll):
             throw VarlinkError(LimitExceededError(.confirmations, maximum: CallerLimits.confirmationsMax))
+        case .tooMany(.ofProgram):
+            let maximum = CallerLimits.confirmationsOfProgramMax
+            throw VarlinkError(LimitExceededError(.confirmationsOfProgram, maximum: maximum))
         }
         throw VarlinkError(PermissionDeniedError(reason: reason, hint: hint))
     }

@@ -15,8 +15,12 @@ enum ConfirmationOutcome: Hashable, Sendable {
     case unanswered
     /// No agent is connected that could ask.
     case noAgent
-    /// The user already has too many open questions.
-    case tooMany
+    /// The user already has too many open questions, from all programs or from this one.
+    case tooMany(Limit)
+
+    enum Limit: Hashable, Sendable {
+        case ofAll, ofProgram
+    }
 }
 
 /// The questions to the user, and the answers that apply to later calls. They are kept only in memory.
@@ -109,8 +113,10 @@ struct Confirmations {
     func known(_ question: ConfirmationQuestion, at now: Moment) -> ConfirmationOutcome? {
         if let known = standing[question], known.isValid(at: now) { return known.outcome }
         if agents.isEmpty { return .noAgent }
-        let isOpen = open.values.contains { $0.question == question }
-        return isOpen || open.count < CallerLimits.confirmationsMax ? nil : .tooMany
+        if open.values.contains(where: { $0.question == question }) { return nil }
+        let own = open.values.count { $0.question.program == question.program }
+        guard own < CallerLimits.confirmationsOfProgramMax else { return .tooMany(.ofProgram) }
+        return open.count < CallerLimits.confirmationsMax ? nil : .tooMany(.ofAll)
     }
 
     /// Adds a waiting caller.

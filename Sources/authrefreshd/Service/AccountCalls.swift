@@ -98,11 +98,12 @@ struct AccountCalls: DutyCalls {
                 UpdateAccount.Reply(settings: AccountSettings($0.account))
             }
         }
+        let before = coordinator.tokenFiles.file(of: snapshot.account.id)
         guard let updated = try stored(AccountChanges.update(snapshot.account.id, by: change, on: coordinator)) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
         // A caller that has set a file name will look for the file next.
-        coordinator.tokenFiles.whenSettled {
+        coordinator.tokenFiles.whenSettled([before, updated.account.delivery.file]) {
             responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
         }
     }
@@ -169,8 +170,9 @@ struct AccountCalls: DutyCalls {
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
         let id = try shownAccount(asked.account, on: coordinator).id
+        let file = coordinator.tokenFiles.file(of: id)
         try stored(AccountChanges.remove(id, on: coordinator))
-        coordinator.tokenFiles.whenSettled { responder.reply(RemoveAccount.Reply()) }
+        coordinator.tokenFiles.whenSettled([file]) { responder.reply(RemoveAccount.Reply()) }
     }
 
     /// Reads the named accounts, or a page of all of them.

@@ -151,7 +151,9 @@ struct GrantCalls: DutyCalls {
         try beginServerCall(on: coordinator) { coordinator in
             var signOut = AccountSignOut(request, of: snapshot)
             let report = await signOut.run(on: coordinator)
-            coordinator.tokenFiles.whenSettled { responder.reply(SignOut.Reply(report)) }
+            coordinator.tokenFiles.whenSettled([snapshot.account.delivery.file]) {
+                responder.reply(SignOut.Reply(report))
+            }
         }
     }
 }

@@ -301,17 +301,39 @@ struct TokenCalls: DutyCalls {
             guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
             return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
         }
-        var event = Event.accessTokenRejected
-        if let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims) {
+        let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
+        let isKnown = try asked.accessToken.map { token throws(VarlinkError) in
+            try isHeld(checked(secret: token, field: "accessToken"), for: target, of: snapshot, on: coordinator)
+        }
+        guard isKnown != false else {
+            return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus, known: false))
+        }
+        var event = Event.accessTokenRejected(issuedAt: isKnown == nil ? nil : snapshot.state.accessToken?.issuedAt)
+        if let target {
             let held = try stored(coordinator.records.targetRecord(target, of: snapshot.account.id))
-            guard held?.times.mayBeRejected(at: snapshot.at) == true else {
+            guard isKnown ?? (held?.times.mayBeRejected(at: snapshot.at) == true) else {
                 return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
             }
             event = .targetRejected(target)
         }
         wait(for: snapshot, after: event, responder, on: coordinator) {
-            ReportRejected.Reply(status: $0.wireStatus)
+            ReportRejected.Reply(status: $0.wireStatus, known: isKnown)
         }
+    }
+
+    /// Whether the account has this token now.
+    private func isHeld(
+        _ token: Secret,
+        for target: TokenTarget?,
+        of snapshot: AccountSnapshot,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> Bool {
+        let id = snapshot.account.id
+        guard let target else {
+            guard snapshot.state.accessToken != nil else { return false }
+            return try stored(coordinator.records.accessToken(of: id))?.secret == token
+        }
+        return try stored(coordinator.records.accessToken(of: id, for: target))?.secret == token
     }
 
     /// Makes a refresh request the claims, and replies with the result.

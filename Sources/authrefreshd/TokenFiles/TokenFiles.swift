@@ -57,7 +57,9 @@ struct TokenFiles {
     private var leftovers: Set<String> = []
     private var sweeps = false
     private var isBusy = false
-    /// Called when everything requested before has been done or tried.
+    /// The files of the batch under way.
+    private var busy: Set<String> = []
+    /// Called when everything requested of their files before has been done or tried.
     private var listeners: [@Sendable () -> Void] = []
     /// Listeners that came after the current batch began.
     private var laterListeners: [@Sendable () -> Void] = []
@@ -150,6 +152,7 @@ struct TokenFiles {
     mutating func nextBatch() -> Batch? {
         guard !isBusy, !waiting.isEmpty || sweeps else { return nil }
         isBusy = true
+        busy = Set(waiting.keys)
         defer {
             waiting = [:]
             sweeps = false
@@ -173,6 +176,7 @@ struct TokenFiles {
     /// - Returns: the news for the journal; nil for none.
     mutating func ended(_ batch: Batch, _ faults: [String: TokenFolder.Fault]?, at now: Moment) -> News? {
         isBusy = false
+        busy = []
         let hadFailed = failedAt != nil
         var first: News?
         for job in batch.jobs {
@@ -203,10 +207,17 @@ struct TokenFiles {
         entries[owner]?.writtenAt = job.contents == nil ? nil : now.wall
     }
 
-    /// Calls `done` when everything requested now has been done, or was tried for `tokenFileTime`.
-    mutating func whenSettled(_ done: @escaping @Sendable () -> Void) {
-        if !isBusy, waiting.isEmpty { return done() }
-        if isBusy, !waiting.isEmpty { laterListeners.append(done) } else { listeners.append(done) }
+    /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`. Nobody waits for
+    /// another account's file.
+    mutating func whenSettled(_ files: [TokenFile?], _ done: @escaping @Sendable () -> Void) {
+        let names = files.compactMap { $0?.name }
+        if isBusy, names.contains(where: { waiting[$0] != nil }) {
+            laterListeners.append(done)
+        } else if names.contains(where: { busy.contains($0) || waiting[$0] != nil }) {
+            listeners.append(done)
+        } else {
+            done()
+        }
     }
 
     /// The status of an account's file; nil if it has none.

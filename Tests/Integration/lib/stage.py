@@ -176,11 +176,11 @@ class Stage:
     def revoke(self):
         self.issuer.ask(f"grants/{self.family}/revoke-access-tokens", {})
 
-    def run(self, *words, **environment):
+    def run(self, *words, input="", **environment):
         # A session of its own has no terminal that a program could ask on.
         return subprocess.run(
-            words, env={**self.environment, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=PATIENCE * 2, start_new_session=True,
+            words, env={**self.environment, **environment}, input=input, capture_output=True, text=True, timeout=PATIENCE * 2,
+            start_new_session=True,
         )  # fmt: skip
 
     def succeeds(self, text, *words, **environment):

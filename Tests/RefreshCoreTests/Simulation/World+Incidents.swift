@@ -41,7 +41,9 @@ extension World {
         case .callerComes:
             // The shell asks only if there is no token to give.
             if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.tokenNeeded) }
-        case .accessTokenRejected: try tell(.accessTokenRejected)
+        case .accessTokenRejected:
+            let named = random.chance(0.5) ? machine.state.accessToken?.issuedAt : nil
+            try tell(.accessTokenRejected(issuedAt: named))
         case .targetWanted, .targetRejected: try askForTarget(isRejected: incident == .targetRejected)
         case .personAsks: try tell(.refreshRequested)
         case .userSignsOut: if random.chance(0.2) { try signOut() }

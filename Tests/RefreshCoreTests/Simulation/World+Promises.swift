@@ -32,8 +32,9 @@ extension World {
         let sends = effects.contains { if case .send = $0 { true } else { false } }
         guard sends, event != .refreshRequested, case .backingOff(let backOff) = old.phase else { return }
         guard backOff.failure.failureClass == .unanswered, old.isRotating != false, climate.policy.rotationGrace == nil,
-            event != .accessTokenRejected, let held = old.accessToken
+            let held = old.accessToken
         else { return }
+        if case .accessTokenRejected = event { return }
         let isLate = held.timeToReserve(at: clock.now) == .zero
         let isDying = old.refreshToken?.timeToKeepAlive(at: clock.now) == .zero
         try require(isLate || isDying || backOff.kind == .transient, "a token in doubt is sent again too early")
