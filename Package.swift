@@ -388,7 +388,7 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "authimport", "AuthRefreshInterface", "CommandLineProgram", "MovingIn", "QRCode",
+                "authctl", "authimport", "AuthRefreshInterface", "CLinux", "CommandLineProgram", "MovingIn", "QRCode",
                 "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -98,25 +98,30 @@ extension AccountSearch {
     private mutating func searchOIDCAgent() {
         // `oidc-gen -p` takes a word without a slash as the name of an account.
         if let file = request.file {
-            return accounts.append(oidcAgentAccount(file.contains("/") ? file : "./" + file))
+            return accounts.append(oidcAgentAccount(file.contains("/") ? file : "./" + file, path: file))
         }
         let own = environmentValue("OIDC_CONFIG_DIR").map { [$0] }
-        let folders = own ?? [home + "/.config/oidc-agent", home + "/.oidc-agent"]
         // oidc-agent uses the first folder that exists.
-        guard let names = folders.lazy.map(SourceFile.names).first(where: { !$0.isEmpty }) else { return }
-        accounts += OIDCAgentAccount.names(among: names).map(oidcAgentAccount)
+        let folders = own ?? [home + "/.config/oidc-agent", home + "/.oidc-agent"]
+        guard let folder = folders.first(where: { !SourceFile.names(in: $0).isEmpty }) else { return }
+        accounts += OIDCAgentAccount.names(among: SourceFile.names(in: folder)).map { name in
+            oidcAgentAccount(name, path: folder + "/" + name)
+        }
     }
 
-    /// The account that oidc-gen prints.
-    ///
-    /// - Parameter name: an account's name, or the path of a file, as for `oidc-gen -p`.
-    private func oidcAgentAccount(_ name: String) -> FoundAccount {
+    /// - Parameters:
+    ///   - name: an account's name, or the path of a file as `oidc-gen -p` takes it.
+    ///   - path: where the file is.
+    private func oidcAgentAccount(_ name: String, path: String) -> FoundAccount {
         let password = request.passwordFile.map { ["--pw-file=\($0)"] } ?? []
         let command = SourceCommand(words: ["oidc-gen"] + password + ["-p", name])
+        let origin = "oidc-gen -p \(name)"
         let sourceName = name.split(separator: "/").last.map(String.init) ?? name
-        return FoundAccount(locked: .oidcAgent, sourceName: sourceName, origin: "oidc-gen -p \(name)") {
+        return FoundAccount(locked: .oidcAgent, sourceName: sourceName, origin: origin) {
             () throws(MovingInError) in
-            try OIDCAgentAccount.account(in: try command.output(), origin: "oidc-gen -p \(name)")
+            var account = try OIDCAgentAccount.account(in: try command.output(), origin: origin)
+            account.origin = path
+            return account
         }
     }
 

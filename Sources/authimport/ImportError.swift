@@ -147,6 +147,8 @@ extension MovingInError {
     fileprivate var hint: String? {
         switch self {
         case .encrypted(_, let hint): hint
+        case .programFailed(let origin, "oidc-gen", _):
+            "try it yourself: \(origin); without a terminal: --password-file FILE"
         case .programFailed(let origin, _, _): "try it yourself: \(origin)"
         case .wrongFormat, .tooLarge, .tooManyAccounts, .unreadable, .programMissing, .programTimedOut: nil
         }

@@ -36,7 +36,10 @@ extension SourceProgram {
     /// The command that stops it.
     func stop(_ sourceName: String) -> String {
         switch self {
-        case .oidcAgent: "oidc-add --remove \(sourceName), or stop the agent: oidc-agent -k"
+        case .oidcAgent:
+            "oidc-add --remove \(sourceName), or stop the agent: oidc-agent -k"
+                + (environmentValue("OIDC_SOCK") == nil
+                    ? "; without the variable OIDC_SOCK the agent cannot be asked which accounts it has" : "")
         case .muttOAuth2: "quit mutt, and stop the timer or the loop that runs mbsync"
         case .pizauth: "pizauth shutdown"
         case .gcloud, .azureCLI: "wait until \(title) has ended"
@@ -50,8 +53,7 @@ extension SourceProgram {
         let origin = account.origin
         return switch self {
         // `oidc-gen --delete` and `gcloud … revoke` also revoke the grant.
-        case .oidcAgent:
-            ["delete the file of '\(sourceName)' in oidc-agent's folder ('oidc-gen --delete' would revoke the grant)"]
+        case .oidcAgent: ["rm \(ShellWord.quoted(origin)) ('oidc-gen --delete' would revoke the grant)"]
         case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm \(ShellWord.quoted(origin))"]
         case .pizauth: ["delete the block of '\(sourceName)' from '\(origin)'", "pizauth reload"]
         case .gcloud:

@@ -4,8 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authctl import` against a real daemon and a real authorization server; the other program is an `oidc-gen` that prints what oidc-agent
-/// 4.2 prints. One at a time, because the process table is the whole machine's.
+/// `authctl import` against a real daemon and a real authorization server; the other programs are an `oidc-gen` that prints what oidc-agent
+/// 4.2 prints, and a copy of mutt_oauth2.py with a command that opens its file. `Tests/Integration/moving-in` has the real ones. One at a
+/// time, because the process table is the whole machine's.
 @Suite(.serialized) struct MovingInTests {
     @Test func `an account is moved with its grant, refreshed once, and ready for programs`() async throws {
         try await withIssuer { issuer, url in
@@ -25,7 +26,8 @@ import Testing
             let moved = try await OtherProgram.importing(stage, "work")
             #expect(moved.end == .exited(0), "\(moved)")
             #expect(moved.output.hasPrefix("work: taken over from oidc-agent, and refreshed once\n"), "\(moved)")
-            #expect(moved.output.contains("delete the file of 'work'"), "\(moved)")
+            let file = stage.folder.path + "/.config/oidc-agent/work"
+            #expect(moved.output.contains("rm '\(file)' ('oidc-gen --delete' would revoke the grant)"), "\(moved)")
             #expect(!(moved.output + moved.errors).contains(grant.refreshToken))
             #expect(await issuer.counters.refreshes == 1)
 
@@ -56,6 +58,7 @@ import Testing
             #expect(refused.end == .exited(75), "\(refused)")
             #expect(refused.errors.contains("oidc-agent is running (oidc-agent, process \(running.pid))"), "\(refused)")
             #expect(refused.errors.contains("oidc-add --remove work"), "\(refused)")
+            #expect(refused.errors.contains("without the variable OIDC_SOCK"), "\(refused)")
             #expect(try await stage.statuses().isEmpty)
             #expect(await issuer.counters.refreshes == 0)
             #expect(try await OtherProgram.importing(stage, "work").end == .exited(0))
@@ -107,9 +110,84 @@ import Testing
         #expect(try await stage.statuses().map(\.account) == ["moved"])
         #expect(try await daemon.terminate() == .exited(0))
     }
+
+    @Test func `the password of oidc-gen comes from a file that it reads itself`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try OtherProgram.keep("work", issuer: url, refreshToken: grant.refreshToken, in: stage)
+            try stage.folder.write("correct horse", to: "password")
+            try stage.folder.write("horse", to: "wrong")
+            let folder = stage.folder.path
+            let wrong = try await OtherProgram.importing(stage, "work", "--password-file", "\(folder)/wrong")
+            #expect(wrong.end == .exited(75), "\(wrong)")
+            #expect(wrong.errors.contains("'oidc-gen' failed with status 7"), "\(wrong)")
+            #expect(wrong.errors.contains("without a terminal: --password-file FILE"), "\(wrong)")
+            let moved = try await OtherProgram.importing(stage, "work", "--password-file", "\(folder)/password")
+            #expect(moved.end == .exited(0), "\(moved)")
+            #expect(await issuer.counters.refreshes == 1)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `an encrypted token file is opened by its script, and only when it is taken over`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try OtherProgram.keepEncrypted(issuer: url, refreshToken: grant.refreshToken, in: stage)
+            let opened = stage.folder.path + "/opened"
+
+            let table = try await OtherProgram.importing(stage, "--dry-run")
+            #expect(table.output.contains("tokens  mutt_oauth2  encrypted  grant and settings"), "\(table)")
+            #expect(!FileManager.default.fileExists(atPath: opened))
+
+            let moved = try await OtherProgram.importing(stage, "tokens")
+            #expect(moved.end == .exited(0), "\(moved)")
+            #expect(moved.output.contains("rm '\(stage.folder.path)/tokens'"), "\(moved)")
+            #expect(!(moved.output + moved.errors).contains(grant.refreshToken))
+            #expect(FileManager.default.fileExists(atPath: opened))
+            #expect(await issuer.counters.refreshes == 1)
+            #expect(try await stage.authctl("token", "tokens").end == .exited(0))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `an encrypted token file is left alone without a script, or if its command fails`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try OtherProgram.keepEncrypted(issuer: url, refreshToken: grant.refreshToken, in: stage)
+            try stage.folder.write("#!/bin/sh\nexit 3\n", to: "bin/unlock", mode: 0o700)
+            let locked = try await OtherProgram.importing(stage, "tokens")
+            #expect(locked.end == .exited(75), "\(locked)")
+            #expect(locked.errors.contains("'unlock' failed with status 3"), "\(locked)")
+            try FileManager.default.removeItem(atPath: stage.folder.path + "/bin/mutt_oauth2.py")
+            let alone = try await OtherProgram.importing(stage, "tokens")
+            #expect(alone.end == .exited(65), "\(alone)")
+            #expect(alone.errors.contains("its DECRYPTION_PIPE decrypts the file"), "\(alone)")
+            #expect(try await stage.statuses().isEmpty)
+            #expect(await issuer.counters.refreshes == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `its texts call authctl by the name that a shell finds`() async throws {
+        let stage = try DaemonStage()
+        try stage.folder.write("", to: "bin/other")
+        let link = stage.folder.path + "/bin/authrefreshctl"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: Program.products + "/authctl")
+        let environment = stage.environment.merging(["PATH": stage.folder.path + "/bin"]) { $1 }
+        let program = try Program(link, ["import", "work"], environment: environment)
+        #expect(try await program.ended() == .exited(4))
+        let hint = "authctl: hint: authrefreshctl import --dry-run shows the accounts"
+        #expect(program.errors.all.last == hint, "\(program.errorText)")
+    }
 }
 
-/// A folder of oidc-agent's, and a program that reads it.
+/// What other programs keep, and stand-ins for the programs that open it.
 private enum OtherProgram {
     /// Writes an account and the `oidc-gen` that prints it.
     static func keep(_ name: String, issuer: String, refreshToken: String, in stage: DaemonStage) throws {
@@ -117,20 +195,39 @@ private enum OtherProgram {
             {"name": "\(name)", "issuer_url": "\(issuer)", "client_id": "app", "client_secret": "",
              "refresh_token": "\(refreshToken)", "scope": "openid", "redirect_uris": ["http://localhost:4242"]}
             """
-        let program = "#!/bin/sh\n[ \"$1\" = -p ] && exec cat \"$HOME/.config/oidc-agent/$2\"\n"
-        for folder in [".config/oidc-agent", "bin"] {
-            try FileManager.default.createDirectory(
-                atPath: stage.folder.path + "/" + folder,
-                withIntermediateDirectories: true
-            )
-        }
+        let program = """
+            #!/bin/sh
+            case $1 in
+                --pw-file=*) [ "$(cat "${1#--pw-file=}")" = "correct horse" ] || exit 7; shift ;;
+            esac
+            [ "$1" = -p ] && exec cat "$HOME/.config/oidc-agent/$2"
+            """
         try stage.folder.write(account, to: ".config/oidc-agent/\(name)")
         try stage.folder.write("", to: ".config/oidc-agent/issuer.config")
-        try stage.folder.write(program, to: "bin/oidc-gen")
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755],
-            ofItemAtPath: stage.folder.path + "/bin/oidc-gen"
-        )
+        try stage.folder.write(program, to: "bin/oidc-gen", mode: 0o700)
+    }
+
+    /// Writes a token file of mutt_oauth2.py, the script whose command opens it, and mutt's settings, which name both.
+    static func keepEncrypted(issuer: String, refreshToken: String, in stage: DaemonStage) throws {
+        let token = """
+            {"registration": "own", "authflow": "devicecode", "email": "jane@example.org",
+             "refresh_token": "\(refreshToken)"}
+            """
+        let script = """
+            ENCRYPTION_PIPE = ['base64']
+            DECRYPTION_PIPE = ['unlock', '--decode']
+            registrations = {
+                'own': {
+                    'token_endpoint': '\(issuer)/token',
+                    'client_id': 'app',
+                },
+            }
+            """
+        try stage.folder.write(Data(token.utf8).base64EncodedString(), to: "tokens")
+        try stage.folder.write(script, to: "bin/mutt_oauth2.py", mode: 0o700)
+        try stage.folder.write("#!/bin/sh\n: > \"$HOME/opened\"\nexec base64 \"$1\"\n", to: "bin/unlock", mode: 0o700)
+        let settings = "set imap_oauth_refresh_command = \"mutt_oauth2.py ~/tokens\"\n"
+        try stage.folder.write(settings, to: ".muttrc")
     }
 
     static func importing(_ stage: DaemonStage, _ arguments: String...) async throws -> CommandOutcome {

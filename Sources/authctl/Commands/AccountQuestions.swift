@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
 
@@ -207,8 +208,8 @@ struct AccountQuestions {
 
     /// A path with `~` expanded, as people type it for a shell.
     private static func path(_ text: String) -> String {
-        guard text.hasPrefix("~/"), let home = unsafe getenv("HOME") else { return text }
-        return unsafe String(cString: home) + text.dropFirst()
+        guard text.hasPrefix("~/"), let home = environmentValue("HOME") else { return text }
+        return home + text.dropFirst()
     }
 
     /// Asks for what the provider requires, and for the purpose of the tokens.
