@@ -96,7 +96,7 @@ struct RefreshStep {
         policy.forgetAfter.map { RefreshTokenTimes(issuedAt: moment, lifetime: $0, isExtendedByUse: false) }
     }
 
-    var isSignOutDue: Bool { state.signOut?.remaining(at: now) == .zero }
+    var isSignOutDue: Bool { state.isSignOutDue(at: now) }
 
     /// Has the account woken in time for its sign-out and for the word before.
     mutating func includeSignOutInDeadline() {
