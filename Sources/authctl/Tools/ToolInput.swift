@@ -37,7 +37,7 @@ extension DaemonConnection {
         return found.account.map { ($0, found.username, found.bearer ?? false) }
     }
 
-    /// Reports that a service refused the account's token.
+    /// Reports that a service refused the account's token. An account that is signed out has none any more.
     ///
     /// - Throws: `notFresh` if that brought no new one.
     mutating func reportRejected(_ account: String) throws(AuthctlError) {
@@ -48,7 +48,7 @@ extension DaemonConnection {
             patience: Self.refreshPatience,
             waitingFor: Self.server(of: account)
         )
-        guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
+        guard [.success, .signedOut].contains(reply.status.refreshExitStatus) else { throw .notFresh(reply.status) }
     }
 
     /// Whether `secret` is the token that the account has now. One without a token has no such secret.
