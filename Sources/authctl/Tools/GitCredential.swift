@@ -14,7 +14,9 @@ struct GitCredential {
     /// - Parameter text: lines of `key=value` up to an empty one.
     /// - Throws: `unusableDocument` for a line that is none.
     init(_ text: String) throws(AuthctlError) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // By scalars: to a Character, CR and LF are one, and a line that ends so would take in the next.
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.map(Substring.init).enumerated() {
             guard !line.isEmpty else { return }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
                 throw .unusableDocument(.toolInput(.noKeyValue(line: index + 1)))
