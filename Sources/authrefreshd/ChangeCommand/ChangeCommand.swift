@@ -10,9 +10,11 @@ struct ChangeCommand: Equatable, Sendable {
     var events: Set<String>?
     var timeLimit = Duration.seconds(30)
 
-    static let timeLimits = Duration.seconds(1) ... .seconds(600)
+    /// How long a command may be let run: it is to tell of a change, not to work on it.
+    static let commandTimeMax = Duration.seconds(600)
+    static let timeLimits = Duration.seconds(1)...commandTimeMax
     /// Bytes of all words together: some hundred, and far below what systemd takes.
-    static let longest = 16 << 10
+    static let commandBytesMax = 16 << 10
 
     func isWanted(_ event: String) -> Bool {
         events?.contains(event) ?? (event != "refresh-started")
