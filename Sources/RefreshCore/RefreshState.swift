@@ -98,9 +98,16 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
+    /// How long the owner still lets the account hold tokens; nil if for good.
+    package func timeToSignOut(at now: Moment) -> Duration? { signOut?.remaining(at: now) }
+
+    /// Whether the time of the account is over. From then on nobody gets a token of it, even if a full disk still keeps it from being
+    /// erased.
+    package func isSignOutDue(at now: Moment) -> Bool { timeToSignOut(at: now) == .zero }
+
     /// Whether the access token has at least `minimumValidity` left at `now`.
     package func holdsAccessToken(for minimumValidity: Duration, at now: Moment) -> Bool {
-        guard let remaining = accessToken?.remaining(at: now) else { return false }
+        guard !isSignOutDue(at: now), let remaining = accessToken?.remaining(at: now) else { return false }
         return remaining > .zero && remaining >= minimumValidity
     }
 }

@@ -101,7 +101,7 @@ struct RefreshStep {
         policy.forgetAfter.map { RefreshTokenTimes(issuedAt: moment, lifetime: $0, isExtendedByUse: false) }
     }
 
-    var isSignOutDue: Bool { state.signOut?.remaining(at: now) == .zero }
+    var isSignOutDue: Bool { state.isSignOutDue(at: now) }
 
     /// Moves the deadline forward if the sign-out, or its announcement, comes earlier.
     mutating func includeSignOutInDeadline() {

@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import DemoIssuer
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -51,6 +52,48 @@ struct SignOutTests {
                 #expect(try await stage.authctl("token", "work").end == .exited(5))
             }
             #expect(daemon.logText.contains("AUTHREFRESH_REASON=forgetAfter"))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `nobody gets a token once the time is over, though a full disk keeps it from being erased`() async throws
+    {
+        var policy = GrantPolicy()
+        policy.refreshesIDTokens = true
+        try await withIssuer(policy: policy) { issuer, url in
+            let stage = try DaemonStage()
+            let order = stage.folder.path + "/order"
+            let daemon = try await stage.start(environment: [
+                "LD_PRELOAD": Program.products + "/libFaultyFiles.so", "FAULTY_FILES": stage.stateDirectory,
+                "FAULTY_FILES_ORDER": order,
+            ])
+            let grant = try await issuer.issueGrant(clientID: "app", scope: "openid demo")
+            let settings = AccountSettings(name: "work", issuer: url, clientId: "app") {
+                ($0.scopes, $0.forgetAfterSec, $0.tokenFile) = (["openid", "demo"], 8, "work")
+            }
+            let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant.refreshToken)
+            _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
+            let calls = [
+                ["work"], ["work", "--id-token"], ["work", "--scope", "demo"], ["work", "--min-validity", "9s"],
+            ]
+            for call in calls { #expect(try await stage.authctl(["token"] + call).end == .exited(0), "\(call)") }
+            let file = stage.folder.path + "/run/authrefreshd/tokens/work"
+            #expect(FileManager.default.fileExists(atPath: file))
+            let end = try #require(try await stage.status("work").signOutAtUSec)
+            // ENOSPC.
+            try stage.folder.write("errno 28", to: "order")
+            try await Task.sleep(until: .ending(end))
+            for call in calls {
+                let refused = try await stage.authctl(["token"] + call)
+                #expect(refused.end == .exited(75) && refused.output.isEmpty, "\(call): \(refused)")
+                #expect(refused.errors.contains("no space is left for the store"), "\(refused.errors)")
+            }
+            let patience = ContinuousClock.now + .seconds(20)
+            while FileManager.default.fileExists(atPath: file), ContinuousClock.now < patience {}
+            #expect(!FileManager.default.fileExists(atPath: file))
+            try FileManager.default.removeItem(atPath: order)
+            try await daemon.says("the store can be used again")
+            #expect(try await stage.authctl("token", "work").end == .exited(5))
             #expect(try await daemon.terminate() == .exited(0))
         }
     }

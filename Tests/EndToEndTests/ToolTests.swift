@@ -78,6 +78,8 @@ struct ToolTests {
                 try JSONSerialization.jsonObject(with: Data(google.output.utf8)) as? [String: Any]
             )
             #expect(answer["id_token"] as? String == token.token && answer["success"] as? Bool == true)
+            let signedOut = try await stage.authctl("kube-credential", "idle")
+            #expect(signedOut.end == .exited(5) && signedOut.errors.contains("'idle' is signed out"), "\(signedOut)")
             let failed = try await stage.authctl("google-executable", "idle")
             #expect(failed.end == .exited(0) && failed.errors.isEmpty)
             #expect(failed.output.contains(#""success":false"#) && failed.output.contains("'idle'"))
@@ -175,6 +177,9 @@ struct ToolTests {
             #expect(try await docker("erase", "ghcr.example.org").end == .exited(0))
             #expect(try await stage.acquire("work").accessToken != token)
             #expect(await issuer.counters.refreshes == 1)
+            // A token that an account does not have is none that could be refused.
+            let idle = try await docker("erase", "git.example.org")
+            #expect(idle == CommandOutcome(output: "", errors: "", end: .exited(0)))
             let stored = try await docker("store", #"{"ServerURL":"ghcr.example.org","Username":"x","Secret":"y"}"#)
             #expect(stored.end == .exited(1) && stored.output.contains("stores no passwords"))
         }

@@ -49,6 +49,17 @@ struct RefreshMachineSignOutTests {
         #expect(machine.state.accessToken == nil)
     }
 
+    @Test func `nobody gets a token once the time is over, though the account still has one`() throws {
+        var machine = signedIn()
+        _ = try run(&machine, until: start.later(.seconds(28_790)))
+        let token = try #require(machine.state.accessToken)
+        let end = start.later(.seconds(28_800))
+        #expect(token.remaining(at: end) > .zero)
+        #expect(machine.state.holdsAccessToken(for: .zero, at: start.later(.seconds(28_799))))
+        #expect(!machine.state.holdsAccessToken(for: .zero, at: end))
+        #expect(machine.state.isSignOutDue(at: end) && machine.state.timeToSignOut(at: end) == .zero)
+    }
+
     @Test func `a sign-in before the sign-out restarts its time`() throws {
         var machine = signedIn()
         _ = try run(&machine, until: start.later(.seconds(25_000)))

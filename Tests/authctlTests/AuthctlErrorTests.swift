@@ -66,6 +66,12 @@ import Testing
         #expect(report.text.split(separator: "\n").dropFirst().allSatisfy { $0.hasPrefix("authctl: hint: ") })
     }
 
+    @Test(arguments: [EEXIST, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOENT, ENOTDIR])
+    func `a file that cannot be written comes with what helps`(number: Int32) {
+        let report = AuthctlError.cannotCreateFile(path: "f", errno: number).report
+        #expect(report.hints.count == 1)
+    }
+
     @Test func `a change is reported together with a later failure`() {
         let refusal = Refusal(name: SignedOutError.name, parameters: #"{"account":"work","hint":"do this"}"#)
         let error = AuthctlError.keptButNotFresh(done: "'work' was added", cause: .refused(refusal))

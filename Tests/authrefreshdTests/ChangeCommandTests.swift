@@ -144,4 +144,20 @@ struct ChangeCommandTests {
             #expect(error?.description.contains(complaint) == true, "\(text): \(String(describing: error))")
         }
     }
+
+    /// `commandBytesMax`, `commandTimeMax`.
+    @Test func `the command of on_change has commandBytesMax bytes, and commandTimeMax to run, and no more`() throws {
+        let program = "/bin/tell"
+        let longest = String(repeating: "a", count: ChangeCommand.commandBytesMax - program.utf8.count)
+        let read = try configuration("on_change: [\(program), \(longest)]\non_change_time_limit: 600s\n")
+        #expect(read.changeCommand?.words == [program, longest])
+        #expect(read.changeCommand?.timeLimit == ChangeCommand.commandTimeMax)
+        for (text, complaint) in [
+            ("on_change: [\(program), \(longest)a]", "has more than 16384 bytes"),
+            ("on_change: [\(program)]\non_change_time_limit: 601s", "1s to 10m"),
+        ] {
+            let error = #expect(throws: ConfigurationError.self) { try configuration(text) }
+            #expect(error?.description.contains(complaint) == true, "\(String(describing: error))")
+        }
+    }
 }

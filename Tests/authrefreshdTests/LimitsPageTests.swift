@@ -84,6 +84,8 @@ struct LimitsPageTests {
             "tokenFileRetry": text(CallerLimits.tokenFileRetry),
             "changeCommandsMax": text(CallerLimits.changeCommandsMax),
             "changesWaitingMax": text(CallerLimits.changesWaitingMax),
+            "commandBytesMax": text(ChangeCommand.commandBytesMax),
+            "commandTimeMax": text(ChangeCommand.commandTimeMax),
             "measuredAccountsMax": text(CallerLimits.measuredAccountsMax),
             "findingsMax": text(CallerLimits.findingsMax),
             "diagnosesMax": text(CallerLimits.diagnosesMax),

@@ -211,8 +211,18 @@ extension AuthctlError {
         return Report(
             status: status,
             message: "cannot write '\(path)': \(systemText(number))",
-            hints: number == EEXIST ? ["an existing file is never replaced: choose another name"] : []
+            hints: [hint(forFile: number)].compactMap(\.self)
         )
+    }
+
+    private static func hint(forFile number: Int32) -> String? {
+        switch number {
+        case EEXIST: "an existing file is never replaced: name another"
+        case EACCES, EPERM, EROFS: "name a file in a folder that you can write to"
+        case ENOSPC, EDQUOT: "free some space there, or name a file on another disk"
+        case ENOENT, ENOTDIR: "make its folder first"
+        default: nil
+        }
     }
 }
 

@@ -38,7 +38,7 @@ extension DaemonConnection {
         return found.account.map { ($0, found.username, found.bearer ?? false) }
     }
 
-    /// Reports that a service refused the account's token.
+    /// Reports that a service refused the account's token. An account that is signed out has none any more.
     ///
     /// - Parameter token: the one that was refused; if the account has another one, nothing happens. Nil: the one that the account has.
     /// - Throws: `notFresh` if that brought no new token.
@@ -51,7 +51,7 @@ extension DaemonConnection {
             waitingFor: Self.server(of: account)
         )
         guard reply.known != false else { return }
-        guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
+        guard [.success, .signedOut].contains(reply.status.refreshExitStatus) else { throw .notFresh(reply.status) }
     }
 
     /// Whether `secret` is the account's current token; false if the account has no token.

@@ -19,6 +19,11 @@ final class AccountRecords {
         didSet { tellReader() }
     }
 
+    /// Whether nothing can be written: what is over by its time still stands in the store then.
+    private var isStoreFailing = false {
+        didSet { tellReader() }
+    }
+
     init(store: AccountStore) {
         self.store = store
         tokenReader = store.tokenReader
@@ -172,8 +177,13 @@ final class AccountRecords {
         if hasFoundDamage { hasFoundDamage = false }
     }
 
+    /// The store has failed, or can be written again.
+    func note(isStoreFailing: Bool) {
+        if self.isStoreFailing != isStoreFailing { self.isStoreFailing = isStoreFailing }
+    }
+
     /// The socket's thread answers directly from the store, except while the store is behind.
     private func tellReader() {
-        tokenReader.setBehind(!kept.isEmpty || hasFoundDamage)
+        tokenReader.setBehind(!kept.isEmpty || hasFoundDamage || isStoreFailing)
     }
 }

@@ -42,7 +42,8 @@ struct AccountSnapshot: Sendable {
 
     /// Whether the account's own access token is valid long enough for a caller that needs `minimumValidity`.
     func holdsAccessToken(for minimumValidity: Duration?) -> Bool {
-        state.accessToken?.suffices(for: minimumValidity, at: at) ?? false
+        guard !state.isSignOutDue(at: at) else { return false }
+        return state.accessToken?.suffices(for: minimumValidity, at: at) ?? false
     }
 }
 

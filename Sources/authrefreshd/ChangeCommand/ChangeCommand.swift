@@ -18,9 +18,11 @@ struct ChangeCommand: Equatable, Sendable {
         "refresh-token-expiring", "signed-out",
     ]
 
-    static let timeLimits = Duration.seconds(1) ... .seconds(600)
+    /// How long a command may be let run: it is to tell of a change, not to work on it.
+    static let commandTimeMax = Duration.seconds(600)
+    static let timeLimits = Duration.seconds(1)...commandTimeMax
     /// The most bytes of all words together. It is far below systemd's limit, and real commands have some hundred.
-    static let longest = 16 << 10
+    static let commandBytesMax = 16 << 10
 
     func isWanted(_ event: String) -> Bool {
         events?.contains(event) ?? (event != "refresh-started")

@@ -223,13 +223,15 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
             }
             return nil
         }
-        guard let program = words.first, program.hasPrefix("/"), words.joined().utf8.count <= ChangeCommand.longest,
-            !words.contains(where: { $0.utf8.contains(0) })
+        guard let program = words.first, program.hasPrefix("/"), !words.contains(where: { $0.utf8.contains(0) })
         else {
             throw fields.error(
                 Key.onChange.rawValue,
                 "must be a list: the absolute path of a program, and its arguments; no shell reads it"
             )
+        }
+        guard words.joined().utf8.count <= ChangeCommand.commandBytesMax else {
+            throw fields.error(Key.onChange.rawValue, "has more than \(ChangeCommand.commandBytesMax) bytes")
         }
         return ChangeCommand(words: words, events: events.map(Set.init), timeLimit: limit ?? .seconds(30))
     }

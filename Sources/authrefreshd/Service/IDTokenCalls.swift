@@ -96,6 +96,10 @@ struct IDTokenCalls: DutyCalls {
 
     /// The error if there is no valid ID token and a refresh brings none.
     private func refusal(for snapshot: AccountSnapshot) -> VarlinkError {
+        switch snapshot.state.phase {
+        case .signedOut, .parked: return .noToken(snapshot)
+        case .scheduled, .refreshing, .backingOff, .interactionRequired: break
+        }
         let name = snapshot.account.name.text
         guard snapshot.account.registration.serviceGrant == nil else {
             let reason = "'\(name)' acts for itself, and an ID token is about a person who signed in"

@@ -229,7 +229,7 @@ struct TokenCalls: DutyCalls {
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> Bool {
-        guard let held, held.times.remaining(at: snapshot.at) > .zero,
+        guard let held, held.times.remaining(at: snapshot.at) > .zero, !snapshot.state.isSignOutDue(at: snapshot.at),
             let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.target)
         else { return false }
         // RFC 6749 §5.1: a server that states no scope has granted the requested one.

@@ -11,6 +11,7 @@ enum StoreFailures {
         on coordinator: isolated RefreshCoordinator
     ) {
         let trouble = coordinator.storeKeeping.noteFailure(error, at: now)
+        coordinator.records.note(isStoreFailing: true)
         for arrival in arrivals {
             if let kept = coordinator.records.unstored(arrival.account) {
                 coordinator.settleWaiters(of: kept.record, after: kept.event, at: now)
@@ -26,6 +27,7 @@ enum StoreFailures {
     /// Ends the store's trouble, if there was any.
     static func noteSuccess(on coordinator: isolated RefreshCoordinator) {
         guard coordinator.storeKeeping.noteSuccess() else { return }
+        coordinator.records.note(isStoreFailing: false)
         coordinator.statusChanged()
         // No timer fires for what became due in the meantime.
         coordinator.wake()

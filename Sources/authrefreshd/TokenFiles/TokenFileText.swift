@@ -12,14 +12,17 @@ struct TokenFileText {
     private(set) var text: Secret?
     /// Why there is no content, if the account does have a valid token.
     private(set) var lack: String?
+    /// When the account signs out by itself, counted from the token's issue; nil if it stays.
+    private var signOutAfter: Duration?
 
     /// Returns nil if the account has no file or no valid token.
     init?(_ record: Record, at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         let account = record.account
         guard let file = account.delivery.file, record.state.phase != .signedOut, let times = record.state.accessToken,
-            times.remaining(at: now) > .zero
+            times.remaining(at: now) > .zero, !record.state.isSignOutDue(at: now)
         else { return nil }
-        content = TokenFiles.Content(file: file, issuedAt: times.issuedAt, lifetime: times.lifetime)
+        signOutAfter = record.state.timeToSignOut(at: now).map { now.elapsed(since: times.issuedAt) + $0 }
+        take(lifetime: times.lifetime, of: file, issuedAt: times.issuedAt)
         if file.kind == .id {
             let skew = coordinator.host.clockSkew(of: record.issuerID, in: coordinator.store) ?? .zero
             take(try coordinator.records.idToken(of: account.id), of: account, skew: skew, at: now)
@@ -70,8 +73,14 @@ struct TokenFileText {
             return refuse("the ID token has expired, and the last refresh brought no other: sign in again")
         }
         let lifetime = now.elapsed(since: issuedAt) + rest
-        content = TokenFiles.Content(file: file, issuedAt: issuedAt, lifetime: lifetime)
+        take(lifetime: lifetime, of: file, issuedAt: issuedAt)
         text = token
+    }
+
+    /// What the file holds does not outlive the account's own time.
+    private mutating func take(lifetime: Duration, of file: TokenFile, issuedAt: Moment) {
+        let lifetime = signOutAfter.map { min($0, lifetime) } ?? lifetime
+        content = TokenFiles.Content(file: file, issuedAt: issuedAt, lifetime: lifetime)
     }
 
     private mutating func refuse(_ reason: String) {

@@ -31,6 +31,20 @@ enum HostileInput: String, CaseIterable, Sendable {
     }
 }
 
+extension HostileInput {
+    /// The same where calls are JSON, each with a NUL behind it; nil: it is nothing hostile there.
+    var onForwardedSocket: String? {
+        switch self {
+        case .noLineBreak, .closed, .binary, .carriageReturns: nil
+        case .nothing: ""
+        case .nul: String(repeating: "\0", count: 1000)
+        case .longLine: String(repeating: "a", count: 10_000_000)
+        case .controls: #"{"method":"\#u{1b}]0;x\#u{7}"}"# + "\0"
+        case .word: "hello\0"
+        }
+    }
+}
+
 /// A program that reads standard input, and what it is to do with what no tool sends.
 struct HostileRow: Sendable {
     let integration: Integration

@@ -5,13 +5,14 @@ internal import TestSupport
 /// Standard input that no tool would send, on one daemon at work.
 enum HostileTrial {
     static func run() async throws -> [IntegrationTrial.Finding] {
-        let rows = HostileRow.all.map(\.integration)
+        let rows = HostileRow.all.map(\.integration) + [.forwarded]
         let scene = try await IntegrationScene(rows, for: .nothing)
         do {
             var findings: [IntegrationTrial.Finding] = []
             for row in HostileRow.all {
                 for input in HostileInput.allCases { findings.append(try await use(row, input, on: scene)) }
             }
+            for input in HostileInput.allCases { findings.append(try await talk(input, on: scene)) }
             findings.append(try await IntegrationTrial.end(scene, "standard input"))
             await scene.shutdown()
             return findings
@@ -57,6 +58,37 @@ enum HostileTrial {
         )
     }
 
+    /// What the table calls the socket that `authctl forward` serves on the other machine.
+    static let forwardedSocket = "forwarded socket"
+
+    /// Says something to the forwarded socket that `authctl` would not; whoever comes next gets a token.
+    private static func talk(_ input: HostileInput, on scene: IntegrationScene) async throws -> IntegrationTrial.Finding
+    {
+        guard let text = input.onForwardedSocket else {
+            return IntegrationTrial.Finding(forwardedSocket, input.rawValue, [], cell: "-")
+        }
+        let answer = try await onOwnThread { [socket = scene.forwardedSocket] in
+            let connection = try RawConnection(socket)
+            try connection.send(text)
+            connection.finish()
+            return (try connection.receive(), try connection.receive())
+        }
+        let account = IntegrationScene.forwardedAccount
+        try await scene.noteTokens(of: account)
+        let next = try await scene.authctlElsewhere("token", account)
+        var surprises: [String] = []
+        let isRefused = text.isEmpty ? answer.0.isEmpty : answer.0.contains("org.varlink.service.InvalidParameter")
+        if !isRefused || !answer.1.isEmpty { surprises.append("it answers \(answer)") }
+        if next.output != (try scene.tokens(of: account).access.accessToken) {
+            surprises.append("the next one: \(next)")
+        }
+        surprises += IntegrationTrial.secretSurprises(
+            in: CommandOutcome(output: answer.0 + answer.1, errors: next.errors, end: next.end),
+            .silence
+        )
+        return IntegrationTrial.Finding(forwardedSocket, input.rawValue, surprises, cell: "closed")
+    }
+
     /// Runs `authctl` at the end of a pipe, as tools start it.
     ///
     /// - Parameter bytes: nil: its standard input is closed.
@@ -71,7 +103,7 @@ enum HostileTrial {
         }
         let file = scene.stage.folder.path + "/input"
         try Data(bytes).write(to: URL(fileURLWithPath: file))
-        let script = "cat '\(file)' | \"$0\" \"$@\""
+        let script = "cat '\(file)' 2> /dev/null | \"$0\" \"$@\""
         return try await scene.run("/bin/sh", ["-c", script, program] + words)
     }
 }

@@ -30,7 +30,7 @@ extension Integration {
                 .tokenFolderGone: .answer, .runtimeFolderGone: .answer,
                 .notRunning: .answer,
                 .signedOut: .refusal(1, "No such file"), .serverDownAndEnded: .refusal(1, "No such file"),
-                .unknown: .leftOut("nobody asks: the path is the file's"),
+                .unknown: .leftOut("a path names no account"),
             ],
             use: { try await $0.readTokenFile() },
             isAnswer: { outcome, use in
@@ -96,7 +96,7 @@ extension Integration {
         name: "on_change, no service manager",
         account: "change",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .leftOut("nothing changes"), .tokenFolderGone: .leftOut(noTokenFile),
+            .notRunning: .leftOut("nothing changes without a daemon"), .tokenFolderGone: .leftOut(noTokenFile),
             .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
         use: { use in
@@ -128,7 +128,7 @@ extension Integration {
         isAnswer: { outcome, _ in outcome.end == .exited(0) && outcome.output == "ssh was started" }
     )
 
-    private static let forwarded = Integration(
+    static let forwarded = Integration(
         name: "token by a forwarded socket",
         account: "forwarded",
         verdicts: forToken(gone: "the daemon ended the connection"),
@@ -167,7 +167,7 @@ extension Integration {
         name: "--forget-after, when it is over",
         account: "forget",
         settings: { $0.forgetAfterSec = 10 },
-        verdicts: everywhere(.leftOut("it ends as with nothing wrong")).merging([
+        verdicts: everywhere(.leftOut("its time runs there as with nothing wrong")).merging([
             .nothing: .refusal(5, "is signed out"), .restarted: .refusal(5, "is signed out"),
             .serverDown: .refusal(5, "is signed out"), .notRunning: .refusal(69, "no daemon answers"),
             .diskFull: .refusal(75, "store"),

@@ -147,7 +147,7 @@ extension Integration {
         account: "docker-erase",
         manner: .docker,
         verdicts: forErase(unknown: .silence).merging([
-            .signedOut: .refusal(5, "is signed out"), .serverDownAndEnded: .refusal(75, "authctl status"),
+            .serverDownAndEnded: .refusal(75, "authctl status")
         ]) { $1 },
         use: { try await $0.erase("docker-credential", $0.host) },
         isAnswer: isErased
@@ -204,6 +204,8 @@ extension Integration {
 extension IntegrationUse {
     /// Reports the token as refused. The daemon keeps one that came within the last second: it is then asked again.
     fileprivate func erase(_ command: String, _ input: String) async throws -> CommandOutcome {
+        // One that came within the last second is kept whatever happens.
+        if fault == .diskFull { try await Task.sleep(for: .milliseconds(1100)) }
         let end = ContinuousClock.now + .seconds(5)
         while true {
             let before = await scene.grant(of: target).generation

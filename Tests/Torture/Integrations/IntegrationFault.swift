@@ -51,7 +51,10 @@ extension IntegrationScene {
         case .notRunning: try await startDaemon()
         case .signedOut: for account in rows.map(\.account) { try await giveGrant(to: account) }
         case .serverDown, .serverDownAndEnded: openServer()
-        case .diskFull, .readOnly: try files.withdraw()
+        case .diskFull:
+            try files.withdraw()
+            try await daemon.says("the store can be used again")
+        case .readOnly: try files.withdraw()
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import Synchronization
 internal import TestSupport
 
 /// One fault, and everything that people use while it lasts.

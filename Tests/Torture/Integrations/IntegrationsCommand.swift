@@ -26,11 +26,15 @@ struct IntegrationsCommand: AsyncParsableCommand {
             if takesInput { findings += await attempt("standard input", checks) { try await HostileTrial.run() } }
             if round == 1 { table = findings }
         }
-        let uses = Integration.all.map(\.name)
-        if !faults.isEmpty { Torture.say("\n" + render(table, "use", uses, faults.map(\.rawValue))) }
-        let readers = HostileRow.all.map { $0.integration.name }
-        let inputs = HostileInput.allCases.map(\.rawValue)
-        if takesInput { Torture.say("\n" + render(table, "standard input", readers, inputs)) }
+        if !faults.isEmpty {
+            let uses = Integration.all.map(\.name)
+            Torture.say("\n" + render("use", uses, faults.map(\.rawValue)) { table.cell($0, $1) })
+        }
+        if takesInput {
+            let readers = HostileRow.all.map { $0.integration.name } + [HostileTrial.forwardedSocket]
+            let inputs = HostileInput.allCases.map(\.rawValue)
+            Torture.say("\n" + render("standard input", inputs, readers) { table.cell($1, $0) })
+        }
         if !checks.haveAllPassed { throw ExitCode(1) }
     }
 
@@ -69,29 +73,33 @@ struct IntegrationsCommand: AsyncParsableCommand {
     }
 
     private func tellWhatIsLeftOut(_ faults: [IntegrationFault]) {
-        for row in Integration.all {
-            for fault in faults {
+        for fault in faults {
+            var names: [String: [String]] = [:]
+            for row in Integration.all {
                 guard case .leftOut(let reason) = row.verdicts[fault] else { continue }
-                Torture.say("left out: \(row.name), \(fault.rawValue): \(reason)")
+                names[reason, default: []].append(row.name)
+            }
+            for (reason, names) in names.sorted(by: { $0.key < $1.key }) {
+                Torture.say("left out with '\(fault.rawValue)', because \(reason): \(names.joined(separator: "; "))")
             }
         }
     }
 
-    /// Turned, so that it is not too wide: a row for each trouble.
     private func render(
-        _ findings: [IntegrationTrial.Finding],
         _ corner: String,
+        _ rows: [String],
         _ columns: [String],
-        _ troubles: [String]
+        cell: (_ row: String, _ column: String) -> String
     ) -> String {
-        let rows = troubles.map { trouble in
-            [trouble]
-                + columns.map { name in
-                    let finding = findings.first { $0.integration == name && $0.trouble == trouble }
-                    return finding.map { $0.surprises.isEmpty ? $0.cell : "**not so**" } ?? "not tried"
-                }
-        }
-        return MarkdownTable.render([corner] + columns, rows)
+        MarkdownTable.render([corner] + columns, rows.map { row in [row] + columns.map { cell(row, $0) } })
+    }
+}
+
+extension [IntegrationTrial.Finding] {
+    /// What stands in the table for a use.
+    fileprivate func cell(_ integration: String, _ trouble: String) -> String {
+        let finding = first { $0.integration == integration && $0.trouble == trouble }
+        return finding.map { $0.surprises.isEmpty ? $0.cell : "**not so**" } ?? "not tried"
     }
 }
 
