@@ -2,36 +2,38 @@ import JOSE
 internal import RefreshCore
 import TextEncodings
 
-/// How the client proves itself in one request: the method, and how it is written.
+/// How the client proves its identity in one request: the method, and the form of the credentials.
 struct ClientCredentials: Sendable {
     let registration: ClientRegistration
     var method: ClientAuthentication
-    /// Meaningful for Basic only.
+    /// How id and secret are encoded. Used by Basic only.
     var encoding: BasicCredentialEncoding
-    /// Whether `client_id` stands in the body too when Basic is used.
+    /// Whether to send `client_id` also in the body when Basic is used.
     ///
-    /// RFC 6749 §3.2.1 lets any client name itself so, and §2.3 forbids only a second *credential*, but §6's example
-    /// has none and a few servers take it for a second method. So it is sent only where a server asked for it (the MCP
-    /// SDK's servers do).
+    /// RFC 6749 §3.2.1 allows it, and §2.3 forbids only a second *credential*. But the example in §6 has no
+    /// `client_id`, and a few servers take it for a second method. So it is sent only to servers that asked for it,
+    /// such as those of the MCP SDK.
     var repeatsClientID: Bool
-    /// Meaningful for Basic only.
+    /// How the secret stands in the header. Used by Basic only.
     var scheme = ClientSecretScheme.basic
-    /// Meaningful for assertions only.
+    /// What assertions name as their audience. Used by methods with assertions only.
     var audience = AssertionAudience.issuer
 
-    /// Chooses the method: the registration's, the profile's, else by the secret and what the server's metadata offers.
+    /// Chooses the method: that of the registration, or that of the profile, or one that suits the secret and the
+    /// methods that the server's metadata offers.
     ///
-    /// Basic goes before post: RFC 6749 §2.3.1 obliges servers to take it.
+    /// Basic is preferred to post, because RFC 6749 §2.3.1 requires servers to support it.
     static func method(
         _ registration: ClientRegistration,
         profile: ProviderProfile?,
         offered: [String]?
     ) -> ClientAuthentication {
         if let method = registration.authentication ?? profile?.authentication { return method }
-        // Apple's, which is made for each request and sent as any other.
+        // Apple's client secret is made for each request, and sent as any other secret.
         if registration.teamID != nil { return .clientSecretPost }
         guard registration.clientSecret != nil else {
-            // An assertion speaks for itself (RFC 7521 §4.1): its key proves nothing beside, unless somebody says so.
+            // An assertion grant already names its client (RFC 7521 §4.1). Its key does not also authenticate the
+            // client, unless the settings say so.
             guard registration.clientKey != nil, registration.serviceGrant?.kind != .jwtBearer else { return .none }
             let byKey: [ClientAuthentication] = [.privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth]
             return byKey.first { offered?.contains($0.rawValue) ?? false } ?? .privateKeyJWT
@@ -49,19 +51,20 @@ struct ClientCredentials: Sendable {
         return offered.contains(ClientAuthentication.clientSecretPost.rawValue) ? .clientSecretPost : .clientSecretBasic
     }
 
-    /// Whether form-encoding changes what stands in the header.
+    /// Whether form-encoding changes the content of the header.
     var differsByEncoding: Bool {
         method == .clientSecretBasic && header(.formEncoded) != header(.raw)
     }
 
-    /// The fields that belong in the body; empty for plain Basic.
+    /// The fields to add to the body; empty for plain Basic.
     ///
-    /// - Parameter assertion: what `assertion(in:)` gave.
+    /// - Parameter assertion: the result of `assertion(on:)`.
     func fields(_ assertion: Secret?) -> [(name: String, value: String)] {
         let id = (name: "client_id", value: registration.clientID)
         let text = assertion?.reveal() ?? ""
         switch method {
-        // RFC 8705 §2: the certificate is in the handshake, and the server has to know whose it must be.
+        // RFC 8705 §2: the certificate is in the handshake, and `client_id` tells the server which client it belongs
+        // to.
         case .none, .tlsClientAuth, .selfSignedTLSClientAuth: return [id]
         case .clientSecretBasic: return repeatsClientID ? [id] : []
         case .clientSecretPost:
@@ -90,39 +93,39 @@ struct ClientCredentials: Sendable {
     }
 }
 
-/// The HTTP authentication scheme by which a client shows its secret in the header (`client_secret_basic`).
+/// The HTTP authentication scheme with which a client sends its secret in the header (`client_secret_basic`).
 package enum ClientSecretScheme: String, Hashable, Sendable, CaseIterable {
-    /// RFC 6749 §2.3.1, with the client's id.
+    /// The client's id and secret (RFC 6749 §2.3.1).
     case basic
-    /// The secret alone (RFC 6750 §2.1), which says by itself whose it is: Stripe.
+    /// The secret alone, as a bearer token (RFC 6750 §2.1). Stripe wants this; its secrets identify the client.
     case bearer
 }
 
-/// What an assertion names as the server it is for.
+/// What an assertion names as its audience, the server that it is meant for.
 package enum AssertionAudience: String, Hashable, Sendable, CaseIterable {
-    /// Its issuer, and nothing that another server could be made to name (draft-ietf-oauth-rfc7523bis).
+    /// The server's issuer. It is the only value that another server cannot also name (draft-ietf-oauth-rfc7523bis).
     case issuer
-    /// Its token endpoint, as OpenID Connect Core §9 had it: Entra and glewlwyd 2.7 take nothing else.
+    /// The server's token endpoint, as in OpenID Connect Core §9. Entra and glewlwyd 2.7 accept nothing else.
     case tokenEndpoint = "token_endpoint"
-    /// The address that the request goes to.
+    /// The address to which the request is sent.
     case endpoint
 }
 
 extension ClientCredentials {
-    /// Where and when an assertion is to be used.
+    /// The request for which an assertion is made: where it goes, and when.
     struct Occasion {
         let metadata: AuthorizationServerMetadata
-        /// Where the request goes.
+        /// Where the request is sent.
         let endpoint: Endpoint
-        /// By the server's clock, as far as it is known.
+        /// The time by the server's clock, as far as it is known.
         let now: Timestamp
-        /// Makes 16 bytes that were never used before, for the methods that need them.
+        /// Makes 16 bytes that were never used before. Only some methods need them.
         let random: () -> [UInt8]
     }
 
-    /// The token by which the client proves itself, made for one request; nil if the method needs none.
+    /// The assertion for one request; nil if the method needs none.
     ///
-    /// - Throws: `JOSEError` if the key cannot be read or cannot sign what the server takes.
+    /// - Throws: `JOSEError` if the key cannot be read, or cannot sign with an algorithm that the server accepts.
     func assertion(on occasion: Occasion) throws(JOSEError) -> Secret? {
         switch method {
         case .none, .clientSecretBasic, .tlsClientAuth, .selfSignedTLSClientAuth:
@@ -132,7 +135,7 @@ extension ClientCredentials {
             return try ClientAssertion.appleSecret(
                 clientID: registration.clientID,
                 teamID: teamID,
-                // Apple takes ES256, and publishes no list for it.
+                // Apple accepts ES256, and publishes no list of algorithms.
                 signer: try signer(offered: nil),
                 now: occasion.now
             )
@@ -165,18 +168,19 @@ extension ClientCredentials {
     }
 }
 
-/// Finds out how a server wants a Basic secret written before a refresh token is at stake.
+/// Finds out in which form a server accepts a Basic secret, before a refresh token can be lost by trying.
 ///
-/// `AuthenticatedPost` tries the raw form once the standard one was refused, because authentication comes before the grant
-/// (RFC 6749 §3.2.1). glewlwyd 2.7.5 takes only the raw form and spends the refresh token *before* it looks at the client:
-/// there that try ends the grant (seen). A made-up token at the revocation endpoint costs nothing, for a server that accepts
-/// the client answers 200 to a token it does not know (RFC 7009 §2.2).
+/// `AuthenticatedPost` tries the raw form after the standard form was refused, because servers authenticate the client
+/// before they look at the grant (RFC 6749 §3.2.1). But glewlwyd 2.7.5 accepts only the raw form, and spends the
+/// refresh token *before* it authenticates the client: there the second try ends the grant (seen). A made-up token sent
+/// to the revocation endpoint costs nothing: a server that accepts the client answers 200 to a token that it does not
+/// know (RFC 7009 §2.2).
 struct BasicEncodingProbe: Sendable {
     let servers: ServerAccess
 
-    /// `raw` if the server refused the standard form and took the raw one; nil if that is not known.
+    /// Returns `raw` if the server refused the standard form and accepted the raw one; nil if that is not known.
     ///
-    /// That the standard form is taken proves nothing: some servers do not authenticate clients at this endpoint at all.
+    /// An accepted standard form proves nothing, because some servers do not authenticate clients at this endpoint.
     func run(
         _ client: RequestingClient,
         at metadata: AuthorizationServerMetadata
@@ -195,7 +199,7 @@ struct BasicEncodingProbe: Sendable {
             offeredMethods: nil,
             knownEncoding: nil,
             correlationID: client.correlationID,
-            // An endpoint that hangs must leave the refresh itself its time.
+            // An endpoint that hangs must leave enough time for the refresh.
             deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4
         )
         let fields = [("token", "rehearsal-" + client.correlationID), ("token_type_hint", "refresh_token")]
@@ -205,10 +209,11 @@ struct BasicEncodingProbe: Sendable {
         return conclusion.foundEncoding == .raw ? .raw : nil
     }
 
-    /// How Basic credentials have to be written, found out at the token endpoint with a made-up code; nil if that was not needed or
-    /// gave no answer. The method, the place of `client_id` and the audience of assertions are remembered.
+    /// Finds out in which form the token endpoint accepts Basic credentials, by sending a made-up code. Nil if that was
+    /// not necessary or gave no result. The method, the place of `client_id` and the audience of assertions are
+    /// remembered.
     ///
-    /// A code is sent once, so the guessing that a refused refresh allows has to be over before. A server that knows the client
+    /// A code can be sent only once, so the other forms have to be tried before. A server that accepts the client
     /// answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
     func run(
         atTokenEndpointOf metadata: AuthorizationServerMetadata,
@@ -250,13 +255,13 @@ struct BasicEncodingProbe: Sendable {
         let madeUp = "rehearsal-" + client.correlationID
         let fields = [
             ("grant_type", "authorization_code"), ("code", madeUp), ("redirect_uri", redirectURI),
-            // RFC 7636 §4.1 wants 43 characters at least.
+            // RFC 7636 §4.1 requires at least 43 characters.
             ("code_verifier", madeUp + String(repeating: "-", count: 43)),
         ]
         return await post.run(fields) { _, _ in false }.foundEncoding
     }
 
-    /// Whether the first refresh would have to guess between two forms.
+    /// Whether the first request would have to choose between two forms without knowing which one is right.
     private func isWorthwhile(_ client: RequestingClient, offered: [String]?) -> Bool {
         ClientCredentials(
             registration: client.registration,

@@ -2,11 +2,12 @@ internal import JOSE
 import NIOSSL
 package import RefreshCore
 
-/// The certificate by which a client proves itself in the TLS handshake (RFC 8705), with its key: the text of a PEM file.
+/// The certificate with which a client authenticates in the TLS handshake (RFC 8705), and its key: the text of a PEM
+/// file.
 struct ClientIdentity: Hashable, Sendable {
     private let pem: Secret
 
-    /// Nil unless `method` is done with a certificate.
+    /// Nil if `method` uses no certificate.
     init?(_ registration: ClientRegistration, _ method: ClientAuthentication) {
         guard method.means == .certificate, let key = registration.clientKey else { return nil }
         pem = key
@@ -16,13 +17,13 @@ struct ClientIdentity: Hashable, Sendable {
         hasher.combine(pem.count)
     }
 
-    /// Whether the text holds what it has to.
+    /// Whether the text holds a certificate and a readable key.
     var isUsable: Bool {
         var tls = TLSConfiguration.makeClientConfiguration()
         return (try? add(to: &tls)) != nil
     }
 
-    /// Has connections present the certificate.
+    /// Makes connections present the certificate.
     ///
     /// - Throws: `clientCertificate` if the text holds no certificate, or no key without a passphrase.
     func add(to tls: inout TLSConfiguration) throws(TransportFailure) {
@@ -37,17 +38,17 @@ struct ClientIdentity: Hashable, Sendable {
 
 /// Why a client's key cannot be used.
 package enum ClientKeyFlaw: Hashable, Sendable {
-    /// No private key of a kind known here.
+    /// The text holds no private key of a supported kind.
     case unreadable
-    /// Locked by a passphrase.
+    /// The key is encrypted with a passphrase.
     case encrypted
-    /// The method needs a certificate, and there is none beside the key.
+    /// The method needs a certificate, and the file holds only the key.
     case noCertificate
 }
 
-/// What can be told of the keys of a client, and made of them.
+/// Reads the keys of clients, checks them and makes new ones.
 package enum ClientKeys {
-    /// What keeps `key` from being used by `method`; nil if nothing does.
+    /// The reason why `method` cannot use `key`; nil if it can.
     package static func flaw(in key: Secret, usedBy method: ClientAuthentication) -> ClientKeyFlaw? {
         do throws(JOSEError) {
             _ = try PrivateKey(key)
@@ -59,42 +60,42 @@ package enum ClientKeys {
         return identity.isUsable ? nil : .noCertificate
     }
 
-    /// The client that a key belongs to, where its file says so; nil otherwise.
+    /// The client id that the key's file names; nil if it names none.
     package static func clientID(namedIn key: Secret) -> String? {
         try? PrivateKey(key).clientID
     }
 
-    /// A new key for an account whose tokens are to be bound (RFC 9449).
+    /// Makes a new key for an account whose tokens are to be bound to it (RFC 9449).
     package static func newDPoPKey() -> Secret {
         DPoPKey().secret
     }
 
-    /// A stored DPoP key in base64url, to be moved to another machine; nil if it is none.
+    /// A stored DPoP key in base64url, for moving it to another machine; nil if the stored value is no such key.
     package static func text(ofDPoPKey key: Secret) -> Secret? {
         try? DPoPKey(stored: key).text
     }
 
-    /// The DPoP key that `text(ofDPoPKey:)` wrote; nil if it is none.
+    /// The DPoP key from the text that `text(ofDPoPKey:)` made; nil if the text is no such key.
     package static func dpopKey(_ text: String) -> Secret? {
         try? DPoPKey(text: text).secret
     }
 
-    /// The public half of a client's key as a key set (RFC 7517 §5), to be registered; nil if it cannot be read.
+    /// The public half of a client's key as a key set (RFC 7517 §5), for registering it; nil if the key cannot be read.
     package static func keySet(of key: Secret, keyID: String?) -> String? {
         guard let key = try? PrivateKey(key) else { return nil }
         return "{\"keys\":[\(key.publicJWK(keyID: keyID))]}"
     }
 }
 
-/// One client of one server, and one attempt at something: what requests of all kinds need.
+/// The client, its server and one attempt: what requests of all kinds need to know.
 package struct RequestingClient: Sendable {
     package var issuer: Issuer
-    /// Nil for a server whose metadata says it all.
+    /// The provider's profile; nil for a server whose metadata says everything.
     package var profile: ProviderProfile?
     package var registration: ClientRegistration
-    /// What an earlier exchange found out; nil lets this one find out.
+    /// The form of Basic credentials that an earlier exchange found out; nil if this exchange has to find it out.
     package var basicCredentialEncoding: BasicCredentialEncoding?
-    /// Names the attempt in journals; sent where the profile says how.
+    /// The identifier of this attempt in journals. It is sent if the profile names a header for it.
     package var correlationID: String
 
     package init(
@@ -111,10 +112,11 @@ package struct RequestingClient: Sendable {
         self.correlationID = correlationID
     }
 
-    /// `tokens`, with a mark if their access token is bound to no key and this client takes none such.
+    /// Returns `tokens`. Marks them if the access token is not bound to a key although this client accepts only bound
+    /// ones.
     ///
-    /// RFC 9449 §5: any `token_type` but `DPoP` says that the token is bound to none. What is exchanged for a token that stands in no
-    /// header has the type `N_A` (RFC 8693 §2.2.1).
+    /// RFC 9449 §5: any `token_type` but `DPoP` says that the token is not bound. The type `N_A` (RFC 8693 §2.2.1)
+    /// means that a token exchange gave a token that is not for an `Authorization` header.
     func judged(_ tokens: TokenResponse) -> TokenResponse {
         guard registration.dpopKey != nil, !registration.acceptsBearer else { return tokens }
         let type = tokens.accessToken.type.lowercased()
@@ -124,24 +126,26 @@ package struct RequestingClient: Sendable {
         return judged
     }
 
-    /// What the person is asked to grant: `asked`, or else the account's scopes, or else the profile's.
+    /// The scopes to ask the person for: `asked`, or else the account's scopes, or else the profile's.
     package func scopes(_ asked: [String]?) -> [String] {
         asked ?? (registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes)
     }
 
-    /// The same; where nobody names any and there is no profile, what most sign-ins ask for, as far as the server offers it.
+    /// The scopes as above. If nobody names any and there is no profile: those that most sign-ins ask for, as far as
+    /// the server offers them.
     func scopes(_ asked: [String]?, offeredBy metadata: AuthorizationServerMetadata) -> [String] {
         let named = scopes(asked)
         guard named.isEmpty, profile == nil else { return named }
         return Self.usualScopes.filter { metadata.scopes?.contains($0) ?? false }
     }
 
-    /// An ID token, and a grant that outlives the browser's session (OpenID Connect Core §3.1.2.1, §11).
+    /// Scopes for an ID token and for a grant that lasts longer than the browser's session (OpenID Connect Core
+    /// §3.1.2.1, §11).
     static let usualScopes = ["openid", "offline_access"]
 
-    /// Why nothing was sent: a setting has to be mended first.
+    /// The failure of a request that was not sent because a setting has to be corrected first.
     ///
-    /// - Parameter detail: what it concerns; may be a peer's text.
+    /// - Parameter detail: the setting or value concerned; may be a peer's text.
     func misconfigured(
         _ summary: String,
         detail: String? = nil,
@@ -158,7 +162,7 @@ package struct RequestingClient: Sendable {
         )
     }
 
-    /// What an exchange that did not succeed means.
+    /// The failure that a conclusion without success stands for.
     func failure(
         _ conclusion: AuthenticatedPost.Conclusion,
         hiding secrets: [Secret],
@@ -173,9 +177,9 @@ package struct RequestingClient: Sendable {
 package struct PossessionRequest: Sendable {
     let method: String
     let url: Endpoint
-    /// The token that goes with the request; nil if none does.
+    /// The access token that the request carries; nil if it carries none.
     let accessToken: Secret?
-    /// The server's last; nil if it gave none.
+    /// The last nonce of the server; nil if it gave none.
     let nonce: String?
 
     package init(method: String, url: Endpoint, accessToken: Secret?, nonce: String?) {
@@ -188,8 +192,8 @@ package struct PossessionRequest: Sendable {
     /// The value of the request's `DPoP` header; nil if `key` cannot be used.
     ///
     /// - Parameters:
-    ///   - key: the account's, as `ClientKeys.newDPoPKey()` gave it.
-    ///   - now: by the server's clock, as far as it is known.
+    ///   - key: the account's key, as `ClientKeys.newDPoPKey()` returned it.
+    ///   - now: the time by the server's clock, as far as it is known.
     package func proof(by key: Secret, now: Timestamp) -> String? {
         try? DPoPKey(stored: key).proof(
             method: method,
@@ -201,7 +205,7 @@ package struct PossessionRequest: Sendable {
         )
     }
 
-    /// Whether `text` is a method that proofs are made for: a word of letters (RFC 9110 §9.1).
+    /// Whether `text` is an HTTP method for which proofs are made: a word of letters (RFC 9110 §9.1).
     package static func isMethod(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -209,7 +213,7 @@ package struct PossessionRequest: Sendable {
             }
     }
 
-    /// RFC 9449 §8.1: visible ASCII without quotation marks and backslashes.
+    /// Whether `text` can be a nonce: visible ASCII without quotation marks and backslashes (RFC 9449 §8.1).
     package static func isNonce(_ text: String) -> Bool {
         (1...1024).contains(text.utf8.count)
             && text.utf8.allSatisfy {

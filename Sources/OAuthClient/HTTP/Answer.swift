@@ -2,27 +2,27 @@ import FoundationEssentials
 import RefreshCore
 import TextEncodings
 
-/// What came back over HTTP, whole or cut at the body limit.
+/// An HTTP answer, complete or cut off at the body limit.
 struct Answer: Sendable {
     let status: Int
     let headers: AnswerHeaders
     var body: [UInt8] = []
-    /// The body was longer than the limit; `body` is empty then.
+    /// Whether the body was longer than the limit. `body` is empty then.
     var isTooLarge = false
 
-    /// The `Date` header: the server's clock when it answered; nil if absent or unreadable.
+    /// The `Date` header, which is the server's clock at the time of the answer; nil if absent or unreadable.
     var serverDate: Timestamp? {
         headers.first(name: "date").flatMap(HTTPDate.parse).map(Timestamp.init(seconds:))
     }
 
-    /// The server's wish in `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
+    /// How long to wait according to `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
     ///
-    /// A date is measured from the server's own `Date` if it gave one, else from `now`.
+    /// A date is measured from the answer's own `Date` if it has one, else from `now`.
     func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers.first(name: "retry-after") else { return nil }
         let word = text.filter { $0 != " " }
         if !word.isEmpty, word.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // 10⁹ s are 31 years: more digits only overflow.
+            // 10⁹ s are 31 years. More digits would only overflow.
             return .seconds(min(Int64(word) ?? .max, 1_000_000_000))
         }
         guard let date = HTTPDate.parse(text) else { return nil }
@@ -41,21 +41,21 @@ struct Answer: Sendable {
     }
 }
 
-/// What kind of thing an answer's body is, found by looking at it: content types are often wrong.
+/// The kind of an answer's body, recognized by its content because content types are often wrong.
 enum BodyKind: String, Hashable, Sendable, CaseIterable {
     case empty
     /// Named fields: a JSON object or a form.
     case fields
     case html
-    /// Text, JSON that is no object, cut JSON, bytes.
+    /// Anything else: text, JSON that is no object, truncated JSON, bytes.
     case other
     case tooLarge
 }
 
-/// An answer's body, read.
+/// The content of an answer's body.
 struct AnswerBody: Sendable {
     let kind: BodyKind
-    /// Empty unless `kind` is `fields`.
+    /// The fields; empty unless `kind` is `fields`.
     let fields: [String: JSONValue]
 
     init(_ answer: Answer) {
@@ -72,8 +72,8 @@ struct AnswerBody: Sendable {
         if first == UInt8(ascii: "{") {
             return JSONValue.object(in: Array(start)).map { (.fields, $0) } ?? (.other, [:])
         }
-        // Facebook once, GitHub still (without Accept: application/json) and some others answer with a form, under any
-        // content type.
+        // Some servers answer with a form, under any content type: Facebook did once, GitHub still does (without
+        // Accept: application/json).
         let text = String(decoding: start, as: UTF8.self)
         let form = FormEncoding.parse(
             text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.endIndex)]
@@ -89,9 +89,9 @@ extension Timestamp {
     }
 }
 
-/// How the fields of a token request are written.
+/// The format in which the fields of a token request are sent.
 package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
-    /// RFC 6749 appendix B.
+    /// A form (RFC 6749 appendix B).
     case form
     /// One JSON object of strings (Notion).
     case json
@@ -103,7 +103,7 @@ package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// `fields` in this format. An object holds each name once: the first value stays.
+    /// `fields` in this format. A JSON object holds each name once, with its first value.
     func body(_ fields: [(name: String, value: String)]) -> [UInt8] {
         switch self {
         case .form:

@@ -2,29 +2,29 @@ import RefreshCore
 import Synchronization
 import TextEncodings
 
-/// A URL that requests may be sent to: absolute, `https`, or `http` on a loopback address, without user info or
-/// fragment.
+/// A URL to which requests may be sent: absolute, `https` (or `http` on a loopback address), without user info and
+/// without fragment.
 ///
 /// A path with empty segments (`//api`) is kept as the server published it: glewlwyd publishes such endpoints and
 /// serves them.
 package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// The URL as it was given.
     package let url: String
-    /// Lower-cased, without the brackets of an IPv6 literal.
+    /// The host, lower-cased, without the brackets of an IPv6 literal.
     package let host: String
     package let port: Int
     let isLoopback: Bool
     /// Whether the scheme is `https`.
     let isSecure: Bool
-    /// From the first `/` after the authority; empty if there is none.
+    /// The path, from the first `/` after the authority; empty if there is none.
     let path: Substring
 
-    /// Nil if `url` breaks the rule above.
+    /// Nil if `url` does not follow the rule above.
     package init?(_ url: String) {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
         let rest = url[url.index(colon, offsetBy: 3)...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        // Only ASCII: the HTTP client and this type must see the same host in the same text.
+        // ASCII only, because the HTTP client and this type must see the same host in the same text.
         let isPlain = url.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }
         guard isPlain, !authority.isEmpty, authority.utf8.allSatisfy(Self.isAuthorityByte), !rest.contains("#") else {
             return nil
@@ -44,15 +44,15 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { url }
 
-    /// The same with `fields` in its query, beside those that it has.
+    /// This URL with `fields` added to its query.
     func adding(_ fields: [(name: String, value: String)]) -> Endpoint {
         let query = String(decoding: FormEncoding.body(fields), as: UTF8.self)
-        // What form encoding gives stands in any query.
+        // The output of form encoding is valid in any query.
         return Endpoint(url + (url.contains("?") ? "&" : "?") + query) ?? self
     }
 
-    /// Host names, addresses and ports need no others. RFC 3986 §3.2.2 lets a host have escapes, too, which the HTTP client undoes:
-    /// `%31` would be another host for it.
+    /// Whether the byte may stand in an authority. Host names, addresses and ports need no others. RFC 3986 §3.2.2 also
+    /// allows escapes in a host, but the HTTP client decodes them: with `%31` it would see another host than this type.
     private static func isAuthorityByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -84,11 +84,13 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What the servers that we speak to said last, by origin, in memory: the next request has to heed it.
+/// What servers told in their last answers beside the content, by origin, in memory: the nonce for the next proof and
+/// the clock.
 ///
-/// A lock, and no actor: every request asks three times, and each time an actor would take its turn on the event loop.
+/// It is protected by a lock, because each request asks three times and a call to an actor would wait for its turn on
+/// the event loop each time.
 final class OriginMemory: Sendable {
-    /// Scheme, host and port (RFC 6454 §4): the realm of a nonce (RFC 9449 §8.2).
+    /// Scheme, host and port (RFC 6454 §4), to which a nonce belongs (RFC 9449 §8.2).
     fileprivate struct Origin: Hashable {
         let host: String
         let port: Int
@@ -101,9 +103,9 @@ final class OriginMemory: Sendable {
         }
     }
 
-    /// Most origins remembered; beyond it all are forgotten, which costs a request more each.
+    /// Most origins remembered. When one more comes, all are forgotten, which costs each one request more.
     static let limit = 256
-    /// Longest nonce kept, in bytes: it is some server's text, and goes into every request. Real ones have less than 200.
+    /// Longest nonce kept, in bytes. A server chooses it, and it goes into every request. Real ones have less than 200.
     static let nonceLimit = 1024
 
     fileprivate struct Memory {
@@ -113,19 +115,19 @@ final class OriginMemory: Sendable {
 
     private let memory = Mutex(Memory())
 
-    /// The nonce for the next DPoP proof to this origin; nil if it gave none.
+    /// The nonce for the next DPoP proof to this origin; nil if the server gave none.
     func nonce(for endpoint: Endpoint) -> String? {
         memory.withLock { $0.nonces[Origin(endpoint)] }
     }
 
-    /// The server's clock minus ours; zero if it never said.
+    /// The difference of the server's clock to ours; zero if the server never sent a date.
     func skew(of endpoint: Endpoint) -> Duration {
         memory.withLock { $0.skews[Origin(endpoint)] } ?? .zero
     }
 
-    /// Takes what `answer` says: its `DPoP-Nonce` (RFC 9449 §8, §8.2) and its `Date`.
+    /// Remembers the `DPoP-Nonce` (RFC 9449 §8, §8.2) and the `Date` of `answer`.
     ///
-    /// - Returns: the nonce that it gives; nil if it gives none that can be used.
+    /// - Returns: the nonce; nil if the answer has none that can be used.
     @discardableResult func note(_ answer: Answer, from endpoint: Endpoint, now: Timestamp) -> String? {
         memory.withLock { $0.note(answer, from: Origin(endpoint), now: now) }
     }
@@ -136,12 +138,12 @@ extension OriginMemory.Memory {
         if nonces.count >= OriginMemory.limit { nonces = [:] }
         if skews.count >= OriginMemory.limit { skews = [:] }
         if let date = answer.serverDate {
-            // `Date` has whole seconds: what is less is no difference.
+            // `Date` has whole seconds, so a smaller difference means nothing.
             let skew = date - now
             skews[origin] = (Duration.seconds(-2)...Duration.seconds(2)).contains(skew) ? .zero : skew
         }
         let found = answer.headers["dpop-nonce"]
-        // RFC 9449 §8: exactly one, of visible characters.
+        // RFC 9449 §8: exactly one nonce, of visible characters.
         guard found.count == 1, let nonce = found.first, (1...OriginMemory.nonceLimit).contains(nonce.utf8.count),
             nonce.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else { return nil }
