@@ -1,26 +1,29 @@
 internal import JOSE
 package import RefreshCore
 
-/// What one refresh needs (RFC 6749 §6).
+/// The input of one refresh (RFC 6749 §6).
 package struct RefreshRequest: Sendable {
     package var client: RequestingClient
     package var refreshToken: RefreshToken
-    /// What is asked for; nil for the account's default access token.
+    /// The token to ask for; nil for the account's default access token.
     package var target: TokenTarget?
-    /// The whole scope of the grant, where the server has to be told it; nil names none. Only without a token target.
+    /// The whole scope of the grant, for a server that requires it in the request; nil to name none. Only without a
+    /// token target.
     package var scopes: [String]?
-    /// What a resource server wants the token to say: a JSON object (OpenID Connect Core §5.5, Entra). Nil sends nothing.
+    /// The claims that a resource server wants in the token: a JSON object (OpenID Connect Core §5.5, Entra). Nil sends
+    /// none.
     package var claims: String?
-    /// Whether the server has answered this account with tokens before, with the same registration: to a refresh, or to a sign-in.
+    /// Whether the server has answered a refresh or sign-in of this account with tokens before, with the same
+    /// registration.
     ///
-    /// A server that then answers `invalid_request` means the token, not the form of the request.
+    /// If it has, and now answers `invalid_request`, it means the token, not the form of the request.
     package var hasWorkedBefore: Bool
-    /// Whose grant it is, by the id_token of the sign-in: an id_token that comes with the refresh is compared with it. Nil if that is
-    /// not known.
+    /// The subject of the grant, from the id_token of the sign-in. An id_token in the answer is compared with it. Nil
+    /// if it is not known.
     package var subject: String?
-    /// Whether the server may replace the refresh token: then a late answer is worth waiting for.
+    /// Whether the server may replace the refresh token. A late answer is then worth waiting for.
     package var mayRotate: Bool
-    /// For how long the server still takes a refresh token that it has replaced; nil if that is not known.
+    /// How long the server still accepts a refresh token that it has replaced; nil if that is not known.
     package var rotationGrace: Duration?
 
     package init(
@@ -42,17 +45,19 @@ package struct RefreshRequest: Sendable {
     }
 }
 
-/// What came of one refresh.
+/// The result of one refresh.
 package struct RefreshOutcome: Sendable {
     package let result: Result<TokenResponse, RefreshFailure>
-    /// The server's clock (`Date`) when it answered; nil if it said nothing.
+    /// The server's clock (`Date`) at the time of the answer; nil if the answer has none.
     package let serverDate: Timestamp?
-    /// How Basic credentials have to be written for this server, if this refresh found it out: to be stored.
+    /// The form in which this server accepts Basic credentials, if this refresh found it out. To be stored.
     package let basicCredentialEncoding: BasicCredentialEncoding?
-    /// What is wrong with the id_token of the answer, which is left out of the result then; nil if nothing is. The tokens are good:
-    /// the old ones may be spent, and whatever is wrong came from the server that issued these.
+    /// What is wrong with the id_token of the answer; nil if nothing is. A wrong id_token is left out of the result.
+    /// The tokens are kept all the same: the old ones may be spent, and the server that issued these also issued the
+    /// wrong id_token.
     package let idTokenFault: String?
-    /// The claims that the server wants the person's sign-in to ask for, a JSON object (Entra's `claims`); nil if it wants none.
+    /// The claims that the next sign-in of the person should ask for, a JSON object (Entra's `claims`); nil if the
+    /// server wants none.
     package let demandedClaims: String?
 
     package init(
@@ -71,7 +76,7 @@ package struct RefreshOutcome: Sendable {
 }
 
 extension RefreshOutcome {
-    /// The same with `tokens`.
+    /// This outcome with `tokens` in its result.
     func with(_ tokens: TokenResponse) -> RefreshOutcome {
         RefreshOutcome(
             result: .success(tokens),
@@ -84,8 +89,8 @@ extension RefreshOutcome {
 }
 
 extension RefreshRequest {
-    /// What is wrong with the id_token that came with the refresh (OpenID Connect Core §12.2); nil if nothing is, or if it is not known
-    /// whose it should be.
+    /// What is wrong with the id_token that came with the refresh (OpenID Connect Core §12.2); nil if nothing is, or if
+    /// the subject of the grant is not known.
     func fault(of token: Secret?) -> String? {
         guard let token, let subject else { return nil }
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
@@ -101,32 +106,32 @@ extension RefreshRequest {
     }
 }
 
-/// How a refresh is asked for, where that is not RFC 6749 §6's way.
+/// The form of a provider's refresh requests, if it is not that of RFC 6749 §6.
 package struct RefreshForm: Hashable, Sendable {
-    /// What is given for a new access token.
+    /// The token that is sent to get a new access token.
     package enum Credential: String, Hashable, Sendable, CaseIterable {
         case refreshToken = "refresh_token"
-        /// The access token before, as long as it lives: the provider has no refresh tokens (Facebook, Instagram).
+        /// The previous access token, while it is valid: the provider has no refresh tokens (Facebook, Instagram).
         case accessToken = "access_token"
     }
 
-    /// How the request goes out.
+    /// The HTTP method of the request.
     package enum Method: String, Hashable, Sendable, CaseIterable {
         case post
-        /// The fields stand in the query, credentials included (Instagram). RFC 6749 §2.3.1 forbids that to everybody else.
+        /// GET with the fields in the query, including credentials (Instagram). RFC 6749 §2.3.1 forbids this.
         case get
     }
 
     package var credential = Credential.refreshToken
-    /// `grant_type`: `fb_exchange_token`.
+    /// The value of `grant_type`: `fb_exchange_token`.
     package var grantType = Self.standard
-    /// The field that carries the credential: `fb_exchange_token`.
+    /// The name of the field with the token: `fb_exchange_token`.
     package var parameter = Self.standard
     package var method = Method.post
 
     package init() {}
 
-    /// What both are called by RFC 6749 §6.
+    /// The name of the field and the value of `grant_type` in RFC 6749 §6.
     package static let standard = "refresh_token"
 }
 
@@ -147,12 +152,12 @@ extension RefreshForm {
     }
 }
 
-/// How the access token that a sign-in brought is exchanged for another one at once, where a provider's code brings only one that
-/// does not last (Instagram). Where that is asked is the profile's `exchange_endpoint`.
+/// How to exchange the access token of a sign-in for another one at once, at a provider whose code brings only a token
+/// that does not last (Instagram). The address is the profile's `exchange_endpoint`.
 package struct ExchangeForm: Hashable, Sendable {
-    /// `grant_type`: `ig_exchange_token`; nil sends none.
+    /// The value of `grant_type`: `ig_exchange_token`; nil sends none.
     package var grantType: String?
-    /// The field that carries the token.
+    /// The name of the field with the token.
     package var parameter = Self.standard
     package var method = RefreshForm.Method.post
 
@@ -177,12 +182,12 @@ extension ExchangeForm {
 }
 
 extension StrictFields {
-    /// Printable ASCII without spaces; nil if the key is absent.
+    /// A word of printable ASCII without spaces; nil if the key is absent.
     func word(_ name: String) throws -> String? {
         try converted(name, "is no word") { $0.isWord ? $0 : nil }
     }
 
-    /// The name of the field that carries a token; nil if the key is absent.
+    /// The name of the field with a token; nil if the key is absent.
     func credentialParameter(_ name: String) throws -> String? {
         let parameter = try word(name)
         guard let parameter, ["grant_type", "client_id", "client_secret"].contains(parameter) else { return parameter }
