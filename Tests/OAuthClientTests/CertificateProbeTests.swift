@@ -34,7 +34,7 @@ struct CertificateProbeTests {
         if case .failure(let error) = result { error } else { nil }
     }
 
-    @Test func `a good certificate is shown with its end`() async throws {
+    @Test func `the probe returns when a valid certificate expires`() async throws {
         let authority = try TestAuthority()
         defer { try? authority.remove() }
         let server = try authority.server(for: "IP:127.0.0.1", to: "20990101000000Z")

@@ -19,7 +19,7 @@ extension ClientAuthenticationTests {
         LoopbackServer.answer(401),
         LoopbackServer.answer(400),
     ])
-    func `a server that wants the raw secret gets it once asked, and it is remembered`(
+    func `the raw secret is sent after the standard form was refused, and the form is remembered`(
         _ refusal: LoopbackServer.Step
     ) async throws {
         try await withServer(script(refusal: refusal) { $0.header("authorization") == Self.rawHeader }) { server in
@@ -40,7 +40,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a server that takes the encoded secret is remembered at the first answer`() async throws {
+    @Test func `the encoded form is remembered after the first successful answer`() async throws {
         try await withServer(script { $0.header("authorization") == Self.formHeader }) { server in
             let outcome = try await withClient {
                 await $0.refresh(
@@ -52,7 +52,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a dead grant tells the encoding too, and is not asked about twice`() async throws {
+    @Test func `invalid_grant also shows the encoding, and nothing is sent a second time`() async throws {
         let dead = LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)
         try await withServer({ _, _ in [dead] }) { server in
             let outcome = try await withClient {
@@ -66,7 +66,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a server that wants client_id beside Basic gets it, and is not asked without it again`() async throws {
+    @Test func `a server that wants client_id in addition to Basic gets it, and from then on always`() async throws {
         let isGood = { @Sendable (request: LoopbackServer.Request) in
             request.body.contains("client_id=client") && request.header("authorization") != nil
         }
@@ -84,7 +84,9 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a client that the server knows by its body gets there, and directly the next time`() async throws {
+    @Test func `a client registered for client_secret_post is found out, and the next request uses it directly`()
+        async throws
+    {
         let isGood = { @Sendable (request: LoopbackServer.Request) in
             request.body.contains("client_secret=plain") && request.header("authorization") == nil
         }
@@ -102,7 +104,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a method that was chosen is never left for another`() async throws {
+    @Test func `a configured method is never replaced by another`() async throws {
         let refuse: LoopbackServer.Script = { _, _ in [LoopbackServer.json(401, #"{"error":"invalid_client"}"#)] }
         for method in [ClientAuthentication.clientSecretBasic, .clientSecretPost] {
             try await withServer(refuse) { server in
@@ -116,7 +118,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a secret that is shown as a bearer token is shown in no other form`() async throws {
+    @Test func `a secret configured as bearer token is sent in no other form`() async throws {
         let refuse: LoopbackServer.Script = { _, _ in [LoopbackServer.json(401, #"{"error":"invalid_client"}"#)] }
         var profile = ProviderProfile(name: "test")
         profile.clientSecretScheme = .bearer
@@ -132,7 +134,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a server that was only busy teaches nothing about client_id`() async throws {
+    @Test func `a busy server's answer does not change how client_id is sent`() async throws {
         let answers = [
             LoopbackServer.json(401, #"{"error":"invalid_client"}"#), LoopbackServer.answer(503),
             LoopbackServer.json(200, issuedTokens),
@@ -150,7 +152,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a secret that is simply wrong ends after all forms, and the first answer is shown`() async throws {
+    @Test func `a wrong secret is tried in all forms, and the first answer is reported`() async throws {
         let refuse: LoopbackServer.Script = { _, index in
             [LoopbackServer.json(401, #"{"error":"invalid_client","error_description":"try \#(index)"}"#)]
         }
@@ -167,7 +169,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a refusal without a reason is answered with the raw secret only`() async throws {
+    @Test func `after a refusal without a reason only the raw secret is tried`() async throws {
         try await withServer({ _, _ in [LoopbackServer.answer(400)] }) { server in
             let outcome = try await withClient {
                 await $0.refresh(try refreshRequest(to: server.origin, registration: Self.registration(nil)))
@@ -184,7 +186,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a refused secret that looks the same in both forms is not sent again in another`() async throws {
+    @Test func `a refused secret with the same text in both forms is not sent again`() async throws {
         try await withServer({ _, _ in [LoopbackServer.answer(400)] }) { server in
             let outcome = try await withClient {
                 await $0.refresh(

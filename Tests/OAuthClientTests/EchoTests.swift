@@ -119,7 +119,7 @@ struct EchoTests {
     }
 
     @Test(arguments: questions)
-    func `what a server says back of a request shows no secret`(question: Question) async throws {
+    func `secrets that a server repeats from a request are not shown`(question: Question) async throws {
         for (status, error) in [(400, "invalid_request"), (400, "invalid_grant"), (401, "invalid_client"), (500, "x")] {
             let script: LoopbackServer.Script = { request, _ in
                 if request.line.contains(".well-known") {

@@ -10,7 +10,7 @@ import Testing
 /// Answers that come after the time limit of their request.
 struct LateAnswerTests {
     /// Calls a refresh that has passed its time limit overdue; the server's answer follows only then.
-    @Test func `a rotated token is taken from an answer that comes after the time limit`() async throws {
+    @Test func `a rotated token is accepted from an answer after the time limit`() async throws {
         let server = try SlowServer()
         let overdue = Atomic(0)
         let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
@@ -23,7 +23,7 @@ struct LateAnswerTests {
         #expect(overdue.load(ordering: .sequentiallyConsistent) == 1)
     }
 
-    @Test func `no answer of a server that does not rotate is waited for`() async throws {
+    @Test func `an answer of a server that does not rotate is not awaited after the time limit`() async throws {
         let server = try SlowServer()
         let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
             var request = try refreshRequest(to: server.origin)
@@ -69,7 +69,7 @@ struct LateAnswerTests {
         try authority.remove()
     }
 
-    @Test func `the kernel probes a connection that is waited on`() async throws {
+    @Test func `the kernel probes a connection while an answer is awaited`() async throws {
         let server = try SlowServer()
         let timer = Mutex("")
         _ = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {

@@ -55,7 +55,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `many who ask at once share one fetch`() async throws {
+    @Test func `many callers at the same time share one fetch`() async throws {
         try await withServer({ request, _ in
             [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
         }) { server in
@@ -71,7 +71,7 @@ struct MetadataCacheTests {
     }
 
     @Test(arguments: [404, 405, 410])
-    func `an endpoint that is gone is looked up again and found`(_ status: Int) async throws {
+    func `metadata is fetched again if an endpoint is gone, and the new endpoint is used`(_ status: Int) async throws {
         let age = Age()
         let moved = Atomic(false)
         try await withServer({ request, _ in
@@ -138,7 +138,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `kept metadata obeys the rules for fetched metadata, and is not used for ever`() async throws {
+    @Test func `kept metadata follows the rules for fetched metadata, and expires`() async throws {
         let document = { (issuer: String, endpoint: String) in
             Array(#"{"issuer":"\#(issuer)","token_endpoint":"\#(endpoint)"}"#.utf8)
         }
@@ -165,7 +165,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `old metadata is used while the fetch fails, and the server is not asked in a rush`() async throws {
+    @Test func `old metadata is used while the fetch fails, and the server is not asked too often`() async throws {
         let age = Age()
         let isDown = Atomic(false)
         try await withServer({ request, _ in
@@ -188,7 +188,8 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `what failed on another network is asked for again at once, and not in a rush on the same`() async throws
+    @Test func `after a change of network a failed fetch is repeated at once, and on the same network not too often`()
+        async throws
     {
         let age = Age()
         let isDown = Atomic(true)
@@ -209,7 +210,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `an endpoint that stays gone does not make every account look it up`() async throws {
+    @Test func `an endpoint that stays gone is not looked up by every account`() async throws {
         let age = Age()
         try await withServer({ request, _ in [Self.discovery(request) ?? LoopbackServer.answer(404)] }) { server in
             try await withClient({ $0.uptime = { age.now } }) { client in
@@ -222,7 +223,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `half of the metadata is asked for again sooner than a day later`() async throws {
+    @Test func `incomplete metadata is fetched again sooner than after a day`() async throws {
         let age = Age()
         try await withServer({ request, _ in
             request.line.hasSuffix("/oauth-authorization-server")
@@ -278,7 +279,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `a server that hangs at the one document is asked for the other`() async throws {
+    @Test func `if a server hangs on one document, the other is fetched`() async throws {
         try await withServer({ request, _ in
             if request.line.contains("openid-configuration") { return [] }
             let origin = "http://" + (request.header("host") ?? "")
@@ -293,7 +294,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `no more issuers are kept than the limit says`() async throws {
+    @Test func `not more issuers are kept than the limit`() async throws {
         let age = Age()
         try await withServer({ request, _ in
             let origin = "http://" + (request.header("host") ?? "")

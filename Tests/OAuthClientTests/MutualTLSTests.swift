@@ -33,7 +33,7 @@ struct MutualTLSTests {
     }
 
     @Test(arguments: [ClientAuthentication.tlsClientAuth, .selfSignedTLSClientAuth])
-    func `the certificate is shown in the handshake, and the client named in the body`(
+    func `the certificate is presented in the handshake, and the client is named in the body`(
         method: ClientAuthentication
     ) async throws {
         try await withAuthority { authority in

@@ -81,7 +81,7 @@ struct RedirectionTests {
     }
 
     @Test(arguments: ["/.well-known/openid-configuration", "/keys"])
-    func `neither metadata nor keys are taken from where a redirect leads`(_ path: String) async throws {
+    func `neither metadata nor keys are accepted from the target of a redirect`(_ path: String) async throws {
         let signer = TestSigner()
         let claims: @Sendable (String) -> String? = { try? signer.token(TestSigner.claims($0)) }
         try await withServer(signInServer(signer) { _, _ in nil }) { thief in

@@ -41,14 +41,14 @@ struct TLSTests {
         }
     }
 
-    @Test func `a server whose authority is in the CA file is trusted`() async throws {
+    @Test func `a server with an authority from the CA file is trusted`() async throws {
         try await withAuthority { authority in
             let (outcome, _) = try await outcome(authority.server(for: "IP:127.0.0.1"), caFile: authority.caFile)
             #expect(outcome.response != nil)
         }
     }
 
-    @Test func `HTTP/1.1 is spoken even where the server prefers HTTP/2`() async throws {
+    @Test func `HTTP/1.1 is used even if the server prefers HTTP/2`() async throws {
         try await withAuthority { authority in
             let server = try authority.server(for: "IP:127.0.0.1", protocols: ["h2", "http/1.1"])
             let (outcome, requests) = try await outcome(server, caFile: authority.caFile)
@@ -78,7 +78,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `with an unset clock a refused certificate is only unreachable`() async throws {
+    @Test func `with an unset clock a refused certificate counts only as unreachable`() async throws {
         try await withAuthority { authority in
             let (outcome, _) = try await outcome(
                 authority.selfSignedServer(),
@@ -89,7 +89,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `TLS 1.1 is not spoken`() async throws {
+    @Test func `TLS 1.1 is refused`() async throws {
         try await withAuthority { authority in
             let old = try authority.server(for: "IP:127.0.0.1", maximum: .tlsv11)
             let (outcome, _) = try await outcome(old, caFile: authority.caFile)
@@ -130,7 +130,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `a CA file that hangs fails those who need it in time, and nobody else waits`() async throws {
+    @Test func `requests with a CA file that hangs fail in time, and no others wait`() async throws {
         let hanging = HangingFile()
         defer { hanging.release() }
         let change = { (configuration: inout OAuthClientConfiguration) in
@@ -192,7 +192,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `a connection closed in the handshake is unreachable`() async throws {
+    @Test func `a connection closed in the handshake counts as unreachable`() async throws {
         let server = try await LoopbackServer.start(refusesConnections: true) { _, _ in [] }
         let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")
         let outcome = try await withClient { await $0.refresh(request) }
@@ -200,7 +200,7 @@ struct TLSTests {
         try await server.stop()
     }
 
-    @Test func `silence in the handshake is unreachable when the time is up`() async throws {
+    @Test func `silence in the handshake counts as unreachable at the time limit`() async throws {
         // Never sees a whole request, so it never says anything.
         try await withServer({ _, _ in [] }) { server in
             let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")

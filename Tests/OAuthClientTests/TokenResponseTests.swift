@@ -53,17 +53,17 @@ struct TokenResponseTests {
     private static let sentToken = "sent-refresh-token"
 
     @Test(arguments: try AnswerCase.load("recorded-answers.json"))
-    func `a recorded answer is taken for what it is`(_ answer: AnswerCase) async throws {
+    func `a recorded answer is recognized`(_ answer: AnswerCase) async throws {
         try await check(answer)
     }
 
     @Test(arguments: try AnswerCase.load("documented-answers.json"))
-    func `a documented answer is taken for what it is`(_ answer: AnswerCase) async throws {
+    func `a documented answer is recognized`(_ answer: AnswerCase) async throws {
         try await check(answer)
     }
 
     @Test(arguments: try AnswerCase.load("malformed-answers.json"))
-    func `a malformed answer loses nothing`(_ answer: AnswerCase) async throws {
+    func `no token in a malformed answer is lost`(_ answer: AnswerCase) async throws {
         try await check(answer)
     }
 
@@ -82,7 +82,7 @@ struct TokenResponseTests {
             ("1e12", nil, .unreadable),
         ] as [(String, Duration?, LifetimeBasis)]
     )
-    func `expires_in is stated, has ended, is missing or cannot be understood`(
+    func `expires_in may be given, zero, missing or unreadable`(
         json: String,
         lifetime: Duration?,
         basis: LifetimeBasis
@@ -127,7 +127,7 @@ struct TokenResponseTests {
         #expect(outcome.failure?.failureClass == failureClass)
     }
 
-    @Test func `refresh_expires_in 0 is no end`() throws {
+    @Test func `refresh_expires_in 0 means no end`() throws {
         let text = #"{"access_token":"a","expires_in":60,"refresh_expires_in":0}"#
         let fields = try #require(JSONValue.object(in: Array(text.utf8)))
         let decoder = TokenResponseDecoder(sent: nil, profile: nil, now: Timestamp(microseconds: 0))
@@ -135,7 +135,7 @@ struct TokenResponseTests {
     }
 
     @Test(arguments: [("", nil), (#","refresh_token_expires_in":60"#, 60)] as [(String, Int?)])
-    func `a lifetime that counts from the sign-in is no answer's to start again, unless the server says so`(
+    func `a lifetime from the sign-in does not start again with an answer, unless the server says so`(
         _ rest: String,
         _ seconds: Int?
     ) throws {

@@ -35,7 +35,7 @@ struct TransportTests {
         #expect(outcome.failure?.detail.summary == "the server's name could not be resolved")
     }
 
-    @Test func `without time left for an answer nothing is sent, even on an open connection`() async throws {
+    @Test func `without time left for an answer nothing is sent, not even on an open connection`() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
         try await withServer({ _, _ in [.send(answer)] }) { server in
             try await withClient { client in
@@ -63,14 +63,14 @@ struct TransportTests {
         #expect(requests.count == 1)
     }
 
-    @Test func `silence is unanswered when the time is up`() async throws {
+    @Test func `silence counts as unanswered at the time limit`() async throws {
         let (failure, requests) = try await failure(within: .seconds(2)) { _, _ in [] }
         #expect(failure.failureClass == .unanswered)
         #expect(failure.detail.summary == "the server did not answer in time")
         #expect(requests.count == 1)
     }
 
-    @Test func `an answer that drips is cut off at the time limit`() async throws {
+    @Test func `an answer that comes byte by byte is cut off at the time limit`() async throws {
         let begin = ContinuousClock.now
         let (failure, _) = try await failure(within: .seconds(2)) { _, _ in
             [.send("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n"), .drip(String(repeating: "x", count: 100_000))]
@@ -79,7 +79,7 @@ struct TransportTests {
         #expect(begin.duration(to: .now) < .seconds(8))
     }
 
-    @Test func `headers that drip are cut off at the time limit`() async throws {
+    @Test func `headers that come byte by byte are cut off at the time limit`() async throws {
         let (failure, _) = try await failure(within: .seconds(2)) { _, _ in
             [.drip("HTTP/1.1 200 OK\r\nx: " + String(repeating: "x", count: 10_000))]
         }
@@ -92,13 +92,13 @@ struct TransportTests {
         "HTTP/1.1 200 OK\r\nconte",
         "HTTP/1.1 40",
     ])
-    func `a half answer is unanswered`(_ text: String) async throws {
+    func `a truncated answer counts as unanswered`(_ text: String) async throws {
         let (failure, requests) = try await failure { _, _ in [.send(text), .close] }
         #expect(failure.failureClass == .unanswered)
         #expect(requests.count == 1)
     }
 
-    @Test func `bytes that are no HTTP are unanswered`() async throws {
+    @Test func `an answer that is not HTTP counts as unanswered`() async throws {
         let (failure, _) = try await failure { _, _ in [.send("SSH-2.0-OpenSSH_9.2\r\n\r\n"), .close] }
         #expect(failure.failureClass == .unanswered)
     }
@@ -134,7 +134,7 @@ struct TransportTests {
         #expect(requests.map(\.line) == ["POST /token"])
     }
 
-    @Test func `a kept connection that the server closes on reuse is not used again in silence`() async throws {
+    @Test func `a request is not silently repeated if the server closes a reused connection`() async throws {
         let script: LoopbackServer.Script = { _, index in
             index == 0 ? [LoopbackServer.json(200, issuedTokens)] : [.close]
         }
@@ -149,7 +149,7 @@ struct TransportTests {
         }
     }
 
-    @Test func `a cancelled exchange that was sent is unanswered`() async throws {
+    @Test func `a cancelled exchange that was sent counts as unanswered`() async throws {
         let (sent, continuation) = AsyncStream.makeStream(of: Void.self)
         let script: LoopbackServer.Script = { _, _ in
             continuation.yield()

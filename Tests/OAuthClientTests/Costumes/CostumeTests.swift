@@ -52,7 +52,7 @@ import TextEncodings
     }
 
     @Test(arguments: try Costume.all())
-    func `a code brings what the provider's answer holds`(_ costume: Costume) async throws {
+    func `a code is exchanged for the tokens in the provider's answer`(_ costume: Costume) async throws {
         try await wear(costume) { client, profile, issuer, server in
             let exchange = try codeExchange(at: issuer.url, registration: costume.registration, profile: profile)
             let outcome = await client.codes.exchange(exchange)
@@ -68,7 +68,7 @@ import TextEncodings
     }
 
     @Test(arguments: try Costume.all())
-    func `a refresh brings what the provider's answer holds`(_ costume: Costume) async throws {
+    func `a refresh returns the tokens in the provider's answer`(_ costume: Costume) async throws {
         guard let refresh = costume.refresh else { return }
         try await wear(costume) { client, profile, issuer, server in
             let outcome = await client.refresh(request(costume, profile, issuer, workedBefore: false))

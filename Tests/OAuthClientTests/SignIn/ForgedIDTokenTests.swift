@@ -115,7 +115,8 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: forgeries)
-    func `a forged id_token refuses the sign-in, and what came with it is revoked`(_ forgery: Forgery) async throws {
+    func `a forged id_token makes the sign-in fail, and the tokens with it are revoked`(_ forgery: Forgery) async throws
+    {
         let (outcome, requests) = try await exchange(forgery.header, forgery.signature)
         #expect(outcome.grant == nil)
         let summary = try #require(outcome.failure).detail.summary
@@ -126,7 +127,7 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: ["jku", "x5u"])
-    func `nothing is fetched from where an id_token says that its key is`(_ name: String) async throws {
+    func `nothing is fetched from a key address in an id_token`(_ name: String) async throws {
         let point = Self.ownKey
         try await withServer({ _, _ in [LoopbackServer.json(200, #"{"keys":[\#(point)]}"#)] }) { thief in
             let address = JSONValue.string(thief.origin + "/keys")
@@ -161,7 +162,7 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: forgeries)
-    func `a forged id_token that comes by the browser alone names nobody`(_ forgery: Forgery) async throws {
+    func `a forged id_token that comes through the browser alone is refused`(_ forgery: Forgery) async throws {
         let result = try await identify(forgery.header, forgery.signature)
         #expect(throws: RefreshFailure.self) { try result.get() }
     }
@@ -173,7 +174,7 @@ struct ForgedIDTokenTests {
             ["iss": .string("https://evil.example")],
         ] as [[String: JSONValue]]
     )
-    func `an id_token of another sign-in, client or server names nobody`(claims: [String: JSONValue]) async throws {
+    func `an id_token of another sign-in, client or server is refused`(claims: [String: JSONValue]) async throws {
         let sign = { @Sendable (signer: TestSigner, text: Data) in
             try signer.key.signature(for: text).rawRepresentation
         }
@@ -182,7 +183,7 @@ struct ForgedIDTokenTests {
         #expect(throws: RefreshFailure.self) { try result.get() }
     }
 
-    @Test func `the same exchange with the server's own signature brings the grant`() async throws {
+    @Test func `the same exchange with the server's signature succeeds`() async throws {
         let own = try await exchange(Self.header("ES256")) { signer, text in
             try signer.key.signature(for: text).rawRepresentation
         }

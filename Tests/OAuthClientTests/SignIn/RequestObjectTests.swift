@@ -65,7 +65,7 @@ struct RequestObjectTests {
         }
     }
 
-    @Test func `the request is signed, and nothing that matters stands beside it`() async throws {
+    @Test func `the request is signed, and nothing important is outside the signature`() async throws {
         let url = try await request().result.get()
         #expect(Set(url.parameters.keys) == ["client_id", "request", "response_type", "scope"])
         let claims = try claims(url.parameters["request"]?.first)
@@ -78,7 +78,7 @@ struct RequestObjectTests {
         #expect(claims["authorization_details"] == #"[{"actions":["read"],"type":"accounts"}]"#)
     }
 
-    @Test func `it is pushed where the server wants that, too`() async throws {
+    @Test func `a signed request is pushed if the server wants that, too`() async throws {
         let (result, pushed) = try await request {
             #","pushed_authorization_request_endpoint":"\#($0)/par","require_pushed_authorization_requests":true"#
         }
@@ -90,7 +90,7 @@ struct RequestObjectTests {
     }
 
     @Test(arguments: [nil, "no key"])
-    func `without a key that can sign it, nothing is sent`(key: String?) async throws {
+    func `without a key that can sign the request nothing is sent`(key: String?) async throws {
         guard case .failure(let failure) = try await request(key: key.map { Secret($0) }).result else {
             Issue.record("it was sent")
             return
