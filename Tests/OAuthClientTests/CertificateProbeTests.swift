@@ -5,7 +5,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// Looking at a server's certificate names what is wrong with it, and sends nothing.
+/// The probe reads a server's certificate, names what is wrong with it, and sends nothing.
 struct CertificateProbeTests {
     private func probe(
         _ context: NIOSSLContext?,

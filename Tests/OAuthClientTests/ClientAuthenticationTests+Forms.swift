@@ -3,9 +3,9 @@ import Testing
 
 @testable import OAuthClient
 
-/// Finding out how a server wants the credentials written.
+/// Finding out in which form a server accepts the credentials.
 extension ClientAuthenticationTests {
-    /// What a server does that takes only requests that `isGood` likes.
+    /// The answers of a server that accepts only requests for which `isGood` is true.
     private func script(
         refusal: LoopbackServer.Step = LoopbackServer.json(401, #"{"error":"invalid_client"}"#),
         isGood: @escaping @Sendable (LoopbackServer.Request) -> Bool
@@ -176,7 +176,7 @@ extension ClientAuthenticationTests {
             }
             #expect(outcome.failure?.failureClass == .rejected)
             #expect(server.requests.map { $0.header("authorization") } == [Self.formHeader, Self.rawHeader])
-            // Once the form is known there is nothing left to try.
+            // Once the form is known, there is nothing left to try.
             _ = try await withClient {
                 await $0.refresh(
                     try refreshRequest(to: server.origin, registration: Self.registration(nil), encoding: .raw)

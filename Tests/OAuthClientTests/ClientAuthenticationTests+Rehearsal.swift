@@ -3,11 +3,11 @@ import Testing
 
 @testable import OAuthClient
 
-/// Finding out how the secret is written while no refresh token is at stake.
+/// Finding out the form of the secret before a refresh token can be lost.
 extension ClientAuthenticationTests {
     private static let refusal = LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
 
-    /// What became of one refresh at a server whose token endpoint takes the raw secret only.
+    /// The result of one refresh at a server whose token endpoint accepts only the raw secret.
     private func refresh(
         secret: String = ClientAuthenticationTests.secret,
         encoding: BasicCredentialEncoding? = nil,

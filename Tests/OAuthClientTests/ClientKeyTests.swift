@@ -7,7 +7,7 @@ import TextEncodings
 @testable import JOSE
 @testable import OAuthClient
 
-/// Clients that sign for themselves: `private_key_jwt`, `client_secret_jwt`, Apple's secret.
+/// Clients that sign their credentials: `private_key_jwt`, `client_secret_jwt`, Apple's secret.
 struct ClientKeyTests {
     private static let key = P256.Signing.PrivateKey()
 
@@ -33,7 +33,7 @@ struct ClientKeyTests {
         try #require(FormEncoding.parse(request.body))
     }
 
-    /// The assertion in a request, if the client's key signed it.
+    /// The assertion in a request, checked with the client's key.
     private func assertion(_ request: LoopbackServer.Request) throws -> CompactJWS {
         let form = try form(request)
         #expect(form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")

@@ -7,7 +7,7 @@ import Testing
 @testable import JOSE
 @testable import OAuthClient
 
-/// Refreshing tokens that are bound to a key (RFC 9449).
+/// Refreshes of tokens that are bound to a key (RFC 9449).
 struct DPoPRequestTests {
     private static let key = DPoPKey()
     private static let bound = ClientRegistration(clientID: "client", dpopKey: key.secret)
@@ -107,7 +107,7 @@ struct DPoPRequestTests {
         let allSent = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
         defer { allSent.succeed() }
         try await withServer({ request, index in
-            // The first answer gives the old nonce. No account hears of the new one before all have sent the old one.
+            // The first answer gives the old nonce. No account gets the new one before all have sent the old one.
             guard index > 0 else { return [LoopbackServer.answer(200, ["dpop-nonce": "old"], issuedTokens)] }
             if index == accounts { allSent.succeed() }
             let refusal = Self.refusal(giving: "new")
@@ -136,7 +136,7 @@ struct DPoPRequestTests {
             try await withServer({ request, index in
                 guard request.line == "POST /token" else { return [LoopbackServer.answer(404)] }
                 guard Self.nonce(in: request) != "new" else { return [LoopbackServer.json(200, issuedTokens)] }
-                // As if the answer to another account had arrived a moment ago.
+                // Simulates an answer to another account that arrived a moment ago.
                 Self.note("new", by: client, from: request)
                 return [.send(Self.refusal(giving: "new"))]
             }) { server in
@@ -191,7 +191,7 @@ struct DPoPRequestTests {
             try await withClient { client async throws in
                 let response = try await refresh(at: server, by: client).result.get()
                 #expect(response.issuance.isUnbound == isUnbound)
-                // What the server has rotated is not lost with it.
+                // A refresh token that the server rotated is not lost with the access token.
                 #expect(response.refreshToken == RefreshToken(Secret("r2")))
                 var accepting = Self.bound
                 accepting.acceptsBearer = true

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// One observation for each row; the corpus tests show the rows on real answers.
+/// One signal for each row. The corpus tests show the rows with real answers.
 struct FailureTableTests {
     struct Example: Sendable, CustomTestStringConvertible {
         let row: String

@@ -3,9 +3,10 @@ import Testing
 
 @testable import OAuthClient
 
-/// What is found out about a server before an account of it is added.
+/// The check of a server before an account is added.
 struct IssuerCheckTests {
-    /// What speaks against the issuer at `path` of a server whose OpenID document at each path is `document`; nil if nothing does.
+    /// The fault found for the issuer at `path` of a server whose OpenID document is `document` at each path; nil if
+    /// there is none.
     private func fault(
         _ path: String = "",
         profile: ProviderProfile? = nil,

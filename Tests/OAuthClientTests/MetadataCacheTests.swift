@@ -7,9 +7,9 @@ import Testing
 
 @testable import OAuthClient
 
-/// Discovery over real connections, with the age of metadata moved by hand.
+/// Discovery over real connections. The tests set the age of metadata.
 struct MetadataCacheTests {
-    /// A clock that stands still until it is moved.
+    /// A clock that a test moves.
     private final class Age: Sendable {
         private let start = ContinuousClock.now
         private let seconds = Atomic(0)
@@ -18,7 +18,7 @@ struct MetadataCacheTests {
         func advance(_ count: Int) { seconds.add(count, ordering: .sequentiallyConsistent) }
     }
 
-    /// Says what a server on `origin` answers: the OpenID document, and 404 for the other one.
+    /// The answer of a server on `origin`: the OpenID document, and 404 for the other document.
     private static func discovery(_ request: LoopbackServer.Request, token: String = "/token") -> LoopbackServer.Step? {
         guard request.line.hasPrefix("GET ") else { return nil }
         guard request.line.hasSuffix("/openid-configuration") else { return LoopbackServer.answer(404) }
@@ -97,7 +97,7 @@ struct MetadataCacheTests {
         }
     }
 
-    /// What a store keeps from one client to the next.
+    /// A store that keeps metadata from one client to the next.
     private final class Shelf: Sendable {
         let kept = EventLog<(place: KeptMetadata.Place, metadata: KeptMetadata)>()
 
@@ -154,7 +154,7 @@ struct MetadataCacheTests {
         for (issuer, endpoint, age, isUsed) in cases {
             try await withClient({
                 $0.now = { now }
-                // Nothing listens there: no server is asked.
+                // Nothing listens at the proxy's port, so no server can be asked.
                 $0.proxy = ProxySettings(environment: ["https_proxy": "http://127.0.0.1:1"])
             }) { client in
                 let kept = KeptMetadata(documents: [document(issuer, endpoint)], fetchedAt: now - age)
@@ -315,7 +315,7 @@ struct MetadataCacheTests {
                 #expect(server.requests.count == 6)
                 _ = try await client.metadata(of: try Issuer(url: "\(server.origin)/c"))
                 #expect(server.requests.count == 6)
-                // The first one made room for the third.
+                // The first issuer was removed to make room for the third.
                 _ = try await client.metadata(of: try Issuer(url: "\(server.origin)/a"))
                 #expect(server.requests.count == 8)
             }

@@ -7,7 +7,7 @@ import TextEncodings
 
 @testable import OAuthClient
 
-/// Clients that prove themselves by a certificate (RFC 8705).
+/// Clients that authenticate with a certificate (RFC 8705).
 struct MutualTLSTests {
     private func withAuthority(_ body: (TestAuthority) async throws -> Void) async throws {
         let authority = try TestAuthority()
@@ -43,7 +43,7 @@ struct MutualTLSTests {
             let registration = ClientRegistration(clientID: "client", authentication: method, clientKey: key)
             #expect(try await refresh(registration, at: server, authority).response != nil)
             #expect(FormEncoding.parse(server.requests.first?.body ?? "")?["client_id"] == "client")
-            // The same server does not speak to a client without one.
+            // The same server refuses a client without one.
             let plain = ClientRegistration(clientID: "client")
             #expect(try await refresh(plain, at: server, authority).response == nil)
             #expect(server.requests.count == 1)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import OAuthClient
 
-/// Look-ups of names that hang, and of others beside them.
+/// Look-ups of names that hang, and of others at the same time.
 struct NameResolutionTests {
-    /// A resolver whose look-ups of `hangs…` end when they are let go.
+    /// A resolver whose look-ups of `hangs…` end when the test releases them.
     private final class Resolver: Sendable {
         private let asked = Mutex<[String]>([])
         private let isLetGo = Atomic(false)
@@ -42,7 +42,7 @@ struct NameResolutionTests {
         let gate = NameResolution(isFound: resolver.find)
         #expect(await failure(gate, "hangs.example", within: Self.soon) == .timeLimit)
         #expect(await failure(gate, "quick.example", within: Self.late) == nil)
-        // The first look-up is waited for again, and none is begun beside it.
+        // The second request waits for the first look-up, and no further one is begun.
         #expect(await failure(gate, "hangs.example", within: Self.soon) == .timeLimit)
         #expect(resolver.names.filter { $0 == "hangs.example" }.count == 1)
         resolver.letGo()

@@ -5,7 +5,7 @@ import Yams
 
 @testable import OAuthClient
 
-/// What accounts say about their provider, in the URLs of its profile.
+/// The values of accounts in the URLs of their provider's profile.
 struct ProfileVariableTests {
     private static let tenants = """
         name: x
@@ -24,7 +24,7 @@ struct ProfileVariableTests {
         #expect(profile.issuer?.url == "https://x.example/common/v2")
         #expect(profile.issuerText == "https://x.example/{tenant}/v2")
         #expect(try profile.resolved(with: ["tenant": "abc"]).issuer?.url == "https://x.example/abc/v2")
-        // What one account says is none of the next one's.
+        // The value of one account is not used for the next.
         #expect(try profile.resolved(with: [:]).issuer?.url == "https://x.example/common/v2")
     }
 

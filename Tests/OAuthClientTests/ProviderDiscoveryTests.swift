@@ -6,7 +6,8 @@ import Yams
 @testable import OAuthClient
 
 struct ProviderDiscoveryTests {
-    /// What is found at `path` of a server whose document at each well-known path is `document`, for its origin.
+    /// The result of discovery at `path` of a server whose document, at each well-known path, is what `document`
+    /// returns for its origin.
     private func discover(
         _ path: String = "",
         name: String? = nil,

@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthClient
 
 struct ProxyTests {
-    /// A host that does not exist: only the proxy can lead to it.
+    /// A host that does not exist, so that only the proxy can lead to it.
     private static let origin = "https://auth.example.test"
 
     private func outcome(

@@ -3,9 +3,9 @@ import Testing
 
 @testable import OAuthClient
 
-/// Endpoints that send the client elsewhere: nothing that it says to one server may reach another (RFC 9700 §4.12).
+/// Endpoints that redirect the client: nothing that is meant for one server may reach another (RFC 9700 §4.12).
 struct RedirectionTests {
-    /// What is sent, and to where.
+    /// The kind of request, and the endpoint to which it goes.
     enum Errand: String, CaseIterable, Sendable {
         case refresh, code, device, poll, revocation, pushedRequest
     }
@@ -16,9 +16,9 @@ struct RedirectionTests {
         clientSecret: Secret("client-secret")
     )
 
-    /// What comes of `errand` at an endpoint that sends it on to `location` with `status`.
+    /// Sends `errand` to an endpoint that redirects to `location` with `status`.
     ///
-    /// - Returns: whether it succeeded, and how many requests the endpoint's server had.
+    /// - Returns: whether it succeeded, and how many requests the endpoint's server received.
     private func run(_ errand: Errand, _ status: Int, to location: String) async throws -> (ok: Bool, requests: Int) {
         let script: LoopbackServer.Script = { _, _ in [LoopbackServer.answer(status, ["location": location])] }
         return try await withServer(script) { server in

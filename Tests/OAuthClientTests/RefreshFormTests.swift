@@ -4,7 +4,8 @@ import Testing
 
 @testable import OAuthClient
 
-/// Providers that are asked for tokens in ways of their own: without refresh tokens, by the query, with a question afterwards.
+/// Providers with their own ways of refreshing: without refresh tokens, in the query, or with a question about the
+/// lifetime.
 struct RefreshFormTests {
     private func refresh(
         within limit: Duration = .seconds(20),
@@ -46,7 +47,7 @@ struct RefreshFormTests {
         #expect(requests.map(\.body) == ["grant_type=refresh_token&refresh_token=t%2B1\(field)&client_id=client"])
     }
 
-    // MARK: access tokens that stand for refresh tokens
+    // MARK: access tokens instead of refresh tokens
 
     private static func asInstagramWants(_ profile: inout ProviderProfile, _: String) {
         profile.refreshForm.credential = .accessToken
@@ -83,9 +84,10 @@ struct RefreshFormTests {
         #expect(requests.count == 1)
     }
 
-    // MARK: lifetimes that have to be asked for (RFC 7662)
+    // MARK: lifetimes that must be asked for (RFC 7662)
 
-    /// A server whose token answers have this beside the token, and whose introspection endpoint does that.
+    /// Refreshes at a server whose token answers have these additional fields, and whose introspection endpoint answers
+    /// so.
     private func introspect(
         _ rest: String,
         within limit: Duration = .seconds(20),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// OpenID Connect Core §12.2: the id_token that comes with a refresh.
+/// The id_token that comes with a refresh (OpenID Connect Core §12.2).
 struct RefreshedIDTokenTests {
     private func refresh(
         _ claims: [String: JSONValue],

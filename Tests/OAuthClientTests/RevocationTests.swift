@@ -45,7 +45,8 @@ struct RevocationTests {
         #expect(requests.allSatisfy { $0.line == "POST /revoke" })
     }
 
-    /// GitHub's form: the access token alone, in a JSON body of a DELETE, by a client that proves itself with Basic there only.
+    /// GitHub's form: only the access token, in a JSON body of a DELETE, from a client that authenticates with Basic
+    /// only there.
     private func revokeInOwnForm(
         accessToken: String?,
         _ step: LoopbackServer.Step = LoopbackServer.answer(204)

@@ -8,14 +8,14 @@ import Testing
 @testable import OAuthClient
 
 struct TLSTests {
-    /// Refreshes at a TLS server on 127.0.0.1 with `context`'s certificate.
+    /// Refreshes at a TLS server on 127.0.0.1 with the certificate of `context`.
     private func outcome(
         _ context: NIOSSLContext,
         caFile: String?,
         now: Timestamp? = nil
     ) async throws -> (outcome: RefreshOutcome, requests: Int) {
         let server = try await LoopbackServer.start(tls: context) { request, _ in
-            // The preface of HTTP/2 (RFC 9113 §3.4), which this server does not speak.
+            // The preface of HTTP/2 (RFC 9113 §3.4), which this server does not support.
             request.line.hasPrefix("PRI ") ? [.close] : [LoopbackServer.json(200, issuedTokens)]
         }
         var profile = ProviderProfile(name: "tls")
@@ -146,14 +146,14 @@ struct TLSTests {
                 let request = try refreshRequest(to: server.origin, profile: profile)
                 async let stuck = client.refresh(request)
                 await hanging.isRead()
-                // The file is being read, and stays so.
+                // The file is still being read.
                 #expect(try await client.refresh(refreshRequest(to: server.origin)).response != nil)
                 let failure = await stuck.failure
                 #expect(failure?.failureClass == .unreachable)
                 #expect(failure?.detail.summary.contains("does not answer") == true)
-                // Others who need the file are told at once, without a thread each.
+                // Further requests that need the file fail at once, without a thread each.
                 for _ in 0..<100 { #expect(await client.refresh(request).failure?.failureClass == .unreachable) }
-                // One more thread is none too many; the file that would need it has no turn.
+                // The limit is one thread here, so another file is not read.
                 profile.caFile = "/hung/other.pem"
                 let other = try refreshRequest(to: server.origin, profile: profile)
                 #expect(await client.refresh(other).failure?.failureClass == .unreachable)
@@ -175,7 +175,7 @@ struct TLSTests {
                     try folder.write(certificate, to: "\(number).pem")
                     var profile = ProviderProfile(name: "tls")
                     profile.caFile = folder.path + "/\(number).pem"
-                    // A renewed certificate is another text.
+                    // A renewed certificate has another text.
                     let key = Secret(identity + String(repeating: "\n", count: number))
                     let registration = ClientRegistration(
                         clientID: "client",
@@ -201,12 +201,12 @@ struct TLSTests {
     }
 
     @Test func `silence in the handshake counts as unreachable at the time limit`() async throws {
-        // Never sees a whole request, so it never says anything.
+        // The server never receives a whole request, so it never answers.
         try await withServer({ _, _ in [] }) { server in
             let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")
             let change = { (configuration: inout OAuthClientConfiguration) in
                 configuration.totalTimeout = .milliseconds(300)
-                // Shutting down waits for connections that are being made.
+                // The shutdown waits for connections that are being made.
                 configuration.connectTimeout = .seconds(4)
             }
             let outcome = try await withClient(change) { client in
@@ -229,7 +229,7 @@ private final class HangingFile: Sendable {
 
     var reads: Int { count.withLock(\.self) }
 
-    /// Returns when the mount is released.
+    /// Blocks until the mount is released.
     func read(_: String) -> [UInt8]? {
         count.withLock { $0 += 1 }
         begin.yield()
@@ -237,7 +237,7 @@ private final class HangingFile: Sendable {
         return nil
     }
 
-    /// Waits until somebody reads it.
+    /// Waits until somebody reads the file.
     func isRead() async {
         for await _ in begun { return }
     }

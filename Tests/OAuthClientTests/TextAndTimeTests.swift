@@ -17,7 +17,7 @@ struct TextAndTimeTests {
         #expect(headers.first(name: "DATE") == "now")
         #expect(headers.contains(name: "date") && !headers.contains(name: "dat"))
         #expect(headers["dpop_nonce"].isEmpty && headers.first(name: "age") == nil)
-        // Bit 5 tells letters apart, and nothing else: @ is no `, [ is no {.
+        // Case is ignored for letters only: @ does not equal `, and [ does not equal {, although only bit 5 differs.
         #expect(!AnswerHeaders([(name: "@[", value: "x")]).contains(name: "`{"))
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// One answer of the corpus and what it has to be taken for.
+/// One answer of the corpus, and the expected result.
 struct AnswerCase: Decodable, Sendable, CustomTestStringConvertible {
     struct Expectation: Decodable, Sendable {
         /// `issued` or a failure class.
@@ -48,7 +48,7 @@ enum Fixture {
     }
 }
 
-/// The corpus: every answer goes through a real connection and the whole client.
+/// The corpus. Each answer goes through a real connection and the whole client.
 struct TokenResponseTests {
     private static let sentToken = "sent-refresh-token"
 

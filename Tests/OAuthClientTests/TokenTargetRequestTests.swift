@@ -3,7 +3,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// What a token target adds to a refresh request.
+/// The fields that a token target adds to a refresh request.
 struct TokenTargetRequestTests {
     private func body(
         _ target: TokenTarget,

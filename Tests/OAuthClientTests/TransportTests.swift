@@ -5,7 +5,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// What happens to a refresh when the connection fails: the difference between "never sent" and "may have been spent".
+/// Refreshes whose connection fails, and the difference between "never sent" and "may have been spent".
 struct TransportTests {
     private func failure(
         within limit: Duration = .seconds(10),
@@ -28,7 +28,7 @@ struct TransportTests {
     }
 
     @Test func `a name that cannot be resolved is unreachable`() async throws {
-        // A label of 70 letters cannot be in DNS, so nothing is asked of the network.
+        // A label of 70 letters is not valid in DNS, so the network is not asked.
         let origin = "https://" + String(repeating: "a", count: 70) + ".invalid"
         let outcome = try await withClient { await $0.refresh(try refreshRequest(to: origin)) }
         #expect(outcome.failure?.failureClass == .unreachable)
@@ -112,7 +112,7 @@ struct TransportTests {
             let outcome = try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
             #expect(outcome.failure?.failureClass == .unanswered)
             #expect(outcome.failure?.detail.summary == "the answer was larger than the limit")
-            // The rest stayed in the server: what was read plus what socket buffers hold.
+            // The rest stayed in the server. The client read up to the limit, and some is in socket buffers.
             #expect(server.floodedBytes < 30_000_000)
         }
     }

@@ -5,9 +5,9 @@ import TextEncodings
 
 @testable import OAuthClient
 
-/// Every shipped profile signs in and refreshes at its provider, or at a server in that provider's costume.
+/// Each shipped profile signs in and refreshes at a server that answers as its provider does.
 ///
-/// One after the other: a hundred servers at once would only measure the machine.
+/// The tests run one after the other, because a hundred servers at once would only measure the machine.
 @Suite(.serialized) struct CostumeTests {
     private func wear<Value: Sendable>(
         _ costume: Costume,
@@ -135,7 +135,7 @@ import TextEncodings
     private func expect(_ tokens: TokenResponse, _ expected: Costume.Exchange.Expectation) {
         let seconds = { (count: Int?) in count.map { Duration.seconds($0) } }
         if let lifetime = expected.lifetime {
-            // The instant of Strava's answer is turned into a span a moment later.
+            // Strava's answer has a point in time, which is converted to a duration a moment later.
             let found = tokens.issuance.lifetime ?? .zero
             #expect(found <= .seconds(lifetime) && found >= .seconds(lifetime - 10), "\(found)")
         }
@@ -147,7 +147,7 @@ import TextEncodings
     }
 
     private func expect(_ request: LoopbackServer.Request, _ exchange: Costume.Exchange, _ costume: Costume) {
-        // The fields of a GET are compared as such.
+        // The fields of a GET are compared separately.
         let place = request.line.hasPrefix("GET") ? String(request.line.prefix { $0 != "?" }) : request.line
         if let line = exchange.line { #expect(place == line) }
         for (name, value) in exchange.fields ?? [:] { #expect(request.tokenFields[name] == value, "\(name)") }

@@ -112,7 +112,7 @@ struct ClientGrantTests {
         #expect(failure.failureClass == .misconfigured && sent.isEmpty)
     }
 
-    /// Makes `registration` one whose key signs for it, and which proves nothing beside.
+    /// Changes `registration` to a client whose key signs the assertion, and which does not authenticate in addition.
     private static func signing(_ registration: inout ClientRegistration) {
         registration.authentication = nil
         registration.clientSecret = nil
@@ -142,7 +142,7 @@ struct ClientGrantTests {
         #expect(body["aud"] as? String == "https://aud.example" && body["scope"] as? String == "one two")
         let (start, end) = (try #require(body["iat"] as? Int), try #require(body["exp"] as? Int))
         #expect(end - start == 600)
-        // RFC 7521 §4.1: the client that proves nothing is not named beside it.
+        // RFC 7521 §4.1: a client that does not authenticate need not be named in addition.
         #expect(Set(sent.first?.fields.keys ?? [:].keys) == ["grant_type", "assertion", "scope"])
     }
 

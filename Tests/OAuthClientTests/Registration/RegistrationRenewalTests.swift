@@ -4,13 +4,14 @@ import Testing
 
 @testable import OAuthClient
 
-/// RFC 7592 §2.1 and §2.2: secrets that end.
+/// Renewing secrets that expire (RFC 7592 §2.1 and §2.2).
 struct RegistrationRenewalTests {
     private static let end = 2_000_000_000
 
-    /// What the server answers to reading and to updating, and what came of it.
+    /// Renews at a server that gives these answers to reading and updating. Returns the result, or nil if `keep`
+    /// stopped the renewal.
     ///
-    /// - Parameter keep: told what reading brought, and whether the errand goes on.
+    /// - Parameter keep: gets the registration that was read. Returns whether to continue.
     private func attempt(
         reading: String,
         updating: String,
@@ -36,7 +37,7 @@ struct RegistrationRenewalTests {
         }
     }
 
-    /// The same, of an errand that nothing ends early.
+    /// Renews as above, without a `keep` that stops.
     private func renew(
         reading: String,
         updating: String,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// RFC 7591 and RFC 7592.
+/// Registering clients (RFC 7591, RFC 7592).
 struct RegistrationTests {
     private static func server(
         _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Step

@@ -12,7 +12,7 @@ struct CodeExchangeTests {
 
     private typealias Seen = (outcome: GrantOutcome, requests: [LoopbackServer.Request])
 
-    /// What comes of an exchange at a server that answers `/token` so.
+    /// The result of an exchange at a server that answers `/token` in this way.
     private func exchange(
         registration: ClientRegistration = ClientRegistration(clientID: "client", scopes: ["openid"]),
         profile: ProviderProfile? = nil,
@@ -58,7 +58,7 @@ struct CodeExchangeTests {
                 "redirect_uri": ["http://127.0.0.1:1234/"], "code_verifier": [exampleVerifier],
             ]
         )
-        // The keys were there before the code was spent.
+        // The keys were fetched before the code was spent.
         #expect(lines(seen).firstIndex(of: "GET /keys") ?? 9 < lines(seen).firstIndex(of: "POST /token") ?? 0)
     }
 
@@ -95,7 +95,7 @@ struct CodeExchangeTests {
             return LoopbackServer.json(200, Self.tokens + #","id_token":"\#(token)"}"#)
         }
         #expect((seen.outcome.grant?.subject == "alice") == isBelieved)
-        // Nobody leaves a grant behind that nobody will use, and nobody revokes one that is good.
+        // A grant that nobody will use is revoked, and a good one is not.
         #expect(lines(seen).contains("POST /revoke") == !isBelieved)
         #expect(lines(seen).contains("GET /keys") == !isBelieved)
     }
@@ -149,7 +149,7 @@ struct CodeExchangeTests {
         let raw = "Basic " + Base64.encode("client:s%cret")
         let seen = try await exchange(registration: registration) { request, signer in
             guard request.line == "POST /token" else { return nil }
-            // A server that spends the code before it looks at the client, as glewlwyd does with refresh tokens.
+            // A server that spends the code before it authenticates the client, as glewlwyd does with refresh tokens.
             guard request.header("authorization") == raw else {
                 return LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
             }
@@ -169,7 +169,7 @@ struct CodeExchangeTests {
         let seen = try await exchange(registration: registration) { request, signer in
             guard request.line == "POST /token" else { return nil }
             let assertion = try CompactJWS(Secret(request.fields["client_assertion"]?.first ?? ""))
-            // As glewlwyd answers: with no body.
+            // glewlwyd answers without a body.
             guard assertion.payload.text("aud") == request.origin + "/token" else { return LoopbackServer.answer(403) }
             guard request.fields["code"] == ["code-1"] else {
                 return LoopbackServer.json(403, #"{"error":"invalid_code"}"#)
@@ -235,7 +235,7 @@ struct CodeExchangeTests {
             request.line == "POST /token" ? try Self.grant(request.origin, forger) : nil
         }
         #expect(seen.outcome.failure?.detail.summary.hasSuffix("its signature is wrong") == true)
-        // The keys that were fetched a moment ago are young enough: a forger cannot make us fetch.
+        // The keys that were just fetched are young enough. An attacker cannot make us fetch them again.
         #expect(lines(seen).filter { $0 == "GET /keys" }.count == 1)
     }
 
@@ -355,16 +355,17 @@ struct CodeExchangeTests {
     }
 }
 
-/// ID tokens that come by way of the browser (OpenID Connect Core §3.2.2.11, §3.3.2.10).
+/// ID tokens that come through the browser (OpenID Connect Core §3.2.2.11, §3.3.2.10).
 struct FrontChannelTests {
     private static let code = "code-1"
 
-    /// Half of the code's hash, as `c_hash` has it.
+    /// The first half of the code's hash, for `c_hash`.
     private static var codeHash: JSONValue {
         .string(Base64URL.encode(SHA256.hash(data: Data(code.utf8)).prefix(16)))
     }
 
-    /// What comes of an exchange whose code came with an ID token of these claims, at a server that answers with `later` ones.
+    /// The result of an exchange whose code came with an ID token of these claims, at a server that answers with an ID
+    /// token of `later`.
     private func exchange(
         _ claims: [String: JSONValue],
         later: [String: JSONValue] = [:]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// RFC 8628.
+/// Device codes (RFC 8628).
 struct DeviceFlowTests {
     private func request(_ origin: String, profile: ProviderProfile? = nil) throws -> DeviceAuthorizationRequest {
         DeviceAuthorizationRequest(

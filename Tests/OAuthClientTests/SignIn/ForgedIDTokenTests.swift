@@ -7,14 +7,15 @@ import TextEncodings
 @testable import JOSE
 @testable import OAuthClient
 
-/// ID tokens of somebody who has not the server's key, at the end of a whole code exchange. `JOSETests` has more of them, RSA included.
+/// ID tokens of attackers without the server's key, at the end of a complete code exchange. `JOSETests` has more of
+/// them, including RSA.
 struct ForgedIDTokenTests {
-    /// How a forger signs, and what the header says about it.
+    /// How an attacker signs, and what the header says about it.
     struct Forgery: Sendable, CustomTestStringConvertible {
         let what: String
-        /// Of the server's own key, which everybody can know.
+        /// The header, from the server's own key, whose public half everybody can know.
         let header: @Sendable (TestSigner) -> [String: JSONValue]
-        /// By the server's own key's public half, and the text that is signed.
+        /// The signature, from the public half of the server's own key and the text to sign.
         let signature: @Sendable (TestSigner, Data) throws -> Data
         var testDescription: String { what }
 
@@ -57,7 +58,7 @@ struct ForgedIDTokenTests {
             Forgery("alg '\(name)'", header(name)) { _, _ in Data() }
         } + [
             Forgery("no alg", { _ in [:] }, { _, _ in Data() }),
-            // Key confusion: what everybody can know, taken for what only two know.
+            // Key confusion: a public key, which everybody can know, used as a shared secret.
             Forgery("HS256 by the public key as PEM", header("HS256")) { signer, text in
                 mac(Data(signer.key.publicKey.pemRepresentation.utf8))(signer, text)
             },
@@ -85,7 +86,8 @@ struct ForgedIDTokenTests {
             Forgery("the key name '\(name)'", header("ES256", ["kid": .string(name)]), byForger)
         }
 
-    /// What comes of a code whose id_token has this header and signature; the answers' server publishes `signer`'s key.
+    /// The result of a code exchange whose id_token has this header and signature. The server publishes the key of
+    /// `signer`.
     private func exchange(
         _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
         _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data
@@ -122,7 +124,7 @@ struct ForgedIDTokenTests {
         let summary = try #require(outcome.failure).detail.summary
         #expect(summary.hasPrefix("the server's id_token cannot be believed: "), "\(summary)")
         #expect(requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] } == [["r1"], ["a1"]])
-        // The keys were young: no forger makes us ask for them again and again.
+        // The keys were just fetched. An attacker cannot make us fetch them again and again.
         #expect(requests.filter { $0.line == "GET /keys" }.count == 1)
     }
 
@@ -138,7 +140,7 @@ struct ForgedIDTokenTests {
         }
     }
 
-    /// What is made of an id_token that comes by way of the browser, without a code.
+    /// The result of checking an id_token that comes through the browser, without a code.
     private func identify(
         _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
         _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// RFC 9126.
+/// Pushed authorization requests (RFC 9126).
 struct PushedRequestTests {
     private static let secretClient = ClientRegistration(
         clientID: "client",
@@ -51,7 +51,7 @@ struct PushedRequestTests {
 
     private static let accepted = LoopbackServer.json(201, #"{"request_uri":"urn:example:1","expires_in":60}"#)
 
-    /// Some servers want to see `response_type` in the address as well.
+    /// Some servers require `response_type` in the address as well.
     private static let reference = [
         "response_type": ["code"], "client_id": ["client"], "request_uri": ["urn:example:1"],
     ]
@@ -116,7 +116,7 @@ struct PushedRequestTests {
         )
         let failure = #expect(throws: RefreshFailure.self) { try result.get() }
         #expect(failure?.detail.oauthError == "invalid_request")
-        // What the server says back of our secrets is not shown.
+        // Our secrets in the server's text are not shown.
         #expect(failure?.detail.oauthErrorDescription == "<redacted> is bad")
     }
 

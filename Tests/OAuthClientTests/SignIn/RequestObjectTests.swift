@@ -5,7 +5,7 @@ import Testing
 
 @testable import OAuthClient
 
-/// RFC 9101, at servers that take signed requests only.
+/// Request objects (RFC 9101), at servers that accept only signed requests.
 struct RequestObjectTests {
     private static let key = P256.Signing.PrivateKey()
 
@@ -17,7 +17,7 @@ struct RequestObjectTests {
         return registration
     }
 
-    /// What a server that publishes `extra` is sent.
+    /// The requests that a server that publishes `extra` receives.
     private func request(
         key: Secret? = Secret(key.pemRepresentation),
         publishing extra: @escaping @Sendable (String) -> String = { _ in "" }
@@ -74,7 +74,7 @@ struct RequestObjectTests {
         #expect(claims["state"] == "state-1")
         #expect(claims["code_challenge"] == exampleChallenge)
         #expect(claims["scope"] == "openid mail")
-        // RFC 9396 §3: JSON, and no text of it.
+        // RFC 9396 §3: a JSON value, not a string.
         #expect(claims["authorization_details"] == #"[{"actions":["read"],"type":"accounts"}]"#)
     }
 
@@ -84,7 +84,7 @@ struct RequestObjectTests {
         }
         #expect(try Set(result.get().parameters.keys) == ["response_type", "scope", "client_id", "request_uri"])
         let form = formFields(try #require(pushed).body)
-        // It proves itself beside it, as always.
+        // The client authenticates in addition, as always.
         #expect(Set(form.keys) == ["client_id", "request", "client_assertion", "client_assertion_type"])
         #expect(try claims(form["request"]?.first)["state"] == "state-1")
     }

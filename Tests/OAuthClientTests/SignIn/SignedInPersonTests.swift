@@ -4,11 +4,11 @@ import Testing
 @testable import JOSE
 @testable import OAuthClient
 
-/// Whose grant a sign-in brought: by the ID token, the UserInfo endpoint or introspection.
+/// Who gave the grant of a sign-in, according to the ID token, the UserInfo endpoint or introspection.
 struct SignedInPersonTests {
     private static let tokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r1""#
 
-    /// What comes of a code whose answer has these claims in its ID token; nil: no ID token.
+    /// The result of a code exchange whose ID token has these claims; nil for an answer without an ID token.
     private func person(
         claims: [String: JSONValue]? = nil,
         userInfo: LoopbackServer.Step? = nil,
