@@ -1,6 +1,6 @@
 /// The wire types of `ListAccounts`.
 package enum ListAccounts {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var accounts: [String]?
         package var after: String?
@@ -13,7 +13,7 @@ package enum ListAccounts {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var accounts: [AccountSettings]
         package var damaged: [AccountStatus]?
@@ -36,11 +36,11 @@ package enum ListAccounts {
 
 /// The wire types of `UpdateAccount`.
 package enum UpdateAccount {
-    /// What it is called with. The settings that are said anew stand beside the other members.
+    /// The parameters. The changed settings are next to the other members.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var clear: [String]?
-        /// What is said anew; what is nil stays. Its name is the account's, which does not change.
+        /// The changed settings; nil leaves a setting as it is. `name` is the account's name, which does not change.
         package var settings: AccountSettings
         package var clientSecret: String?
         package var clientKey: String?
@@ -92,7 +92,7 @@ package enum UpdateAccount {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var settings: AccountSettings
 
@@ -104,7 +104,7 @@ package enum UpdateAccount {
 
 /// The wire types of `RenameAccount`.
 package enum RenameAccount {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var newName: String
@@ -115,7 +115,7 @@ package enum RenameAccount {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package init() {}
     }
@@ -123,7 +123,7 @@ package enum RenameAccount {
 
 /// The wire types of `RemoveAccount`.
 package enum RemoveAccount {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
 
@@ -132,7 +132,7 @@ package enum RemoveAccount {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package init() {}
     }
@@ -140,7 +140,7 @@ package enum RemoveAccount {
 
 /// The wire types of `AddAccount`.
 package enum AddAccount {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var settings: AccountSettings
         package var clientSecret: String?
@@ -175,7 +175,7 @@ package enum AddAccount {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var status: AccountStatus
         package var clientId: String?
@@ -208,7 +208,8 @@ package struct ClientNotRegisteredError: InterfaceError {
     }
 }
 
-/// By what a client that registered itself deletes its registration. The fields are described in `io.authrefresh.varlink`.
+/// The access with which a client that registered itself manages its registration. The fields are described in
+/// `io.authrefresh.varlink`.
 package struct ManagedRegistration: Codable, Hashable, Sendable {
     package var uri: String
     package var accessToken: String

@@ -1,14 +1,14 @@
-/// What an owner says of an account, without its secrets: the one definition of its settings.
+/// An owner's settings of an account, without secrets. This is their only definition.
 ///
-/// The wire, the store, exports, `authctl`'s options and what it shows all go by this type and `Setting.all` below. The fields are
-/// described in `io.authrefresh.varlink`. Nil: not said.
+/// The wire, the store, exports, and the options and output of `authctl` all use this type and `Setting.all` below. The
+/// fields are described in `io.authrefresh.varlink`. Nil means that a setting is not set.
 package struct AccountSettings: Hashable, Sendable {
     package var name: String
     package var issuer: String?
     package var provider: String?
     package var variables: [String: String]?
     package var providerSettings: [String: String]?
-    /// On the wire it is empty where it is not said.
+    /// The client ID; empty on the wire if it is not set.
     package var clientId: String?
     package var clientAuthentication: String?
     package var clientKeyId: String?
@@ -47,7 +47,7 @@ package struct AccountSettings: Hashable, Sendable {
     package var tokenFile: String?
     package var tokenFileKind: String?
 
-    /// The settings that most accounts have; `others` says the rest.
+    /// Creates the settings that most accounts have; `others` has the rest.
     package init(
         name: String,
         issuer: String? = nil,
@@ -63,31 +63,31 @@ package struct AccountSettings: Hashable, Sendable {
     }
 }
 
-/// One setting of an account: its value, and what it is called.
+/// A setting of an account: its value and its names.
 package struct Setting: Sendable {
     /// The name on the wire, in the store and in exports.
     package let name: String
-    /// The option that sets it, without its dashes.
+    /// The option that sets it, without dashes.
     package let option: String
-    /// The setting as a sentence's subject.
+    /// The setting's name as the subject of a sentence.
     package let words: String
-    /// What stands before its value where an account is shown.
+    /// The label before its value where an account is shown.
     package let label: String
     fileprivate let field: Field
-    /// What `UpdateAccount` may do with it.
+    /// How `UpdateAccount` may change it.
     package let change: Change
 
     package enum Change: Sendable {
-        /// It can be said anew, and emptied.
+        /// It can be changed and cleared.
         case any
         case sayOnly
-        /// It is said when the account is added, and stays.
+        /// It is set when the account is added, and cannot be changed.
         case none
     }
 
     fileprivate typealias Member<Value> = any WritableKeyPath<AccountSettings, Value?> & Sendable
 
-    /// Where an account's settings have it.
+    /// The property of `AccountSettings` with the value.
     fileprivate enum Field: Sendable {
         case text(Member<String>)
         case list(Member<[String]>)
@@ -113,7 +113,7 @@ package struct Setting: Sendable {
         self.change = change
     }
 
-    /// Every setting but the account's name, in the order in which they are shown.
+    /// All settings except the account's name, in the order in which they are shown.
     package static let all: [Setting] = [
         Setting("issuer", .text(\.issuer), option: "issuer", words: "the issuer", label: "issuer"),
         Setting("provider", .text(\.provider), option: "provider", words: "the provider", label: "provider"),
@@ -378,7 +378,8 @@ package enum SettingValue: Hashable, Sendable {
     case number(Int64)
     case seconds(Int64)
 
-    /// What its texts take, in bytes; an empty one counts too, or a list could have any number of them.
+    /// The size of its texts in bytes. Even an empty text counts, because a list could otherwise have any number of
+    /// them.
     package var byteCount: Int {
         let texts: [String] =
             switch self {
@@ -392,7 +393,7 @@ package enum SettingValue: Hashable, Sendable {
 }
 
 extension AccountSettings {
-    /// Nil: not said.
+    /// The value of a setting; nil if it is not set.
     package subscript(setting: Setting) -> SettingValue? {
         switch setting.field {
         case .text(let path): self[keyPath: path].map(SettingValue.text)
@@ -404,7 +405,7 @@ extension AccountSettings {
         }
     }
 
-    /// Takes the value that `other` has; nil empties it.
+    /// Copies the value of `other`; nil clears the setting.
     package mutating func copy(_ setting: Setting, from other: AccountSettings) {
         switch setting.field {
         case .text(let path): self[keyPath: path] = other[keyPath: path]
@@ -419,7 +420,7 @@ extension AccountSettings {
         copy(setting, from: AccountSettings(name: name))
     }
 
-    /// What all its texts take, in bytes.
+    /// The size of all its texts in bytes.
     package var byteCount: Int {
         Setting.all.reduce(name.utf8.count + 1) { $0 + (self[$1]?.byteCount ?? 0) }
     }
@@ -443,7 +444,7 @@ extension AccountSettings: Codable {
         try read(Setting.all, from: members)
     }
 
-    /// Those of `settings` that are members of `decoder`'s object, whatever else is.
+    /// Reads those of `settings` that are members of `decoder`'s object, and ignores other members.
     package init(_ settings: [Setting], of name: String = "", from decoder: any Decoder) throws {
         self.init(name: name)
         try read(settings, from: decoder.container(keyedBy: Key.self))
@@ -456,7 +457,7 @@ extension AccountSettings: Codable {
         try write(Setting.all, to: &members)
     }
 
-    /// Those of `settings` that are said, as members of `encoder`'s object.
+    /// Writes those of `settings` that are set as members of `encoder`'s object.
     package func encode(_ settings: [Setting], to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: Key.self)
         try write(settings, to: &members)
@@ -492,6 +493,6 @@ extension AccountSettings: Codable {
 }
 
 extension Setting {
-    /// Those that `UpdateAccount` takes.
+    /// The settings that `UpdateAccount` accepts.
     package static let changeable = all.filter { $0.change != .none }
 }

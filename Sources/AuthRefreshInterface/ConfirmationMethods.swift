@@ -1,11 +1,11 @@
 /// The wire types of `ServeConfirmations`.
 package enum ServeConfirmations {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var event: String
         package var question: String?
@@ -34,7 +34,7 @@ package enum ServeConfirmations {
 
 /// The wire types of `AnswerConfirmation`.
 package enum AnswerConfirmation {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var question: String
         package var answer: String
@@ -45,7 +45,7 @@ package enum AnswerConfirmation {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var taken: Bool
 
@@ -55,7 +55,7 @@ package enum AnswerConfirmation {
     }
 }
 
-/// What a user says to the question whether a program may have an account's secrets.
+/// The user's answer to the question whether a program may have an account's secrets.
 package enum ConfirmationAnswer: String, CaseIterable, Sendable {
     case allowOnce = "allow-once"
     case allowForAnHour = "allow-for-an-hour"

@@ -1,4 +1,4 @@
-/// One thing that was looked at. The fields are described in `io.authrefresh.varlink`.
+/// The result of one check. The fields are described in `io.authrefresh.varlink`.
 package struct Finding: Codable, Hashable, Sendable {
     package var check: String
     package var subject: String?
@@ -26,7 +26,7 @@ package struct Finding: Codable, Hashable, Sendable {
 
 /// The wire types of `Diagnose`.
 package enum Diagnose {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var accounts: [String]?
 
@@ -35,7 +35,7 @@ package enum Diagnose {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var findings: [Finding]
 
@@ -45,12 +45,12 @@ package enum Diagnose {
     }
 }
 
-/// The words of `Finding`, and findings made of them. A peer of another version may use others.
+/// The constants of `Finding`, and functions that create findings. A peer of another version may use other constants.
 extension Finding {
     package enum Check: String, CaseIterable, Sendable {
-        // What authctl looks at, and knows without the daemon.
+        // The checks of authctl, which need no daemon.
         case environment, path, installation, socket, service, linger, daemon, version
-        // What the daemon looks at; both look at the clock.
+        // The daemon's checks. Both check the clock.
         case program, configuration, clock, network, proxy, store, key, accounts, servers, account, dns, tls, discovery
     }
 
@@ -71,25 +71,25 @@ extension Finding {
         }
     }
 
-    /// What it takes to have all well again.
+    /// What has to happen to solve the problem.
     package enum Need: String, CaseIterable, Sendable {
         /// It passes by itself.
         case time
-        /// Something is set up wrong.
+        /// A setting is wrong.
         case repair
         case signIn = "sign-in"
         /// The daemon must be started.
         case start
-        /// The caller has no right to ask.
+        /// The caller has no permission to ask.
         case permission
     }
 
-    /// All is well; `text` is without advice.
+    /// Everything is fine; `text` contains no advice.
     package static func ok(_ check: Check, _ text: String, of subject: String? = nil) -> Finding {
         Finding(check: check.rawValue, subject: subject, level: Level.ok.rawValue, text: text)
     }
 
-    /// Good to know; nothing has to be done.
+    /// Useful to know; nothing has to be done.
     package static func note(
         _ check: Check,
         _ text: String,
@@ -99,7 +99,7 @@ extension Finding {
         Finding(check: check.rawValue, subject: subject, level: Level.note.rawValue, text: text, advice: advice)
     }
 
-    /// It works now, and will not for ever.
+    /// It works now, but will stop working.
     package static func warning(
         _ check: Check,
         _ text: String,

@@ -1,6 +1,6 @@
 /// The wire types of `ImportGrant`.
 package enum ImportGrant {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var refreshToken: String
@@ -11,7 +11,7 @@ package enum ImportGrant {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var status: AccountStatus
 
@@ -21,9 +21,9 @@ package enum ImportGrant {
     }
 }
 
-/// What is no refresh token, though it was brought in as one: a wrong file, in nearly all cases.
+/// Recognizes text that cannot be a refresh token, which is nearly always the content of a wrong file.
 package enum RefreshTokenText {
-    /// What a text is instead; the raw values are words for people.
+    /// What the text is instead. The raw values are words for people.
     package enum Flaw: String, Sendable {
         case html = "HTML"
         case json = "JSON"
@@ -31,8 +31,8 @@ package enum RefreshTokenText {
         case unprintable = "something that is not printable ASCII"
     }
 
-    /// Nil if `text` may be a refresh token: printable ASCII (RFC 6749 §A.17). It allows more than servers have been seen to send: none
-    /// sends blanks, and none begins with what HTML and JSON begin with.
+    /// What is wrong with `text`; nil if it may be a refresh token: printable ASCII (RFC 6749 §A.17). Known servers'
+    /// tokens contain no blanks, and do not begin like HTML or JSON.
     package static func flaw(in text: String) -> Flaw? {
         let bytes = text.utf8
         switch bytes.first(where: { $0 > 0x20 }) {
@@ -79,7 +79,7 @@ package struct AccountParkedError: InterfaceError {
 
 /// The wire types of `ResumeAccount`.
 package enum ResumeAccount {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
 
@@ -88,7 +88,7 @@ package enum ResumeAccount {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var status: AccountStatus
 
@@ -100,7 +100,7 @@ package enum ResumeAccount {
 
 /// The wire types of `ExportGrant`.
 package enum ExportGrant {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var park: Bool?
@@ -111,7 +111,7 @@ package enum ExportGrant {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var settings: AccountSettings
         package var clientSecret: String?
@@ -143,7 +143,7 @@ package enum ExportGrant {
 
 /// The wire types of `AcquireToken`.
 package enum AcquireToken {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var minimumValiditySec: Int64?
@@ -175,7 +175,7 @@ package enum AcquireToken {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var accessToken: String
         package var tokenType: String
@@ -198,7 +198,7 @@ package enum AcquireToken {
         }
     }
 
-    /// `IdToken` of the interface: the token, and what a program checks before it passes it on.
+    /// `IdToken` of the interface: the token, and what a program checks before it passes the token on.
     package struct IDToken: Codable, Hashable, Sendable {
         package var token: String
         package var expiresAtUSec: Int64
@@ -218,7 +218,7 @@ package enum AcquireToken {
 
 /// The wire types of `ProvePossession`.
 package enum ProvePossession {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var method: String
@@ -241,7 +241,7 @@ package enum ProvePossession {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var proof: String
 
@@ -253,7 +253,7 @@ package enum ProvePossession {
 
 /// The wire types of `ReportRejected`.
 package enum ReportRejected {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var scopes: [String]?
@@ -282,7 +282,7 @@ package enum ReportRejected {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var status: AccountStatus
         package var known: Bool?
@@ -296,7 +296,7 @@ package enum ReportRejected {
 
 /// The wire types of `Refresh`.
 package enum Refresh {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
 
@@ -305,7 +305,7 @@ package enum Refresh {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var status: AccountStatus
 

@@ -2,13 +2,13 @@
 package enum Interface {
     package static let name = "io.authrefresh"
 
-    /// The interface description, as `GetInterfaceDescription` gives it.
+    /// The interface description, as returned by `GetInterfaceDescription`.
     package static var text: String {
         String(decoding: PackageResources.io_authrefresh_varlink, as: UTF8.self)
     }
 
-    /// Accounts in the largest page that `GetStatus` and `ListAccounts` give: about 300 KiB of JSON, and never more than the
-    /// 16 MiB that `authctl` reads, for an account's settings have a limit too (`Limit.settingsBytes`).
+    /// The most accounts in a page of `GetStatus` and `ListAccounts`: about 300 KiB of JSON. It never exceeds the 16
+    /// MiB that `authctl` reads, because the settings of an account are limited, too (`Limit.settingsBytes`).
     package static let largestPage = 500
 }
 
@@ -48,68 +48,68 @@ package enum Method: String, CaseIterable, Sendable {
     case diagnose = "io.authrefresh.Diagnose"
 }
 
-/// The limits that a caller can reach, by the names that `LimitExceeded` gives them.
+/// The limits that a caller can reach, by their names in `LimitExceeded`.
 ///
-/// What each is, and why, is said where the daemon sets it (`CallerLimits`, `ServerLimits`).
+/// The daemon's `CallerLimits` and `ServerLimits` have their values and reasons.
 package enum Limit: String, CaseIterable, Sendable {
-    /// Accounts that are kept.
+    /// Accounts.
     case accounts
     /// Agents that ask the user.
     case agents
-    /// Units and executables that one account is for.
+    /// Units and executables on one account's lists.
     case allowedCallers
-    /// Questions that the user has not answered.
+    /// Open questions to the user.
     case confirmations
     /// Those of one program.
     case confirmationsOfProgram
-    /// Connections open at once, of all callers together.
+    /// Open connections of all callers together.
     case connections
-    /// Connections open at once, of one user's programs.
+    /// Open connections of one user's programs.
     case connectionsOfUser
     /// Accounts whose tokens are derived from one account.
     case derivedAccounts
-    /// Calls of `Diagnose`, `DiscoverProvider` and `CheckServer` under way at once.
+    /// Calls of `Diagnose`, `DiscoverProvider` and `CheckServer` under way.
     case diagnoses
-    /// Registrations, sign-outs and proofs of imported grants under way at once.
+    /// Registrations, sign-outs and proofs of imported grants under way.
     case serverCalls
     /// Bytes of one call.
     case messageBytes
     /// Accounts named in one call.
     case page
-    /// Bytes of a token or of a client secret that is brought in.
+    /// Bytes of a token or client secret in a call.
     case secretBytes
     /// Bytes of one account's settings.
     case settingsBytes
-    /// Sign-ins under way at once.
+    /// Sign-ins under way.
     case signIns
     /// Accounts that one subscriber follows.
     case subscribedAccounts
-    /// Subscribers at once.
+    /// Subscribers.
     case subscribers
-    /// Accounts whose token stands in a file.
+    /// Accounts with a token file.
     case tokenFiles
     /// Bytes of the scopes, resources and audience of a token set.
     case tokenSetBytes
-    /// Token sets of an account with a valid token, and those that are waited for.
+    /// Token sets of an account that have a valid token or waiting callers.
     case tokenSets
-    /// Bytes of replies that no process has read; the one with the most gives way.
+    /// Bytes of unread replies of all processes; the process with the most has to make room.
     case unreadBytes
-    /// Bytes of replies that one process has not read, on all its connections.
+    /// Bytes of unread replies of one process, over all its connections.
     case unreadBytesOfProcess
-    /// Bytes of calls that no process has finished; the one with the most gives way.
+    /// Bytes of unfinished calls of all processes; the process with the most has to make room.
     case unfinishedBytes
-    /// Bytes of calls that a process has not finished.
+    /// Bytes of unfinished calls of one process.
     case unfinishedBytesOfProcess
-    /// Addresses for which tools take one account.
+    /// Addresses of one account.
     case urls
-    /// Web sessions under way at once.
+    /// Web sessions under way.
     case webSessions
-    /// Web sessions of one process under way at once.
+    /// Web sessions of one process under way.
     case webSessionsOfProcess
 }
 
-/// The version of the package, and so of all its programs.
+/// The version of the package and of all its programs.
 package enum Version {
-    /// What `--version` prints and `GetInfo` answers: `0.1.0`.
+    /// The version that `--version` prints and `GetInfo` returns: `0.1.0`.
     package static let text = "0.1.0"
 }

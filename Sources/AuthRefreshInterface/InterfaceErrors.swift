@@ -1,4 +1,4 @@
-/// An error of the interface, by its cause; its parameters are one of the types below.
+/// An error of the interface. Its parameters are one of the types below.
 package protocol InterfaceError: Codable, Hashable, Sendable {
     /// The error's full name on the wire.
     static var name: String { get }

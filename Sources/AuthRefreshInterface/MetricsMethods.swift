@@ -1,11 +1,11 @@
 /// The wire types of `GetMetrics`.
 package enum GetMetrics {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var version: String
         package var atUSec: Int64
@@ -47,7 +47,7 @@ package enum GetMetrics {
     }
 }
 
-/// When the access token of an account ends. The fields are described in `io.authrefresh.varlink`.
+/// When an account's access token expires. The fields are described in `io.authrefresh.varlink`.
 package struct AccountExpiry: Codable, Hashable, Sendable {
     package var account: String
     package var state: String

@@ -1,4 +1,4 @@
-/// What the daemon knows about a provider. The fields are described in `io.authrefresh.varlink`, where it is called
+/// The daemon's description of a provider. The fields are described in `io.authrefresh.varlink`, where it is called
 /// `ProviderProfile`.
 package struct ProviderDescription: Codable, Hashable, Sendable {
     package var name: String
@@ -80,7 +80,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var scopesFor: [PurposeScopes]?
     package var notes: [ProviderNote]?
 
-    /// All but these two are absent at first.
+    /// Creates a description with only these two fields.
     package init(name: String, path: String) {
         self.name = name
         self.path = path
@@ -110,7 +110,7 @@ package struct ProviderVariable: Codable, Hashable, Sendable {
     }
 }
 
-/// What a person has to know about a provider. The fields are described in `io.authrefresh.varlink`.
+/// A note about a provider for people. The fields are described in `io.authrefresh.varlink`.
 package struct ProviderNote: Codable, Hashable, Sendable {
     package var about: String
     package var text: String
@@ -121,7 +121,7 @@ package struct ProviderNote: Codable, Hashable, Sendable {
     }
 }
 
-/// What to ask for when tokens are for one purpose. The fields are described in `io.authrefresh.varlink`.
+/// The scopes for one purpose. The fields are described in `io.authrefresh.varlink`.
 package struct PurposeScopes: Codable, Hashable, Sendable {
     package var purpose: String
     package var scopes: [String]
@@ -132,7 +132,7 @@ package struct PurposeScopes: Codable, Hashable, Sendable {
     }
 }
 
-/// The wire's `EndOfGrant`.
+/// `EndOfGrant` of the interface.
 package struct EndOfGrant: Codable, Hashable, Sendable {
     package var status: Int64
     package var field: String?
@@ -147,12 +147,12 @@ package struct EndOfGrant: Codable, Hashable, Sendable {
 
 /// The wire types of `ListProviders`.
 package enum ListProviders {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var providers: [ProviderDescription]
 
@@ -164,7 +164,7 @@ package enum ListProviders {
 
 /// The wire types of `DiscoverProvider`.
 package enum DiscoverProvider {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var url: String
         package var name: String?
@@ -175,7 +175,7 @@ package enum DiscoverProvider {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var profile: String
 
@@ -187,7 +187,7 @@ package enum DiscoverProvider {
 
 /// The wire types of `CheckServer`.
 package enum CheckServer {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var issuer: String?
         package var provider: String?
@@ -207,7 +207,7 @@ package enum CheckServer {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var issuer: String
         package var provider: String?

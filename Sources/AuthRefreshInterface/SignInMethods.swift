@@ -1,6 +1,6 @@
 /// The wire types of `StartSignIn`.
 package enum StartSignIn {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var flow: String?
@@ -53,7 +53,7 @@ package enum StartSignIn {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var event: String
         package var attempt: String
@@ -85,7 +85,7 @@ package enum StartSignIn {
 
 /// The wire types of `ContinueSignIn`.
 package enum ContinueSignIn {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var attempt: String?
         package var redirect: String?
@@ -98,7 +98,7 @@ package enum ContinueSignIn {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var account: String
 
@@ -110,7 +110,7 @@ package enum ContinueSignIn {
 
 /// The wire types of `CancelSignIn`.
 package enum CancelSignIn {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String?
         package var attempt: String?
@@ -121,7 +121,7 @@ package enum CancelSignIn {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var account: String
 
@@ -133,7 +133,7 @@ package enum CancelSignIn {
 
 /// The wire types of `StartWebSession`.
 package enum StartWebSession {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var callback: String
         package var timeoutSec: Int64?
@@ -144,7 +144,7 @@ package enum StartWebSession {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var event: String
         package var attempt: String
@@ -166,7 +166,7 @@ package enum StartWebSession {
 
 /// The wire types of `SignOut`.
 package enum SignOut {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var revoke: Bool?
@@ -181,7 +181,7 @@ package enum SignOut {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var steps: [SignOutStep]
         package var endSessionUrl: String?

@@ -1,11 +1,11 @@
 /// The wire types of `GetInfo`.
 package enum GetInfo {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var version: String
         package var startedAtUSec: Int64
@@ -40,7 +40,7 @@ package enum GetInfo {
 
 /// The wire types of `GetStatus`.
 package enum GetStatus {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var accounts: [String]?
         package var after: String?
@@ -53,7 +53,7 @@ package enum GetStatus {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var accounts: [AccountStatus]
         package var next: String?
@@ -67,7 +67,7 @@ package enum GetStatus {
 
 /// The wire types of `Subscribe`.
 package enum Subscribe {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var accounts: [String]?
 
@@ -76,7 +76,7 @@ package enum Subscribe {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var event: String
         package var atUSec: Int64
@@ -100,7 +100,7 @@ package enum Subscribe {
     }
 }
 
-/// Where one account stands. The fields are described in `io.authrefresh.varlink`.
+/// The state of an account. The fields are described in `io.authrefresh.varlink`.
 package struct AccountStatus: Codable, Hashable, Sendable {
     package var account: String
     package var state: String
@@ -189,7 +189,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// The file that holds an account's token. The fields are described in `io.authrefresh.varlink`.
+/// The status of an account's token file. The fields are described in `io.authrefresh.varlink`.
 package struct TokenFileStatus: Codable, Hashable, Sendable {
     package var path: String
     package var kind: String
@@ -204,7 +204,7 @@ package struct TokenFileStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// What an authorization server calls a person. The fields are described in `io.authrefresh.varlink`.
+/// An authorization server's names for a person. The fields are described in `io.authrefresh.varlink`.
 package struct Person: Codable, Hashable, Sendable {
     package var username: String?
     package var email: String?
@@ -226,7 +226,7 @@ package struct Person: Codable, Hashable, Sendable {
         self.subject = subject
     }
 
-    /// The name that says best who it is; nil if there is none.
+    /// The name that identifies the person best; nil if there is none.
     package var best: String? { email ?? username ?? name }
 }
 
@@ -253,7 +253,7 @@ package struct TokenSetStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// What is known about a refresh that brought no tokens. The fields are described in `io.authrefresh.varlink`.
+/// The details of a failed refresh. The fields are described in `io.authrefresh.varlink`.
 package struct FailureReport: Codable, Hashable, Sendable {
     package var summary: String
     package var httpStatus: Int64?

@@ -1,8 +1,9 @@
 extension Unicode.Scalar {
-    /// Whether it does something where text is shown, instead of being shown: it moves a cursor, ends a line, or turns the direction in
-    /// which the text around it is read (U+202E, U+061C), so that strangers' text would pass for something else.
+    /// Whether the scalar controls the display instead of being shown: it moves a cursor, ends a line, or changes the
+    /// direction of the text around it (U+202E, U+061C). With such scalars, a stranger's text could look like something
+    /// else.
     package var isSteering: Bool {
-        // All of ASCII is decided without a look at Unicode's tables.
+        // ASCII is decided without Unicode's tables.
         guard value >= 0x7F else { return value < 0x20 }
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return true
@@ -12,7 +13,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text with `replacement` in place of every scalar that steers (`Unicode.Scalar.isSteering`).
+    /// The text with `replacement` instead of every control scalar (`Unicode.Scalar.isSteering`).
     package func replacingSteering(with replacement: Unicode.Scalar) -> String {
         guard unicodeScalars.contains(where: \.isSteering) else { return self }
         var scalars = UnicodeScalarView()

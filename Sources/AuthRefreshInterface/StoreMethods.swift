@@ -1,11 +1,11 @@
 /// The wire types of `BackupStore`.
 package enum BackupStore {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var path: String
         package var keys: [String]?
@@ -19,12 +19,12 @@ package enum BackupStore {
 
 /// The wire types of `RekeyStore`.
 package enum RekeyStore {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// What it answers, as it goes on and in the end.
+    /// A reply, for progress and at the end.
     package struct Reply: Codable, Hashable, Sendable {
         package var accounts: Int64
         package var total: Int64
@@ -53,12 +53,12 @@ package enum RekeyStore {
 
 /// The wire types of `CheckStore`.
 package enum CheckStore {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// What it answers, as it goes on and in the end.
+    /// A reply, for progress and at the end.
     package struct Reply: Codable, Hashable, Sendable {
         package var accounts: Int64
         package var total: Int64
@@ -74,7 +74,7 @@ package enum CheckStore {
     }
 }
 
-/// The wire type `StoreFinding`.
+/// `StoreFinding` of the interface.
 package struct StoreFinding: Codable, Hashable, Sendable {
     package var kind: String
     package var account: String?

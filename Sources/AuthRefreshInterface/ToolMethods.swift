@@ -1,12 +1,13 @@
-/// What other tools may bring.
+/// Limits on the input from other tools.
 package enum ToolLimits {
-    /// Bytes that a tool may write to its credential helper. git and docker write a few hundred, and a token or two.
+    /// The most bytes that a tool may write to its credential helper. git and docker write a few hundred, plus one or
+    /// two tokens.
     package static let inputBytesMax = 65_536
 }
 
 /// The wire types of `FindAccount`.
 package enum FindAccount {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var url: String
         package var username: String?
@@ -19,7 +20,7 @@ package enum FindAccount {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var account: String?
         package var username: String?
@@ -35,7 +36,7 @@ package enum FindAccount {
 
 /// The wire types of `ListUrls`.
 package enum ListUrls {
-    /// What it is called with.
+    /// The parameters.
     package struct Parameters: Codable, Hashable, Sendable {
         package var after: String?
 
@@ -44,7 +45,7 @@ package enum ListUrls {
         }
     }
 
-    /// What it answers.
+    /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var urls: [ServiceUrl]
         package var next: String?
@@ -56,7 +57,7 @@ package enum ListUrls {
     }
 }
 
-/// `ServiceUrl` of the interface: an address, and the account that tools take for it.
+/// `ServiceUrl` of the interface: an address, and the account that tools use for it.
 package struct ServiceUrl: Codable, Hashable, Sendable {
     package var url: String
     package var account: String

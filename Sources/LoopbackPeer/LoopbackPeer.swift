@@ -2,24 +2,26 @@ internal import Glibc
 
 internal import CLinux
 
-/// The program at the other end of a TCP connection within this machine.
+/// Finds the owner of the other end of a TCP connection within this machine.
 ///
-/// TCP has no `SO_PEERCRED`. But the other end is a socket of this machine, too, and of the same network namespace, and the kernel
-/// tells whose a socket is that is named by its two addresses (sock_diag(7)): one question, answered at once.
+/// TCP has no `SO_PEERCRED`. But the other end is also a socket of this machine, in the same network namespace, and the
+/// kernel tells the owner of a socket by its two addresses (sock_diag(7)). That takes one request, which is answered at
+/// once.
 package enum LoopbackPeer {
-    /// Whether the other end of the connection `socket` is of this process's own user.
+    /// Whether the other end of the connection `socket` belongs to this process's user.
     ///
-    /// Ask right after accept(2): a peer that has closed its end is nobody's any more. Whoever cannot be found counts as a stranger:
-    /// it is what a stranger could arrange, by closing early or by a kernel that is short of memory.
+    /// Ask right after accept(2), because a closed end has no owner. If the owner cannot be found, the peer counts as a
+    /// stranger: a stranger could cause that, by closing early or when the kernel is short of memory.
     package static func isOwn(_ socket: Int32) -> Bool {
         owner(of: socket) == geteuid()
     }
 
-    /// The user whose the other end of the connection `socket` is, as this process's user namespace numbers them; nil if nobody holds
-    /// it, or it cannot be found.
+    /// The owner of the other end of the connection `socket`, as numbered in this process's user namespace; nil if
+    /// nobody holds that end, or if it cannot be found.
     package static func owner(of socket: Int32) -> UInt32? {
         guard let question = question(about: socket), let answer = ask(question) else { return nil }
-        // A socket that its program has closed, and one that is not accepted yet, are no file: older kernels say "root" of both.
+        // A socket that its program has closed, or not accepted yet, has no file. Older kernels report root as the
+        // owner of both.
         guard answer.idiag_inode != 0 else { return nil }
         return answer.idiag_uid
     }
@@ -29,7 +31,7 @@ package enum LoopbackPeer {
         let descriptor = Glibc.socket(AF_NETLINK, type, NETLINK_SOCK_DIAG)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // Connected to the kernel (port 0) it takes messages from nobody else.
+        // Connected to the kernel (port 0), the socket accepts messages from nobody else.
         let kernel = sockaddr_nl(nl_family: sa_family_t(AF_NETLINK), nl_pad: 0, nl_pid: 0, nl_groups: 0)
         let isConnected = unsafe withUnsafePointer(to: kernel) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -49,7 +51,8 @@ package enum LoopbackPeer {
             unsafe withUnsafeBytes(of: header) { unsafe Array($0) }
             + withUnsafeBytes(of: question) { unsafe Array($0) }
         guard unsafe send(descriptor, request, request.count, 0) == request.count else { return nil }
-        // netlink(7): the kernel has answered before send(2) returns. 72 bytes, and attributes that are cut off here.
+        // netlink(7): the kernel has answered before send(2) returns. The answer has 72 bytes, and attributes, which
+        // are cut off here.
         var reply = [UInt8](repeating: 0, count: 1024)
         let count = unsafe recv(descriptor, &reply, reply.count, Int32(MSG_DONTWAIT))
         guard count >= headerBytes + MemoryLayout<inet_diag_msg>.size else { return nil }
@@ -60,24 +63,25 @@ package enum LoopbackPeer {
         }
     }
 
-    /// Asks about the socket whose own address is the one that `socket` is connected to, and the other way round.
+    /// The request for the socket with the addresses of `socket` swapped.
     private static func question(about socket: Int32) -> inet_diag_req_v2? {
         guard let own = unsafe address(of: socket, getsockname), let other = unsafe address(of: socket, getpeername),
             own.family == other.family
         else { return nil }
         var question = inet_diag_req_v2()
-        // An IPv6 socket that is connected to an IPv4 address (::ffff:127.0.0.1) is found as IPv4, as the kernel keeps it.
+        // An IPv6 socket connected to an IPv4 address (::ffff:127.0.0.1) is found as IPv4, because the kernel stores it
+        // like that.
         question.sdiag_family = UInt8(own.family)
         question.sdiag_protocol = UInt8(IPPROTO_TCP)
         question.idiag_states = .max
         (question.id.idiag_sport, question.id.idiag_src) = (other.port, other.words)
         (question.id.idiag_dport, question.id.idiag_dst) = (own.port, own.words)
-        // INET_DIAG_NOCOOKIE: whichever socket has these addresses.
+        // INET_DIAG_NOCOOKIE: any socket with these addresses.
         question.id.idiag_cookie = (.max, .max)
         return question
     }
 
-    /// An IP address and a port in network order, as inet_diag takes them.
+    /// An IP address and a port in network order, as inet_diag needs them.
     private struct Address {
         var family: Int32
         var port: UInt16

@@ -2,12 +2,12 @@ import NIOCore
 import OAuthMessages
 package import RefreshCore
 
-/// Speaks to authorization servers. The only code that sends a refresh token.
+/// Talks to authorization servers. No other code sends refresh tokens.
 ///
 /// It decides nothing about accounts: each call is one exchange, and its outcome says what is known. Nothing is
 /// repeated after a request that may have reached the server.
 ///
-/// Each duty is a type of its own, which holds how servers are reached (`ServerAccess`) and the other duties that it needs.
+/// Each task has a type of its own. It holds the `ServerAccess` and the other types that it needs.
 package struct OAuthClient: Sendable {
     private let clients: HTTPClients
     let servers: ServerAccess
@@ -15,19 +15,19 @@ package struct OAuthClient: Sendable {
     /// Runs calls of this client where its connections live.
     package let executor: EventLoopExecutor
 
-    /// Where people's browsers are sent.
+    /// Makes the URLs for people's browsers.
     package let browser: BrowserURLs
-    /// Sign-ins by browser.
+    /// Sign-ins in a browser.
     package let codes: CodeFlow
-    /// Sign-ins by a browser on another device.
+    /// Sign-ins in a browser on another device.
     package let devices: DeviceFlow
-    /// Tokens without a person.
+    /// Grants that need no person.
     package let grants: ClientGrants
-    /// What servers know of a token.
+    /// Asks servers about tokens.
     package let introspection: TokenIntrospection
-    /// Registrations of clients.
+    /// Registers clients.
     package let registrar: ClientRegistrar
-    /// Looking at servers.
+    /// Reads what servers publish.
     package let inspection: ServerInspection
 
     package init(configuration: OAuthClientConfiguration = OAuthClientConfiguration()) {
@@ -45,10 +45,11 @@ package struct OAuthClient: Sendable {
         inspection = ServerInspection(servers: servers)
     }
 
-    /// Spends `request`'s refresh token once and says what came of it.
+    /// Sends the refresh token of `request` once and returns the outcome.
     ///
-    /// It takes `totalTimeout`. If the server may replace the refresh token, the answer is read for as long as `answerTimeout`: it may hold
-    /// the only refresh token that the server still takes. Cancelling a refresh that was sent makes it unanswered.
+    /// It takes `totalTimeout` at most. If the server may replace the refresh token, it goes on reading for
+    /// `answerTimeout`, because the answer may hold the only refresh token that the server still accepts. A refresh
+    /// that is cancelled after it was sent counts as unanswered.
     ///
     /// - Parameter onOverdue: called once if the request was sent and `totalTimeout` passes before its answer.
     @concurrent package func refresh(
@@ -63,31 +64,34 @@ package struct OAuthClient: Sendable {
         await Revocation(servers: servers).run(request)
     }
 
-    /// Has the last good metadata of each server kept beyond a restart.
+    /// Keeps the last good metadata of each server over a restart.
     package func keepMetadata(in shelf: MetadataShelf) {
         servers.cache.keep(in: shelf)
     }
 
-    /// Has metadata that could not be had asked for again at the next use: a network has come up, or the clock was set.
+    /// Has metadata that could not be fetched asked for again at the next use, because a network has come up or the
+    /// clock was set.
     package func forgetFailures() {
         servers.cache.forgetFailures()
     }
 
-    /// The same for one issuer: a person asks who may have mended what was wrong with it.
+    /// Has the metadata of one issuer, if it could not be fetched, asked for again at the next use: a person asks, who
+    /// may have corrected the cause.
     package func forgetFailures(of issuer: Issuer) {
         servers.cache.forgetFailures(of: issuer)
     }
 
-    /// The loops that connections live on: each has `body` called on its thread, behind what it does.
+    /// The event loops of the connections. Each closure runs `body` on its loop's thread, after the work that is
+    /// already queued there.
     package var loops: [@Sendable (_ body: @escaping @Sendable () -> Void) -> Void] {
         servers.configuration.eventLoopGroup.makeIterator().map { loop in { loop.execute($0) } }
     }
 
-    /// Ends all connections; later calls fail as unreachable. To be called once, when nothing is in flight.
+    /// Closes all connections. Later calls fail as unreachable. Call it once, when nothing is in flight.
     ///
     /// Waits for connections that are being made, `connectTimeout` at most.
     ///
-    /// - Throws: what the HTTP client has to say about it; nothing can be done about it.
+    /// - Throws: the error of the HTTP client. The caller can do nothing about it.
     package func shutdown() async throws {
         try await clients.shutDown()
     }

@@ -4,35 +4,36 @@ import NIOPosix
 import OAuthMessages
 package import RefreshCore
 
-/// How the client speaks to authorization servers.
+/// How the client connects to authorization servers.
 package struct OAuthClientConfiguration: Sendable {
-    /// For one refresh or revocation with all it needs, metadata and repeated requests included.
+    /// The time limit for one refresh or revocation, with all it needs, including metadata and repeated requests.
     package var totalTimeout: Duration = .seconds(30)
-    /// How long the answer to a refresh is waited for that may hold the only refresh token the server still takes.
+    /// How long to wait for the answer to a refresh that may hold the only refresh token the server still accepts.
     ///
-    /// Below the core's lease, so that two requests for one generation never overlap.
+    /// It is shorter than the core's lease, so that two requests for one generation never overlap.
     package var answerTimeout: Duration = .seconds(300)
-    /// For name resolution, TCP and proxy of one connection; then as much again for its TLS handshake.
+    /// The time limit for name resolution, TCP and proxy of one connection. Its TLS handshake gets the same time again.
     package var connectTimeout: Duration = .seconds(10)
-    /// For both metadata documents together.
+    /// The time limit for both metadata documents together.
     package var discoveryTimeout: Duration = .seconds(15)
-    /// Longest answer read, in bytes. Real ones are a few KiB; metadata with embedded keys reach 100 KiB.
+    /// Longest answer read, in bytes. Real ones have a few KiB; metadata with embedded keys reaches 100 KiB.
     package var bodyLimit = 1 << 20
     /// Age at which metadata is fetched again.
     package var metadataLifetime: Duration = .seconds(86_400)
-    /// Most issuers whose metadata is kept in memory; the one fetched longest ago goes first.
+    /// Most issuers whose metadata is kept in memory. The one fetched longest ago goes first.
     package var metadataLimit = 256
-    /// PEM file with certificate authorities trusted for all servers beside the system's; a profile's own file wins.
+    /// PEM file with certificate authorities that are trusted for all servers in addition to the system's. A profile's
+    /// own file is preferred.
     package var caFile: String?
-    /// Reads such files.
+    /// Reads the files with certificate authorities.
     package var authorities = CertificateAuthorities()
     package var proxy = ProxySettings(environment: ProcessInfo.processInfo.environment)
     package var userAgent = "authrefreshd"
-    /// Where connections live; NIO's shared threads unless the daemon gives its own.
+    /// The event loops of the connections; NIO's shared threads unless the daemon sets its own.
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-    /// The wall clock, for dates in answers and for judging certificates.
+    /// The wall clock, for comparing with dates in answers and for judging certificates.
     package var now: @Sendable () -> Timestamp = Self.systemTime
-    /// Measures the age of metadata and the time that requests may take; counts through a suspend.
+    /// The clock for the age of metadata and for time limits. It continues through a suspend.
     package var uptime: @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
 
     package init() {}

@@ -2,7 +2,7 @@
 enum Codewords {
     /// All codewords in the order in which they are drawn.
     ///
-    /// - Parameter bytes: no more than the version holds.
+    /// - Parameter bytes: no more than the version can hold.
     static func make(of bytes: [UInt8], _ version: QRVersion, _ correction: Correction) -> [UInt8] {
         interleave(data(bytes, version, correction), version, correction)
     }
@@ -17,7 +17,8 @@ enum Codewords {
         append(bytes.count, version.countBits)
         for byte in bytes { append(Int(byte), 8) }
 
-        // The terminator is four zeros. Mode and count leave half a byte over, so it always fits, and ends on a whole byte.
+        // The terminator is four zero bits. Mode and count end in the middle of a byte, so it always fits, and ends on
+        // a byte boundary.
         append(0, 4)
         var codewords = stride(from: 0, to: bits.count, by: 8).map { start in
             bits[start..<start + 8].reduce(UInt8(0)) { $0 << 1 | ($1 ? 1 : 0) }
@@ -27,7 +28,8 @@ enum Codewords {
         return codewords
     }
 
-    /// Divides the data into blocks, and takes one codeword of each in turn; their correction follows in the same way (§7.6).
+    /// Divides the data into blocks and interleaves their codewords; the correction codewords follow in the same way
+    /// (§7.6).
     private static func interleave(
         _ data: [UInt8],
         _ version: QRVersion,
@@ -36,7 +38,7 @@ enum Codewords {
         let (correctionCount, count) = version.blocks(correction)
         let code = ReedSolomon(degree: correctionCount)
         let shortLength = data.count / count
-        // The last ones are longer by a codeword where the data cannot be divided evenly.
+        // If the data cannot be divided evenly, the last blocks have one more codeword.
         let shortCount = count - data.count % count
         var rest = data[...]
         let blocks = (0..<count).map { number in
@@ -47,7 +49,7 @@ enum Codewords {
         return columns(of: blocks) + columns(of: blocks.map { code.correction(for: $0) })
     }
 
-    /// The first of each, the second of each, and so on.
+    /// The first element of each block, then the second of each, and so on.
     private static func columns(of blocks: [[UInt8]]) -> [UInt8] {
         (0..<(blocks.map(\.count).max() ?? 0)).flatMap { column in
             blocks.compactMap { column < $0.count ? $0[column] : nil }

@@ -4,7 +4,7 @@ struct ModuleGrid: Sendable {
     private var isDark: [Bool]
     private var isFunction: [Bool]
 
-    /// Draws the function patterns and the codewords; masking and format information are still to come.
+    /// Draws the function patterns and the codewords. Mask and format information are added later.
     init(_ version: QRVersion, _ codewords: [UInt8]) {
         size = version.size
         isDark = Array(repeating: false, count: size * size)
@@ -33,14 +33,14 @@ struct ModuleGrid: Sendable {
     mutating func drawFormat(_ bits: UInt32) {
         for index in 0..<15 {
             let dark = bits >> index & 1 == 1
-            // Around the upper left finder, past the timing patterns.
+            // Around the upper left finder, skipping the timing patterns.
             switch index {
             case 0..<6: set(index, 8, dark)
             case 6, 7: set(index + 1, 8, dark)
             case 8: set(8, 7, dark)
             default: set(8, 14 - index, dark)
             }
-            // Beside the other two.
+            // Next to the other two finders.
             if index < 8 { set(8, size - 1 - index, dark) } else { set(size - 15 + index, 8, dark) }
         }
         set(size - 8, 8, true)
@@ -60,7 +60,7 @@ struct ModuleGrid: Sendable {
         }
     }
 
-    /// Rings around the centre, dark at distances 0, 1 and 3; the separator is the light one at 4.
+    /// Draws rings around the center, dark at distances 0, 1 and 3. The light ring at distance 4 is the separator.
     private mutating func drawFinders() {
         for (row, column) in [(3, 3), (3, size - 4), (size - 4, 3)] {
             drawRings(row, column, radius: 4) { $0 != 2 && $0 != 4 }
@@ -102,7 +102,8 @@ struct ModuleGrid: Sendable {
 
     // MARK: Codewords
 
-    /// Upwards and downwards in turn, by columns of two modules from the right, the timing pattern's column left out (§7.7.3).
+    /// Draws upwards and downwards in turn, in columns of two modules from the right, without the column of the timing
+    /// pattern (§7.7.3).
     private mutating func drawCodewords(_ codewords: [UInt8]) {
         var index = 0
         var isUpward = true
@@ -110,7 +111,7 @@ struct ModuleGrid: Sendable {
             for step in 0..<size {
                 let row = isUpward ? size - 1 - step : step
                 for column in [right, right - 1] where !isFunction[row * size + column] {
-                    // A few modules may remain, and stay light.
+                    // A few modules may be left, and stay light.
                     guard index < codewords.count * 8 else { return }
                     isDark[row * size + column] = codewords[index / 8] >> (7 - index % 8) & 1 == 1
                     index += 1

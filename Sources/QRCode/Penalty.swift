@@ -1,4 +1,4 @@
-/// What there is in a symbol that could mislead a reader, in points (ISO/IEC 18004 §7.8.3).
+/// The penalty points for patterns in a symbol that could mislead a reader (ISO/IEC 18004 §7.8.3).
 enum Penalty {
     /// The sum of the four rules.
     static func total(of grid: ModuleGrid) -> Int {
@@ -9,7 +9,7 @@ enum Penalty {
             + imbalance(of: rows)
     }
 
-    /// N1: five or more modules of one colour in a line, 3 points and one for each further.
+    /// N1: five or more modules of one color in a line: 3 points, and one for each further module.
     private static func runs(in line: [Bool]) -> Int {
         var points = 0
         var length = 0
@@ -22,7 +22,7 @@ enum Penalty {
         return points
     }
 
-    /// N2: squares of two by two of one colour, 3 points each.
+    /// N2: squares of two by two modules of one color: 3 points each.
     private static func blocks(in rows: [[Bool]]) -> Int {
         zip(rows, rows.dropFirst()).reduce(0) { points, pair in
             let (upper, lower) = pair
@@ -37,7 +37,8 @@ enum Penalty {
 
     private static let finder = [true, false, true, true, true, false, true]
 
-    /// N3: what looks like a finder, 1:1:3:1:1, with four light modules on one side, 40 points. The quiet zone counts as light.
+    /// N3: a pattern like a finder, 1:1:3:1:1, with four light modules on one side: 40 points. The quiet zone counts as
+    /// light.
     private static func falseFinders(in line: [Bool]) -> Int {
         let quiet = Array(repeating: false, count: 4)
         let line = quiet + line + quiet
@@ -50,7 +51,7 @@ enum Penalty {
             }
     }
 
-    /// N4: 10 points for each full 5 % that the share of dark modules is away from a half.
+    /// N4: 10 points for each full 5 % by which the share of dark modules differs from one half.
     private static func imbalance(of rows: [[Bool]]) -> Int {
         let total = rows.count * rows.count
         let dark = rows.reduce(0) { $0 + $1.count { $0 } }

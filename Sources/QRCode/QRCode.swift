@@ -1,13 +1,13 @@
-/// A QR code symbol (ISO/IEC 18004) of bytes: a square of dark and light modules, without its quiet zone.
+/// A QR code symbol (ISO/IEC 18004) for bytes: a square of dark and light modules, without its quiet zone.
 package struct QRCode: Sendable {
     /// The level of error correction that the symbol has.
     package let correction: Correction
     private let grid: ModuleGrid
 
-    /// The smallest symbol that holds the bytes; nil if there are more than `bytesMax` of them.
+    /// Creates the smallest symbol for the bytes; nil if there are more than `bytesMax` of them.
     ///
-    /// A screen has neither scratches nor stains, so a small symbol counts for more than a robust one. What room the smallest one
-    /// has left goes into the higher level of correction.
+    /// A screen has no scratches or stains, so a small symbol matters more than a robust one. If the smallest one has
+    /// room left, it gets the higher level of correction.
     package init?(_ bytes: [UInt8]) {
         guard let version = QRVersion.all.first(where: { $0.holds(bytes.count, .low) }) else { return nil }
         correction = version.holds(bytes.count, .medium) ? .medium : .low
@@ -19,13 +19,13 @@ package struct QRCode: Sendable {
         self.init(Array(text.utf8))
     }
 
-    /// What the largest symbol holds.
+    /// The most bytes in a symbol.
     package static let bytesMax = QRVersion.all.last?.byteCapacity(.low) ?? 0
 
     /// Modules on each side.
     package var size: Int { grid.size }
 
-    /// Whether a module is dark; those outside are light, as the quiet zone is.
+    /// Whether a module is dark. Modules outside are light, like the quiet zone.
     package func isDark(row: Int, column: Int) -> Bool {
         (0..<size).contains(row) && (0..<size).contains(column) && grid[row, column]
     }

@@ -1,12 +1,13 @@
 /// The size of a symbol, and how its codewords are divided.
 struct QRVersion: Sendable {
-    /// A row of ISO/IEC 18004 table 9: correction codewords in each block, and blocks, for both levels.
+    /// A row of ISO/IEC 18004 table 9: the correction codewords in each block, and the number of blocks, for both
+    /// levels.
     private struct Blocks {
         let low: (correction: Int, count: Int)
         let medium: (correction: Int, count: Int)
     }
 
-    /// Version 13 is the largest whose symbol, quiet zone included, fits 80 columns: 69 + 8 modules.
+    /// Version 13 is the largest whose symbol fits in 80 columns with its quiet zone: 69 + 8 modules.
     private static let table: [Blocks] = [
         Blocks(low: (7, 1), medium: (10, 1)),
         Blocks(low: (10, 1), medium: (16, 1)),
@@ -25,13 +26,13 @@ struct QRVersion: Sendable {
 
     static let all = (1...table.count).map(QRVersion.init(number:))
 
-    /// 1, 2, …
+    /// The number of the version: 1, 2, …
     let number: Int
 
     /// Modules on each side.
     var size: Int { 17 + 4 * number }
 
-    /// How many blocks the codewords are divided into, and how many of each block are for correction.
+    /// The number of blocks, and of correction codewords in each.
     func blocks(_ correction: Correction) -> (correction: Int, count: Int) {
         let row = Self.table[number - 1]
         return switch correction {
@@ -40,13 +41,14 @@ struct QRVersion: Sendable {
         }
     }
 
-    /// Codewords for data and correction: the modules that are left beside the function patterns, in whole bytes.
+    /// The number of codewords for data and correction: the modules that are not in function patterns, in whole bytes.
     var codewordCount: Int {
         let finders = 3 * 64
         let format = 2 * 15 + 1
         let timing = 2 * (size - 16)
         let lines = alignmentCentres.count
-        // The three in the finders' corners are not drawn; those on a timing pattern share five modules with it.
+        // The three patterns in the finders' corners are not drawn. Those on a timing pattern share five modules with
+        // it.
         let alignment = lines == 0 ? 0 : 25 * (lines * lines - 3) - 2 * 5 * (lines - 2)
         let version = versionInformation == nil ? 0 : 36
         return (size * size - finders - format - timing - alignment - version) / 8
@@ -57,10 +59,10 @@ struct QRVersion: Sendable {
         return codewordCount - blocks.correction * blocks.count
     }
 
-    /// Bits of the field that tells how many bytes there are (table 3, byte mode).
+    /// The bits of the field with the number of bytes (table 3, byte mode).
     var countBits: Int { number < 10 ? 8 : 16 }
 
-    /// How many bytes fit beside the mode and their count.
+    /// How many bytes fit in addition to the mode and their count.
     func byteCapacity(_ correction: Correction) -> Int {
         (dataCodewordCount(correction) * 8 - 4 - countBits) / 8
     }
@@ -69,17 +71,18 @@ struct QRVersion: Sendable {
         count <= byteCapacity(correction)
     }
 
-    /// Rows, and columns, in which alignment patterns have their centres (annex E), in rising order.
+    /// The rows and columns of the centers of alignment patterns (annex E), in ascending order.
     var alignmentCentres: [Int] {
         guard number > 1 else { return [] }
         let count = number / 7 + 2
-        // Evenly from the last one back to row 6, by even steps; what does not come out even is left to the first.
+        // They are spaced evenly from the last one back to row 6, with even distances. The first gap takes the
+        // remainder.
         let gaps = count - 1
         let step = ((size - 13 + gaps * 2 - 1) / (gaps * 2)) * 2
         return [6] + (0..<gaps).reversed().map { size - 7 - $0 * step }
     }
 
-    /// The 18 bits of the version information (§7.10); versions below 7 have none.
+    /// The 18 bits of the version information (§7.10); nil for versions below 7.
     var versionInformation: UInt32? {
         guard number >= 7 else { return nil }
         let value = UInt32(number)

@@ -1,9 +1,11 @@
 /// Error correction codewords over GF(2⁸) with x⁸ + x⁴ + x³ + x² + 1 (ISO/IEC 18004 §7.5).
 struct ReedSolomon {
-    /// Coefficients of ∏(x − 2ⁱ), the leading 1 left out, highest power first.
+    /// The coefficients of ∏(x − 2ⁱ) without the leading 1, highest power first.
     private let generator: [UInt8]
 
-    /// - Parameter degree: how many codewords it makes for a block.
+    /// Prepares the code.
+    ///
+    /// - Parameter degree: how many correction codewords it computes for a block.
     init(degree: Int) {
         var generator = [UInt8](repeating: 0, count: degree)
         generator[degree - 1] = 1

@@ -3,19 +3,19 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import SignIn
 
-/// One browser's connection: one request, one page, the end.
+/// One browser's connection: it takes one request, sends one page and closes.
 final class RedirectConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a browser may take to read what it was sent, before the connection is closed under it.
+    /// How long a browser may take to read the page before the connection is closed.
     private static let drainTimeout = TimeAmount.seconds(2)
 
     private enum State {
         case idle
-        /// The body of a form comes.
+        /// The body of a form is arriving.
         case form([UInt8])
-        /// The request is over, and the page is to be sent, or was.
+        /// The request is complete. The page is about to be sent, or was sent.
         case answering
     }
 
@@ -53,7 +53,7 @@ final class RedirectConnection: ChannelInboundHandler {
             deliver(form)
         case (.end, .idle):
             if let delivery { deliver(delivery) }
-        // The body of a query, what follows a refusal, and a second request: one page is all there is.
+        // The body of a query, data after a refusal, or a second request: ignored, because only one page is sent.
         case (.head, _), (.body, _), (.end, _): break
         }
     }
@@ -64,7 +64,7 @@ final class RedirectConnection: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The other side will send no more; a page that is still to come can be read all the same.
+        // The browser will send nothing more, but it can still read a page that is sent later.
         if case .inputClosed? = event as? ChannelEvent, case .answering = state { return }
         if event is ChannelEvent { channel.close(promise: nil) }
     }
@@ -84,14 +84,15 @@ final class RedirectConnection: ChannelInboundHandler {
         state = .answering
         let html = page.html(nonce: PageNonce.make())
         var headers = HTTPHeaders(PageNonce.headers(for: html))
-        // RFC 9110 §15.4.4: by GET, whatever brought the browser here.
+        // RFC 9110 §15.4.4: the browser follows with GET, whatever method it used here.
         if let location = page.location { headers.add(name: "Location", value: location) }
         let shown = page.location == nil ? status : .seeOther
         let head = HTTPResponseHead(version: .http1_1, status: shown, headers: headers)
         channel.write(HTTPServerResponsePart.head(head), promise: nil)
         channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: html.text))), promise: nil)
         let sent = channel.writeAndFlush(HTTPServerResponsePart.end(nil))
-        // Closed at once, what is still unread here would have the kernel throw away what is still unread there.
+        // Only the output is closed. If everything were closed now and unread data were left, the kernel would discard
+        // what the browser has not read yet.
         sent.whenComplete { [channel] _ in channel.close(mode: .output, promise: nil) }
         timeout?.cancel()
         timeout = nil
@@ -106,13 +107,13 @@ final class RedirectConnection: ChannelInboundHandler {
     }
 }
 
-/// The connections of a listener. Lives on its event loop.
+/// The connections of a listener. Used only on its event loop.
 final class RedirectConnections {
     let limits: RedirectLimits
     let screen: RequestScreen
     let deliver: RedirectListener.Deliver
     private var open: [ObjectIdentifier: any Channel] = [:]
-    /// Those of them that have sent nothing yet, in the order in which they came.
+    /// The connections that have sent nothing yet, in the order in which they came.
     private var silent: [any Channel] = []
     private var waiting: Set<ObjectIdentifier> = []
     private var isFinished = false
@@ -123,8 +124,9 @@ final class RedirectConnections {
         self.deliver = deliver
     }
 
-    /// Makes a connection ready for its one request. Another user's is closed without a word; for one too many the oldest that has
-    /// sent nothing makes room, and if there is none it is closed itself.
+    /// Prepares a connection for its one request. A connection of another user is closed without an answer. If there
+    /// are too many, the oldest that has sent nothing is closed instead; if all have sent something, the new one is
+    /// closed.
     func begin(_ channel: any Channel) throws {
         guard !isFinished, try isOwn(channel), makeRoom() else { return channel.close(promise: nil) }
         open[ObjectIdentifier(channel)] = channel
@@ -137,34 +139,34 @@ final class RedirectConnections {
         try pipeline.addHandler(RedirectConnection(self, channel: channel))
     }
 
-    /// Whether the connection is of a program of this user.
+    /// Whether the connection comes from a program of this user.
     private func isOwn(_ channel: any Channel) throws -> Bool {
         try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { socket in
             LoopbackPeer.isOwn(socket)
         } ?? false
     }
 
-    /// Whether there is room for one more.
+    /// Makes room for one more connection. Returns whether there is room.
     private func makeRoom() -> Bool {
         guard open.count >= limits.redirectConnectionsMax else { return true }
-        // Browsers connect in advance, and keep what they do not use.
+        // Browsers open connections in advance, and keep those that they do not use.
         guard let oldest = silent.first else { return false }
         forget(ObjectIdentifier(oldest))
         oldest.close(promise: nil)
         return true
     }
 
-    /// Notes that a connection has sent something.
+    /// Records that a connection has sent something.
     func noteBegun(_ channel: any Channel) {
         silent.removeAll { $0 === channel }
     }
 
-    /// Notes that a connection's request has been delivered, and its page is not there yet.
+    /// Records that a connection's request was delivered and waits for its page.
     func awaitPage(_ channel: any Channel) {
         waiting.insert(ObjectIdentifier(channel))
     }
 
-    /// Closes all connections but those that wait for a page, which close themselves when they have sent it.
+    /// Closes all connections except those that wait for a page. These close themselves after they have sent it.
     func finish() {
         isFinished = true
         for (id, channel) in open where !waiting.contains(id) { channel.close(promise: nil) }
@@ -177,12 +179,13 @@ final class RedirectConnections {
     }
 }
 
-/// Lets so many bytes of a connection pass; with the next one it says so, and lets nothing pass any more.
+/// Passes a limited number of bytes of a connection on. When the limit is exceeded, it reports that once and passes
+/// nothing on any more.
 final class ByteBudget: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Told to the handlers behind it when the budget is spent.
+    /// The error for the handlers behind it if the limit is exceeded.
     struct Spent: Error {}
 
     private var rest: Int

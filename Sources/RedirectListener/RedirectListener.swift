@@ -4,35 +4,38 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import SignIn
 
-/// The loopback redirect server of one sign-in (RFC 8252 §7.3): 127.0.0.1 and [::1] on one port, from `open` to `close`.
+/// The loopback redirect server of one sign-in (RFC 8252 §7.3). It listens on 127.0.0.1 and [::1], on the same port,
+/// from `open` to `close`.
 ///
-/// It hands on what a browser delivers on one path, and shows the page that it is told to. It judges nothing that is delivered: any
-/// page in a browser of this user, and any program of theirs, can deliver something. Other users are not answered at all.
+/// It passes on what a browser delivers on one path, and shows the page that it is given. It does not judge deliveries:
+/// each page in a browser of this user, and each program of this user, can deliver something. Other users get no
+/// answer.
 package struct RedirectListener: Sendable {
-    /// What a browser delivered: a query, or the body of a form.
+    /// The content that a browser delivered: a query, or the body of a form.
     package typealias Delivery = [UInt8]
-    /// Takes a delivery, and calls the closure once, now or later, with the page to be shown. On any thread.
+    /// Takes a delivery. Calls the closure once, now or later, on any thread, with the page to show.
     package typealias Deliver = @Sendable (Delivery, @escaping @Sendable (RedirectPage) -> Void) -> Void
 
     package let port: Int
     private let channels: [any Channel]
     private let connections: NIOLoopBound<RedirectConnections>
 
-    /// One for all: what is opened there after something was closed finds its port free.
+    /// One event loop for all listeners, so that a port that was closed before is free for the next listener.
     private static let loop = MultiThreadedEventLoopGroup.singleton.next()
 
-    /// A kernel without IPv6 says the one, an interface without its address the other (ip(7), ipv6(7)). Any other error, as of a
-    /// process that has no descriptor left, says nothing about the machine.
+    /// The errors that mean that the machine has no IPv6: a kernel without IPv6 gives the first, an interface without
+    /// its address the second (ip(7), ipv6(7)). Other errors, such as that of a process without free descriptors, say
+    /// nothing about the machine.
     private static let withoutIPv6 = [EAFNOSUPPORT, EADDRNOTAVAIL]
 
-    /// How often a free port is looked for that both loopback addresses have.
+    /// How many ports to try until one is free on both loopback addresses.
     private static let attempts = 8
 
-    /// Listens.
+    /// Opens a listener.
     ///
     /// - Parameters:
-    ///   - port: nil for a free one.
-    ///   - path: the one that takes deliveries: `/callback`.
+    ///   - port: the port; nil for any free one.
+    ///   - path: the path that accepts deliveries: `/callback`.
     @concurrent package static func open(
         port: Int?,
         path: String,
@@ -48,14 +51,14 @@ package struct RedirectListener: Sendable {
             do throws(RedirectListenerError) {
                 return try await open(port: port, on: loop, connections)
             } catch .portTaken where port == nil {
-                // Free on one of the two addresses only.
+                // The port is free on one of the two addresses only.
                 continue
             }
         }
         return try await open(port: port, on: loop, connections)
     }
 
-    /// Takes no more connections; answers that are under way are still sent.
+    /// Accepts no more connections. Answers that are being sent are completed.
     package func close() {
         for channel in channels { channel.close(promise: nil) }
         connections.eventLoop.execute { [connections] in connections.value.finish() }
@@ -72,10 +75,11 @@ package struct RedirectListener: Sendable {
             let second = try await bind("::1", taken, on: loop, connections)
             return RedirectListener(port: taken, channels: [first, second], connections: connections)
         } catch .cannotListen(port: _, let errno) where Self.withoutIPv6.contains(errno) {
-            // A machine without IPv6 has no [::1] that anybody could listen on.
+            // Without IPv6, no program can listen on [::1].
             return RedirectListener(port: taken, channels: [first], connections: connections)
         } catch {
-            // Whoever has the port there, or takes it later, would get what browsers deliver to "localhost".
+            // Another program that has the port on [::1], or takes it later, would get what browsers deliver to
+            // "localhost".
             first.close(promise: nil)
             throw error
         }
@@ -88,7 +92,8 @@ package struct RedirectListener: Sendable {
         _ connections: NIOLoopBound<RedirectConnections>
     ) async throws(RedirectListenerError) -> any Channel {
         let bootstrap = ServerBootstrap(group: loop)
-            // A fixed port must be there again right after a sign-in; on Linux this lets no two programs listen on one port.
+            // A fixed port must be available again right after a sign-in. On Linux this option does not let two
+            // programs listen on one port.
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -98,40 +103,41 @@ package struct RedirectListener: Sendable {
                 }
             }
         do {
-            // By its number: a resolver may need descriptors, and has errors of its own.
+            // By address: looking up a name may need descriptors, and has other errors.
             return try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw .portTaken(port)
         } catch let error as IOError {
             throw .cannotListen(port: port, errno: error.errnoCode)
         } catch {
-            // Nothing that the system said: the event loop has ended, or takes the address for none.
+            // No error of the system: the event loop has ended, or does not accept the address.
             throw .cannotListen(port: port, errno: ECANCELED)
         }
     }
 }
 
-/// What a program of this machine, or a page in a browser of it, can make the listener hold.
+/// The limits on what a program or a web page on this machine can make the listener hold.
 package struct RedirectLimits: Hashable, Sendable {
-    /// Bytes of one request. Half of it is for what is delivered (`AuthorizationResponse.bytesMax`), half for headers: browsers send
-    /// 127.0.0.1 the cookies of every server that ever ran there.
+    /// Longest request, in bytes. Half of it is for the delivery (`AuthorizationResponse.bytesMax`), half for headers,
+    /// because browsers send 127.0.0.1 the cookies of every server that ever ran there.
     package var redirectBytesMax = 32 << 10
-    /// From the connection's beginning to the end of its request. A browser on the same machine needs milliseconds.
+    /// From the beginning of the connection to the end of its request. A browser on the same machine needs
+    /// milliseconds.
     package var redirectTimeout = Duration.seconds(5)
-    /// Connections of this user at once. Browsers open up to six to a host, some of them in advance: the oldest that has sent nothing
-    /// makes room for one more.
+    /// Most connections of this user at once. Browsers open up to six to a host, some of them in advance. For one more,
+    /// the oldest that has sent nothing is closed.
     package var redirectConnectionsMax = 16
-    /// From the request to its answer: the code is exchanged meanwhile, which has thirty seconds.
+    /// From the request to its answer. The code is exchanged in this time, which may take thirty seconds.
     package var redirectAnswerTimeout = Duration.seconds(60)
 
     package init() {}
 }
 
-/// Why there is nobody to send a browser to.
+/// Why the listener could not be opened.
 package enum RedirectListenerError: Error, Hashable, Sendable {
     /// Another program listens on the port.
     case portTaken(Int)
-    /// The port cannot be had: `EACCES` below 1024.
+    /// The port cannot be used: `EACCES` below 1024.
     case cannotListen(port: Int, errno: Int32)
 }
 

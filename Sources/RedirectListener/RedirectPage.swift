@@ -1,4 +1,5 @@
-/// A page for the person whom the server sent back: plain text in a card, nothing that runs and nothing from elsewhere.
+/// A page for the person whom the server sent back: plain text in a card, without scripts and without anything from
+/// other sites.
 package struct RedirectPage: Hashable, Sendable {
     package enum Mood: Hashable, Sendable {
         case success, notice, failure
@@ -7,11 +8,11 @@ package struct RedirectPage: Hashable, Sendable {
     package var mood: Mood
     package var title: String
     package var text: String
-    /// What to do; nil if nothing has to be done.
+    /// The person's next step; nil if there is nothing to do.
     package var advice: String?
-    /// A command to be typed; nil if there is none.
+    /// A command to type; nil if there is none.
     package var command: String?
-    /// Where the browser goes on by itself; nil: it stays on this page.
+    /// The address to which the browser goes on; nil if it stays on this page.
     package var location: String?
 
     package init(_ mood: Mood, title: String, text: String, advice: String? = nil, command: String? = nil) {
@@ -22,7 +23,7 @@ package struct RedirectPage: Hashable, Sendable {
         self.command = command
     }
 
-    /// The page as HTML whose one style the browser takes because of `nonce`.
+    /// The page as HTML. The browser accepts its only style because of `nonce`.
     func html(nonce: String) -> PageHTML {
         var body = "<h1>\(Self.escaped(title))</h1>\n<p>\(Self.escaped(text))</p>\n"
         if let advice { body += "<p>\(Self.escaped(advice))</p>\n" }
@@ -51,9 +52,10 @@ package struct RedirectPage: Hashable, Sendable {
         return PageHTML(text: text, nonce: nonce)
     }
 
-    /// Text as text, wherever it comes from.
+    /// `text` with the characters escaped that have a meaning in HTML.
     ///
-    /// Scalar by scalar, as browsers read it: what Swift calls a character may be a letter and the "<" behind it (U+0D4E joins them).
+    /// It works on Unicode scalars, as browsers do: a single Swift character may consist of a letter and the "<" after
+    /// it (U+0D4E joins them).
     static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
@@ -77,7 +79,7 @@ extension RedirectPage.Mood {
         }
     }
 
-    /// A sign in the mood's colour; the title says the same in words.
+    /// A sign in the mood's colour. The title says the same in words.
     fileprivate var sign: String {
         let stroke =
             switch self {
@@ -92,13 +94,13 @@ extension RedirectPage.Mood {
     }
 }
 
-/// What is sent to a browser.
+/// The HTML that is sent to a browser.
 struct PageHTML {
     let text: String
     let nonce: String
 }
 
-/// The one style of all pages: a card in the middle, light or dark as the desktop is, for any width.
+/// The style of all pages: a card in the middle, light or dark like the desktop, for any width.
 enum PageStyle {
     static let text = """
 
@@ -125,9 +127,9 @@ enum PageStyle {
         """
 }
 
-/// The number by which a browser knows that the style is the page's own, and the headers that go with it.
+/// The number with which a page marks its style as its own, and the headers that belong to it.
 enum PageNonce {
-    /// 128 bits, as CSP Level 3 §7.1 advises, in hexadecimal digits.
+    /// A random number of 128 bits, as CSP Level 3 §7.1 recommends, in hexadecimal digits.
     static func make() -> String {
         (0..<2).map { _ in
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -135,11 +137,12 @@ enum PageNonce {
         }.joined()
     }
 
-    /// Nothing is loaded, run, framed, kept or told to anybody: the address of this page has the code in it, which is used up by now,
-    /// and worth nothing without the verifier (RFC 9700 §2.1.1, §4.2.4).
+    /// The headers of the page. Nothing is loaded, run, framed or stored, and no referrer is sent: the page's address
+    /// contains the code. The code is spent by now, and of no use without the verifier (RFC 9700 §2.1.1, §4.2.4).
     ///
-    /// `sandbox` is what stops a page that sends the browser elsewhere by `<meta http-equiv="refresh">`; no other directive does. It
-    /// excludes `Cross-Origin-Opener-Policy`: browsers show an error for a page that has both (HTML, "navigation response").
+    /// `sandbox` prevents the page from sending the browser elsewhere with `<meta http-equiv="refresh">`; no other
+    /// directive does. It excludes `Cross-Origin-Opener-Policy`: browsers show an error for a page that has both (HTML,
+    /// "navigation response").
     static func headers(for html: PageHTML) -> [(String, String)] {
         let policy = """
             default-src 'none'; style-src 'nonce-\(html.nonce)'; img-src data:; base-uri 'none'; form-action 'none'; \

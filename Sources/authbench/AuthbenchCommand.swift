@@ -1,7 +1,8 @@
 internal import ArgumentParser
 internal import Glibc
 
-/// `authbench`: measures the daemon and `authctl` beside what the machine can do at best.
+/// The command `authbench`: it measures the daemon and `authctl`, and compares them with the best that the machine can
+/// do.
 @main
 struct AuthbenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +31,7 @@ struct AuthbenchCommand: AsyncParsableCommand {
     var short = false
 
     func run() async throws {
-        // A floor program that dies must be an error, not our end.
+        // If a floor program ends early, that must be an error, and must not end this process.
         _ = signal(SIGPIPE, SIG_IGN)
         var report = Report(isJSON: json)
         do {

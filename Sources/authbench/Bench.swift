@@ -1,4 +1,4 @@
-/// What can be measured.
+/// The available benches.
 enum Bench: String, CaseIterable, Sendable {
     case tokenProcess = "token-process"
     case serve
@@ -8,7 +8,7 @@ enum Bench: String, CaseIterable, Sendable {
     case rotate
     case build
 
-    /// For the help text.
+    /// The summary for the help text.
     var summary: String {
         switch self {
         case .tokenProcess: "authctl token NAME as a whole process, beside a C client"
@@ -21,7 +21,7 @@ enum Bench: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the bench is measured against, in one sentence, for the help text.
+    /// What the bench is compared with, in one sentence, for the help text.
     var floor: String {
         switch self {
         case .tokenProcess:
@@ -41,6 +41,8 @@ enum Bench: String, CaseIterable, Sendable {
         }
     }
 
+    /// Runs the bench.
+    ///
     /// - Throws: `BenchError` if it cannot be run.
     func measure(in workshop: Workshop) async throws -> [Figure] {
         switch self {

@@ -1,18 +1,18 @@
 /// Why a bench could not be run.
 enum BenchError: Error, Equatable {
-    /// One of the programs to be measured is not where authbench is.
+    /// One of the programs to measure is not next to authbench.
     case noProgram(path: String)
-    /// There is no C compiler to build the floor with.
+    /// There is no C compiler for the floor.
     case noCompiler
-    /// The compiler does not take the floor's source.
+    /// The compiler rejects the floor's source.
     case cannotCompile(program: String, errors: String)
-    /// A program that the bench runs ended with a failure.
+    /// A program of the bench failed.
     case failed(program: String, errors: String)
-    /// What a program of the floor printed is not what it prints.
+    /// A floor program printed something unexpected.
     case unreadable(program: String, output: String)
     /// The store of a bench could not be filled.
     case cannotFillStore(reason: String)
-    /// The daemon, or the authorization server, did not do its part.
+    /// The daemon or the authorization server failed.
     case failedToServe(reason: String)
     /// authbench is not in the package's build folder.
     case noPackage(from: String)
@@ -32,7 +32,7 @@ extension BenchError: CustomStringConvertible {
         }
     }
 
-    /// What helps; nil if nothing is known to.
+    /// What helps; nil if that is unknown.
     var hint: String? {
         switch self {
         case .noProgram: "swift build -c release"

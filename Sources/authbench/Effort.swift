@@ -1,18 +1,18 @@
-/// How much is measured.
+/// How much each bench measures.
 struct Effort: Sendable {
     /// Runs of a whole process, for each command.
     let processRuns: Int
-    /// Slices of load, for each of those that are compared, and ms of one.
+    /// Slices of load for each competitor, and the length of one in ms.
     let slices: Int
     let sliceMilliseconds: Int
-    /// Accounts that "a million" stands for.
+    /// The number of accounts for "a million".
     let manyAccounts: Int
     /// Starts of a daemon, for each store.
     let starts: Int
-    /// How long a daemon is left alone before its wake-ups are counted, and how long they are.
+    /// How long a daemon is idle before its wake-ups are counted, and how long they are counted.
     let settling: Duration
     let watching: Duration
-    /// Refreshes of one slice, and of single ones that are timed.
+    /// Refreshes in one slice, and single refreshes that are timed.
     let refreshes: Int
     let rotations: Int
 
@@ -22,14 +22,15 @@ struct Effort: Sendable {
         sliceMilliseconds: 1_000,
         manyAccounts: 1_000_000,
         starts: 7,
-        // What the daemon did last has settled: idle connections are closed after a second, pooled threads end after five.
+        // The daemon has settled by then: idle connections are closed after a second, and pooled threads end after
+        // five.
         settling: .seconds(15),
         watching: .seconds(60),
         refreshes: 4_000,
         rotations: 200
     )
 
-    /// Seconds in all: enough to see that every bench works.
+    /// A few seconds in total, enough to see that every bench works.
     static let short = Effort(
         processRuns: 3,
         slices: 1,

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `authdemo`: shows the daemon at work against an authorization server of our own.
+/// The command `authdemo`: it shows the daemon at work with its own authorization server.
 @main
 struct AuthdemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

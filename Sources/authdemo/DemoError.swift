@@ -1,31 +1,31 @@
 internal import DemoIssuer
 
-/// Why a show did not come to its end.
+/// Why a show did not reach its end.
 enum DemoError: Error, Equatable {
-    /// A program of ours is not where it was looked for.
+    /// One of our programs is not where it should be.
     case noProgram(path: String)
     /// The temporary folder or a file in it cannot be made.
     case cannotMake(path: String)
     case cannotStart(program: String)
     case cannotWriteOutput
     case issuer(DemoIssuerError)
-    /// Nothing came of a step within its limit.
+    /// A step exceeded its time limit.
     case tookTooLong(step: String, limit: Duration)
-    /// The daemon ended by itself.
+    /// The daemon ended unexpectedly.
     case daemonEnded(ProcessEnd)
-    /// The daemon had to be killed, because SIGTERM did not end it within the limit.
+    /// The daemon had to be killed, because it did not end in time after SIGTERM.
     case daemonDidNotStop(limit: Duration)
-    /// The subscription broke off although the daemon runs.
+    /// The subscription ended although the daemon is running.
     case subscriptionEnded(FeedEnd)
-    /// `authctl` ended with another status than the step expects.
+    /// `authctl` exited with another status than the step expects.
     case commandFailed(command: String, expected: Int32, end: ProcessEnd, errors: String)
-    /// The server did not take an access token; nil: it did not answer.
+    /// The server refused an access token; nil if it did not answer.
     case accessTokenRefused(httpStatus: Int?)
-    /// The account is said to need a person, for another reason than the revoked grant or without a command that helps.
+    /// The account needs a person for another reason than the revoked grant, or without a helpful command.
     case wrongReason(oauthError: String?, hint: String?)
     /// The server saw refresh requests that must never be sent.
     case brokenPromise(overlaps: Int, spentTokenUses: Int)
-    /// A signal ended the show before its end.
+    /// A signal ended the show early.
     case interrupted(signal: Int32)
 }
 
@@ -54,7 +54,7 @@ extension DemoError: CustomStringConvertible {
         }
     }
 
-    /// Whether the daemon's log helps to understand it.
+    /// Whether the daemon's log helps to understand the error.
     var isAboutDaemon: Bool {
         switch self {
         case .noProgram, .cannotMake, .cannotStart, .cannotWriteOutput, .issuer, .interrupted: false
@@ -64,7 +64,7 @@ extension DemoError: CustomStringConvertible {
         }
     }
 
-    /// 1, or as a shell reports a signal.
+    /// The exit status: 1, or the shell's number for a signal.
     var exitStatus: Int32 {
         if case .interrupted(let signal) = self { return 128 + signal }
         return 1

@@ -24,9 +24,9 @@ struct RunCommand: AsyncParsableCommand {
     )
     var programs: String?
 
-    /// Shortest lifetime played: each refresh comes at half of it, and a person is to see the states in between.
+    /// The shortest lifetime. Each refresh comes at half of it, and people should see the states in between.
     private static let shortestLifetime = WholeSeconds(count: 4)
-    /// Longest lifetime played: the show lasts some three of them.
+    /// The longest lifetime. The show takes about three of them.
     private static let longestLifetime = WholeSeconds(count: 3600)
 
     func validate() throws {

@@ -1,8 +1,8 @@
 internal import ArgumentParser
 
-/// A length of time as written on the command line: `20s`, `5m`, `1h`, or bare seconds.
+/// A duration on the command line: `20s`, `5m`, `1h`, or a number of seconds.
 struct WholeSeconds: ExpressibleByArgument, Comparable, CustomStringConvertible {
-    /// Above this no option of this program makes sense: a year.
+    /// The longest accepted duration: a year.
     private static let most = 366 * 86400
 
     let count: Int
@@ -14,12 +14,12 @@ struct WholeSeconds: ExpressibleByArgument, Comparable, CustomStringConvertible 
         self.count = count
     }
 
-    /// nil for anything but digits with at most one unit.
+    /// Returns nil unless it is digits with at most one unit.
     init?(argument: String) {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
         let unit = argument.last.flatMap { units[$0] }
         let digits = unit == nil ? argument[...] : argument.dropLast()
-        // Int(_:) alone would take a sign.
+        // Int(_:) alone would accept a sign.
         guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(digits)
         else { return nil }
         let (count, overflow) = number.multipliedReportingOverflow(by: unit ?? 1)

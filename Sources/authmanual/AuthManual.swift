@@ -1,12 +1,13 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Makes manual pages out of a program's own help texts.
+/// Creates manual pages from a program's own help texts.
 ///
 ///     PROGRAM --experimental-dump-help | authmanual FOLDER VERSION [CONFIGURATION…]
 ///
-/// writes a page for the program and one for each of its commands; with sample configurations one for each of those files too.
-/// They carry the day of `SOURCE_DATE_EPOCH`, so that the same source makes the same pages; without it, today.
+/// It writes a page for the program and for each of its commands. With sample configurations, it also writes a page for
+/// each of those files. The pages have the date of `SOURCE_DATE_EPOCH`, so that the same source gives the same pages;
+/// without it, today's.
 @main enum AuthManual {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
@@ -26,7 +27,7 @@ internal import Glibc
         }
     }
 
-    /// The command's page and those of all below it.
+    /// The page of the command and the pages of its subcommands.
     static func pages(of command: HelpDump.Command, _ edition: ManualPage.Edition) -> [ManualPage] {
         let page = CommandPage(
             command: command,
@@ -42,7 +43,7 @@ internal import Glibc
         return ConfigurationPage(name: name, sample: sample, edition: edition).page
     }
 
-    /// As mdoc wants it, whatever the locale: `November 21, 2026`.
+    /// The date in the form of mdoc, in any locale: `November 21, 2026`.
     private static var day: String {
         let months = [
             "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",

@@ -3,7 +3,7 @@ struct CommandPage {
     let command: HelpDump.Command
     let edition: ManualPage.Edition
 
-    /// Other pages that belong to the program: configuration files, companions.
+    /// Related pages of the program: configuration files and companions.
     let related: [(name: String, section: Int)]
 
     private var name: String { command.words.joined(separator: "-") }
@@ -61,7 +61,7 @@ struct CommandPage {
 }
 
 extension HelpDump.Argument {
-    /// `Fl -format Ar format`, or an operand; nil for what every command has.
+    /// `Fl -format Ar format`, or an operand; nil for options of every command.
     fileprivate var synopsis: String? {
         switch kind {
         case .positional: return values
@@ -73,7 +73,7 @@ extension HelpDump.Argument {
         }
     }
 
-    /// What stands before its explanation.
+    /// The head of its explanation.
     fileprivate var head: String {
         switch kind {
         case .positional: values
@@ -89,7 +89,8 @@ extension HelpDump.Argument {
         return text
     }
 
-    /// `Ar format`. An option of two values has the parser's help show `<method> <url>`, by a name with the inner brackets in it.
+    /// `Ar format`. For an option with two values, the parser's help shows `<method> <url>`, because its value name
+    /// contains the inner brackets.
     private var values: String {
         names(ofValues: valueName ?? "value").map { "Ar \(Mdoc.text($0))" }.joined(separator: " ")
     }
@@ -98,7 +99,7 @@ extension HelpDump.Argument {
         text.replacing("> <", with: "\n").split(separator: "\n").map(String.init)
     }
 
-    /// Whether the option is said once, although it takes several values.
+    /// Whether one option takes several values.
     fileprivate var takesSeveral: Bool { names(ofValues: valueName ?? "").count > 1 }
 
     private func flag(_ name: Name) -> String {

@@ -1,6 +1,6 @@
-/// The manual page of a configuration file whose sample explains each key.
+/// The manual page of a configuration file, from the sample that explains each key.
 struct ConfigurationPage {
-    /// The file's name: `authrefreshd.yaml`, or that of the sample of several.
+    /// The file's name: `authrefreshd.yaml`, or the name of the sample for several files.
     let name: String
     let sample: String
     let edition: ManualPage.Edition

@@ -1,12 +1,12 @@
-/// What `PROGRAM --experimental-dump-help` prints: its commands as its argument parser knows them.
+/// The output of `PROGRAM --experimental-dump-help`: the commands as the argument parser knows them.
 struct HelpDump: Decodable {
     let command: Command
 
-    /// A command with all below it.
+    /// A command with its subcommands.
     struct Command: Decodable {
         let commandName: String
         let abstract: String
-        /// Paragraphs, with a blank line between them. Absent: none.
+        /// Paragraphs separated by blank lines; nil for none.
         let discussion: String?
         let superCommands: [String]?
         let subcommands: [Command]?
@@ -32,12 +32,12 @@ struct HelpDump: Decodable {
 
         let kind: Kind
         let abstract: String?
-        /// Absent: an operand.
+        /// The names; nil for an operand.
         let names: [Name]?
         let valueName: String?
-        /// What the value may be. Absent: not limited.
+        /// The allowed values; nil for any.
         let allValues: [String]?
-        /// Absent: there is none.
+        /// The default value; nil for none.
         let defaultValue: String?
         let isOptional: Bool
         let isRepeating: Bool
@@ -49,9 +49,9 @@ extension HelpDump.Command {
     /// `authctl account add`.
     var words: [String] { (superCommands ?? []) + [commandName] }
 
-    /// The commands below it that have something of their own to say.
+    /// The subcommands with text of their own.
     var pages: [HelpDump.Command] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
 
-    /// What a page tells of; the help option is everywhere the same.
+    /// The arguments on the page. The help option is left out, because it is always the same.
     var shown: [HelpDump.Argument] { (arguments ?? []).filter(\.shouldDisplay) }
 }

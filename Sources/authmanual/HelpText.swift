@@ -1,20 +1,20 @@
-/// A command's discussion, taken apart into the sections of a manual page.
+/// A command's discussion, split into the sections of a manual page.
 struct HelpText {
-    /// A paragraph, or lines that stay as they are.
+    /// A paragraph, or lines that are not reformatted.
     enum Block: Equatable {
         case paragraph(String)
         case literal([String])
     }
 
-    /// How a discussion says that another section begins, and what the manual calls it.
+    /// The beginnings of sections in a discussion, and their titles in the manual.
     private static let markers = [
         ("Environment:", "ENVIRONMENT"), ("Files:", "FILES"), ("Exit status:", "EXIT STATUS"),
         ("Examples:", "EXAMPLES"),
     ]
 
-    /// What is said before the first marker.
+    /// The text before the first section.
     private(set) var description: [Block] = []
-    /// In the order of manual pages; those that are not there are left out.
+    /// The sections in the order of manual pages, without missing ones.
     var sections: [(title: String, blocks: [Block])] {
         Self.markers.compactMap { marker in
             byTitle[marker.1].map { (marker.1, $0) }
@@ -29,7 +29,7 @@ struct HelpText {
             guard let first = lines.first else { continue }
             if let marker = Self.markers.first(where: { first.hasPrefix($0.0) }) {
                 title = marker.1
-                // What stands beside the marker is the section's first paragraph, and often its only one.
+                // The text after the marker is the section's first paragraph, and often its only one.
                 let rest = first.dropFirst(marker.0.count).drop { $0 == " " }
                 add(
                     rest.isEmpty ? nil : .paragraph(([String(rest)] + lines.dropFirst()).joined(separator: " ")),

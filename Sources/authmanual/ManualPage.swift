@@ -1,18 +1,20 @@
 /// A manual page in mdoc(7).
 struct ManualPage {
-    /// What the footers of all pages show.
+    /// The footer of all pages.
     struct Edition {
-        /// `0.1.0`.
+        /// The version: `0.1.0`.
         let version: String
-        /// `November 21, 2026`.
+        /// The date: `November 21, 2026`.
         let date: String
     }
 
-    /// `authctl-account-add.1`.
+    /// The file name: `authctl-account-add.1`.
     let fileName: String
     private(set) var source: String
 
-    /// - Parameter section: of the manual: 1 for programs, 5 for file formats.
+    /// Begins a page.
+    ///
+    /// - Parameter section: the manual's section: 1 for programs, 5 for file formats.
     init(name: String, section: Int, summary: String, edition: Edition) {
         fileName = "\(name).\(section)"
         source = ""
@@ -21,7 +23,7 @@ struct ManualPage {
         line(".Os authrefreshd \(edition.version)")
         title("NAME")
         line(".Nm \(name)")
-        // Summaries are sentences; here they are the part after a dash.
+        // Summaries are sentences. Here they follow a dash, without a full stop.
         let words = summary.hasSuffix(".") ? String(summary.dropLast()) : summary
         line(".Nd \(Mdoc.text(words.prefix(1).lowercased() + words.dropFirst()))")
     }
@@ -45,14 +47,14 @@ struct ManualPage {
         }
     }
 
-    /// Lines that stay as they are.
+    /// Adds lines that are not reformatted.
     mutating func literal(_ lines: [String]) {
         line(".Bd -literal -offset indent")
         for text in lines { line(text.isEmpty ? "" : Mdoc.text(text)) }
         line(".Ed")
     }
 
-    /// A list of things and what they are.
+    /// Adds a list of terms and their explanations.
     mutating func list(_ items: [(head: String, text: String)]) {
         line(".Bl -tag -width Ds")
         for item in items {
@@ -62,7 +64,9 @@ struct ManualPage {
         line(".El")
     }
 
-    /// - Parameter pages: each a name and a section.
+    /// Adds references.
+    ///
+    /// - Parameter pages: each with a name and a section.
     mutating func seeAlso(_ pages: [(name: String, section: Int)]) {
         guard !pages.isEmpty else { return }
         title("SEE ALSO")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// Which account a tool takes for an address.
+/// Which account is chosen for an address.
 struct AddressTests {
     private let store: AccountStore
     private let folder: TemporaryFolder

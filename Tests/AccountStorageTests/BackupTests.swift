@@ -62,7 +62,7 @@ struct BackupTests {
     ])
     func `a damaged store gives no backup`(damage: String) throws {
         _ = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
-        // An index that is another's, or knows nothing of its rows: no read of ours notices, a check does.
+        // An index that has the entries of another, or lacks its rows: our reads do not notice it, but a check does.
         try store.connection.write { db in
             try db.execute(sql: "PRAGMA writable_schema = ON; UPDATE sqlite_schema \(damage)")
         }

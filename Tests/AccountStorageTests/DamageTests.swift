@@ -4,12 +4,12 @@ import Testing
 
 @testable import AccountStorage
 
-/// One row that cannot be read is found as such, and takes no other down.
+/// A row that cannot be read is recognized as damaged, and affects no other row.
 struct DamageTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
 
-    /// `a` and `c` are whole whatever is done to `b`, which has a value in every column that a test damages.
+    /// Makes `a`, `b` and `c`. `b` has a value in each column that a test damages; `a` and `c` stay intact.
     init() throws {
         folder = try TemporaryFolder()
         store = try folder.open()
@@ -19,7 +19,7 @@ struct DamageTests {
     }
 
     private func damage(_ assignment: String) throws {
-        // What another program does to a database asks nobody.
+        // Other programs that change a database do not follow our rules.
         try store.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF; UPDATE account SET \(assignment) WHERE name = 'b'")
         }
@@ -102,7 +102,7 @@ struct DamageTests {
         #expect(counts.unknown == 1)
     }
 
-    /// Every column with every value that is hard to bear: whatever is read must not trap, here or in the machine.
+    /// Tries each column with each difficult value. Nothing that is read may trap, in the store or in the machine.
     @Test func `no value of any column stops the store, the machine or another account`() throws {
         let numbers = ["0", "-1", "9223372036854775807", "-9223372036854775808", "1152921504606846976", "NULL"]
         let texts = ["''", "'x'", "char(0)", "'\u{1F600}'", "'[]'", "'{}'", "x''", "zeroblob(29)"]
@@ -112,7 +112,7 @@ struct DamageTests {
             for column in AccountColumns.recordNames {
                 for value in numbers + texts {
                     try db.inTransaction {
-                        // The schema refuses most; those are no damage that can happen this way.
+                        // The schema refuses most of them. Those cannot happen as damage.
                         let statement = "UPDATE account SET \(column) = \(value) WHERE name = 'b'"
                         guard (try? db.execute(sql: statement)) != nil else { return .rollback }
                         taken += 1

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// What a full or read-only disk does, on a tiny file system of its own.
+/// The effects of a full or read-only disk, tested on a tiny file system.
 @Suite(.enabled(if: isRoot, "needs root, to mount a small tmpfs"), .serialized)
 struct DiskTests {
     private let folder: TemporaryFolder
@@ -94,7 +94,7 @@ struct DiskTests {
         }
     }
 
-    /// Gives back what `fill` took: at once, even where a process that another suite started at that moment still holds
+    /// Frees the room that `fill` took. It works at once, even if a process that another suite just started still holds
     /// the file.
     private func makeRoom(_ file: URL) throws {
         let handle = try FileHandle(forWritingTo: file)
@@ -102,7 +102,7 @@ struct DiskTests {
         try handle.close()
     }
 
-    /// Writes until there is no room for a page more.
+    /// Writes until there is no room for another page.
     private func fill(_ file: URL) {
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         guard let handle = try? FileHandle(forWritingTo: file) else { return }

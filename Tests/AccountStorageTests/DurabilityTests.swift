@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// What is left after the process was killed: everything that a commit had reported, and nothing by halves.
+/// After a process was killed, everything is there that a commit had reported, and nothing is half-written.
 struct DurabilityTests {
     private let folder: TemporaryFolder
 
@@ -21,9 +21,10 @@ struct DurabilityTests {
         try Data().write(to: URL(fileURLWithPath: journal))
 
         var found: Int64 = 1
-        // The children go on where the one before was killed; each lives a little longer after it has opened the store.
+        // Each child continues where the previous one was killed, and lives a little longer after it has opened the
+        // store.
         for milliseconds in [0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 200, 1_000, 5_000] {
-            // The last ones are for a disk that is slow or busy.
+            // The last ones are for slow or busy disks.
             if milliseconds > 100, try lastReturned(journal) > 10 { break }
             await #expect(processExitsWith: .signal(SIGKILL)) {
                 [
@@ -32,11 +33,11 @@ struct DurabilityTests {
                 ] in
                 try rotateUntilKilled(path: path, account: AccountID(id), journal: journal, after: milliseconds)
             }
-            // A child may be killed before its first note: then the one before it had reached what was found.
+            // A child may be killed before its first note. Then the state is at least the one found before.
             let returned = max(try lastReturned(journal), found)
             store = try folder.open()
             let state = try #require(try store.record(id)).state
-            // The last commit may have been durable before it could be noted.
+            // The last commit may have been durable before it was noted.
             #expect(state.generation.rawValue == returned || state.generation.rawValue == returned + 1)
             found = state.generation.rawValue
             try expectTokens(of: state, account: id, in: store)
@@ -58,14 +59,15 @@ struct DurabilityTests {
         #expect(try token(previous - 1) == nil)
     }
 
-    /// The last generation noted as committed; 1 before there is any.
+    /// The last generation that was noted as committed; 1 before there is any.
     private func lastReturned(_ journal: String) throws -> Int64 {
         let text = try String(contentsOfFile: journal, encoding: .utf8)
         return text.split(separator: "\n").last.flatMap { Int64($0) } ?? 1
     }
 }
 
-/// Rotates an account's refresh token again and again, noting each generation after its commit, until a timer kills the process.
+/// Rotates an account's refresh token again and again, and notes each generation after its commit, until a timer kills
+/// the process.
 private func rotateUntilKilled(path: String, account: AccountID, journal: String, after milliseconds: Int) throws {
     let store = try AccountStore(path: path, key: Sample.key())
     var generation = try store.record(account)?.state.generation ?? Generation(1)

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import AccountStorage
 
-/// Stands for the items of one store in a Secret Service.
+/// A Secret Service with the items of one store.
 final class FakeSecretService: Sendable {
     private struct State {
         var items: [(identifier: String, contents: Secret)] = []
@@ -14,7 +14,7 @@ final class FakeSecretService: Sendable {
     private let state = Mutex(State())
 
     var identifiers: [String] { state.withLock { $0.items.map(\.identifier) } }
-    /// How often it was asked for anything.
+    /// How often it was called.
     var calls: Int { state.withLock { $0.calls } }
 
     func fail(with trouble: StoreKeyError?) {

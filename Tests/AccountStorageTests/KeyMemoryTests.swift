@@ -5,9 +5,9 @@ import Testing
 
 @testable import AccountStorage
 
-/// What is left of a secret, and of a key, in a process's memory after it was made, stored, read and let go of.
+/// Searches a process's memory for what is left of a secret or a key after it was made, stored, read and released.
 ///
-/// Each looks in a process of its own: the memory of this one belongs to other tests too, which run at the same time.
+/// Each test uses a process of its own, because other tests run in this one at the same time.
 struct KeyMemoryTests {
     private let folder: TemporaryFolder
 
@@ -22,20 +22,20 @@ struct KeyMemoryTests {
             for _ in 0..<3 { #expect(try source.files().count == 1) }
             let digits = try MemoryPage(contentsOf: source.keyFilePath)
             #expect(digits.count == 65)
-            // The first bytes of what was freed are the allocator's.
+            // The allocator overwrites the first bytes of freed memory.
             #expect(try digits.copiesElsewhere(of: 20..<52) == 0)
         }
     }
 
     @Test func `nothing of a secret stays in freed memory`() async throws {
         let path = folder.file("token")
-        // Random: a literal of the program is in its memory from the start.
+        // Random, because a literal of the program is in its memory from the beginning.
         let token = (0..<4).map { _ in String(UInt64.random(in: 1 << 63...UInt64.max), radix: 16) }.joined()
         try Data(token.utf8).write(to: URL(fileURLWithPath: path))
         await #expect(processExitsWith: .success) { [path = path as String] in
             let page = try MemoryPage(contentsOf: path)
             var secret: Secret? = page.secret()
-            // The first bytes of what was freed are the allocator's.
+            // The allocator overwrites the first bytes of freed memory.
             let held = try page.copiesElsewhere(of: 20..<52)
             #expect(secret?.count == page.count)
             secret = nil
@@ -56,7 +56,7 @@ struct KeyMemoryTests {
     }
 }
 
-/// A file's contents in memory of their own, to be looked for in all other memory of the process.
+/// A file's contents in memory of their own, to be searched for in all other memory of the process.
 @safe private final class MemoryPage {
     private static let size = 1 << 20
 
@@ -73,7 +73,7 @@ struct KeyMemoryTests {
 
     deinit { unsafe munmap(start, Self.size) }
 
-    /// The same bytes as a secret, with no copy on the way.
+    /// The same bytes as a secret, without another copy.
     func secret() -> Secret {
         unsafe Secret(capacity: count) { place in
             unsafe place.copyMemory(from: UnsafeRawBufferPointer(start: start, count: count))
@@ -87,7 +87,7 @@ struct KeyMemoryTests {
         return unsafe start == MAP_FAILED ? nil : start
     }
 
-    /// How often these bytes stand in memory that can be written to, this page left out.
+    /// How often these bytes occur in writable memory outside this page.
     func copiesElsewhere(of range: Range<Int>) throws -> Int {
         let memory = unsafe open("/proc/self/mem", O_RDONLY)
         defer { close(memory) }
@@ -106,7 +106,7 @@ struct KeyMemoryTests {
                     let address = place + UInt(offset)
                     if !ours.contains(where: { $0.contains(address) }) { copies += 1 }
                 }
-                // What stands across the border of two windows.
+                // Occurrences may lie across the border of two windows.
                 place += UInt(length - range.count + 1)
             }
         }

@@ -5,12 +5,13 @@ import Testing
 
 @testable import AccountStorage
 
-/// A database of the schema before, as its version wrote it.
+/// Migrations of a database of the previous schema, as its version wrote it.
 ///
-/// `Fixtures/v21.sqlite` was written through `AccountStore`, with `Sample.key()`. It holds `work` (a client secret;
-/// `StateSamples.full`, reached by rotating generation 2 to 3), `idle` (signed out, loopback), `full` (something in every setting),
-/// the service accounts `robot` (jwt-bearer), `machine` (client credentials) and `wiki` (derived from `work`, acting as `idle`), and
-/// `damaged` (its parameters are no JSON). The account that was added last was removed.
+/// `Fixtures/v21.sqlite` was written through `AccountStore`, with `Sample.key()`. It holds `work` (with a client secret
+/// and `StateSamples.full`, after a rotation from generation 2 to 3), `idle` (signed out, loopback), `full` (every
+/// setting has a value), the service accounts `robot` (jwt-bearer), `machine` (client credentials) and `wiki` (derived
+/// from `work`, acting as `idle`), and `damaged` (its parameters are no JSON). The account that was added last was
+/// removed.
 struct MigrationTests {
     private let folder: TemporaryFolder
 
@@ -115,7 +116,7 @@ struct MigrationTests {
         #expect(throws: StoreError.damagedRow(account.id, column: "settings", .notJSON)) { try account.record() }
     }
 
-    /// Changes the store of before as its owner never did.
+    /// Changes the old store in a way that its owner never would.
     private func change(_ sql: String) throws {
         let queue = try DatabaseQueue(path: folder.store)
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = OFF; " + sql) }
@@ -262,7 +263,7 @@ struct MigrationTests {
 }
 
 extension TemporaryFolder {
-    /// Puts the store of the schema before where the store is to be.
+    /// Copies the store of the previous schema to the place of the store.
     func putFixture(at path: String? = nil) throws {
         let fixture = try #require(Bundle.module.path(forResource: "v21", ofType: "sqlite", inDirectory: "Fixtures"))
         try FileManager.default.copyItem(atPath: fixture, toPath: path ?? store)

@@ -68,7 +68,7 @@ struct OpeningTests {
 
     @Test func `a second opening in one process is refused and keeps the first one's lock`() async throws {
         try folder.open().close()
-        // Opened a second time nothing is written: the lock must be there all the same.
+        // The second opening writes nothing. The lock must be there all the same.
         let store = try folder.open()
         let path = folder.store
         #expect(throws: StoreError.inUse(path: path, pid: nil)) { try folder.open() }
@@ -120,7 +120,8 @@ struct OpeningTests {
         var refused: [Int] = []
         for page in pages {
             var damaged = whole
-            // Past the file header on the first page: that makes it no database at all.
+            // The damage is behind the file header on the first page, because damage in the header makes it no
+            // database.
             let start = page * 4096 + (page == 0 ? 100 : 0)
             damaged.replaceSubrange(
                 start..<(page + 1) * 4096,
@@ -130,7 +131,7 @@ struct OpeningTests {
             do {
                 let store = try folder.open()
                 defer { try? store.close() }
-                // Where nothing is refused, the damage is in none of what is read.
+                // If nothing is refused, no row that is read is damaged.
                 #expect(try Set(store.entries(after: nil, limit: 1000).map(\.name)) == Set(names), "page \(page)")
                 for (id, name) in zip(ids, names) {
                     let token = try store.tokens.refreshToken(of: id, generation: Generation(1))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// Changing the store's key while it is in use, and ending at any moment of it.
+/// Changing the store's key while the store is in use, with stops at any step.
 struct RekeyTests {
     private let folder: TemporaryFolder
     private let old: StoreKey
@@ -105,7 +105,7 @@ struct RekeyTests {
         let (store, ids) = try filled(4)
         try store.rekeying.begin(to: new)
         _ = try store.rekeying.reseal(limit: 2)
-        // One account that is done, one that is not, and one that is new.
+        // One account that is sealed anew, one that is not yet, and a new one.
         for id in [ids[0], ids[3]] {
             let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
             let tokens = StoredTokens(

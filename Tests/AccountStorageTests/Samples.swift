@@ -4,7 +4,7 @@ import RefreshCore
 
 @testable import AccountStorage
 
-/// A folder of its own for one test, removed with everything in it.
+/// A folder for one test. It is removed with its contents.
 final class TemporaryFolder {
     let path: String
 
@@ -25,21 +25,21 @@ final class TemporaryFolder {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Opens the store of this folder with a key that all tests share.
+    /// Opens the store in this folder with the key that all tests share.
     func open(key: StoreKey? = nil) throws -> AccountStore {
         try AccountStore(path: store, key: key ?? Sample.key())
     }
 }
 
 extension AccountStore {
-    /// As another program would, which asks nobody.
+    /// Runs `body` on the database as another program would, without the store.
     func inDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try connection.database.enter { try $0.writeWithoutTransaction(body) }
     }
 }
 
 extension AccountStore {
-    /// Makes a backup in one go.
+    /// Makes a complete backup.
     func backup(to path: String) throws(StoreError) {
         let copy = try StoreCopy(of: self, at: path)
         while true {
@@ -89,7 +89,7 @@ enum Sample {
         )
     }
 
-    /// A scheduled account that is due `seconds` after the start, with a refresh token of generation 1.
+    /// A scheduled account with a refresh token of generation 1, due `seconds` after the start.
     static func scheduled(_ name: String, due seconds: Int64, issuer: String = issuerURL) throws -> NewAccount {
         try account(
             name,
@@ -99,14 +99,14 @@ enum Sample {
         )
     }
 
-    /// Times of an access token that is good.
+    /// The times of a valid access token.
     static let accessTokenTimes = AccessTokenTimes(
         issuedAt: moment(0),
         lifetime: .seconds(3600),
         refreshAfter: .seconds(2400)
     )
 
-    /// An account of generation 1 that holds `tokens`, the access token with `accessTokenTimes`.
+    /// An account of generation 1 that has `tokens`, with `accessTokenTimes`.
     static func fresh(_ name: String, _ tokens: StoredTokens) throws -> NewAccount {
         var state = RefreshState(generation: Generation(1), phase: .scheduled, deadline: start + .seconds(10))
         state.accessToken = accessTokenTimes
@@ -136,7 +136,7 @@ enum Sample {
     struct Missing: Error {}
 }
 
-/// The files that hold the store, as they are on disk: the database and its log.
+/// The bytes of the store's files on disk: the database and its log.
 func rawFiles(of path: String) throws -> Data {
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     for suffix in ["-wal", "-journal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {

@@ -22,7 +22,7 @@ struct SealingTests {
         }
     }
 
-    /// What every version of the store was sealed by, derived by the library's own HKDF.
+    /// All versions of the store derived the key so; the library's own HKDF must give the same.
     @Test func `an account's key is HKDF of the store's key and the account's number`() throws {
         let sealed = try Sealer(Sample.key()).seal(Secret("x"), for: place)
         let key = HKDF<SHA256>.deriveKey(
@@ -156,7 +156,7 @@ struct SealingTests {
         errors.append(
             #expect(throws: StoreError.self) { try store.tokens.refreshToken(of: id, generation: Generation(1)) }
         )
-        // A statement that has secrets for arguments, and fails.
+        // A statement that has secrets as arguments, and fails.
         errors.append(
             #expect(throws: StoreError.self) {
                 try store.connection.write { db in
@@ -174,7 +174,7 @@ struct SealingTests {
             dump(error, to: &dumped)
             texts += ["\(error)", String(reflecting: error), error.hint ?? "", dumped]
         }
-        // The keys' bytes too, as digits, as a list or in Base64.
+        // Also the bytes of the keys, as digits, as a list and in Base64.
         let secrets = ["visible", "0707", "0808", "7, 7", "8, 8", "BwcH", "CAgI"]
         for text in texts { #expect(!secrets.contains { text.contains($0) }, "\(text)") }
         #expect(texts[0] == "<redacted>")

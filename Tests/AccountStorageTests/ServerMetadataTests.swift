@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// What servers publish, kept for the time after a restart.
+/// Stored metadata of servers, for the time after a restart.
 struct ServerMetadataTests {
     private let folder: TemporaryFolder
     private let store: AccountStore

@@ -2,7 +2,7 @@ import RefreshCore
 
 @testable import AccountStorage
 
-/// States that between them use every case and every optional field of `RefreshState`, with and without a value.
+/// States that together use each case and each optional field of `RefreshState`, with and without a value.
 enum StateSamples {
     static let all: [RefreshState] =
         phases.map { phase in
@@ -31,7 +31,7 @@ enum StateSamples {
         hasWorked: true
     )
 
-    /// Signs out by itself, and has told so.
+    /// An account that signs out by itself, and has announced it.
     static let signingOut = RefreshState(
         generation: Generation(3),
         phase: .scheduled,
@@ -44,7 +44,7 @@ enum StateSamples {
         )
     )
 
-    /// Refused without a reason, and tried while a person is called.
+    /// An account that was refused without a reason, and is tried while a person is called.
     static let refused = RefreshState(
         generation: Generation(3),
         phase: .refreshing(

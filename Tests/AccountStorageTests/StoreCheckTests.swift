@@ -5,12 +5,13 @@ import Testing
 
 @testable import AccountStorage
 
-/// Each thing that can be wrong with a store is found, and nothing else.
+/// The check of a store finds each kind of fault, and reports nothing else.
 struct StoreCheckTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
 
-    /// `a` and `b` wait for their next refresh with all kinds of secrets, `c` is signed out.
+    /// Makes `a` and `b`, which wait for their next refresh and have all kinds of secrets, and `c`, which is signed
+    /// out.
     init() throws {
         folder = try TemporaryFolder()
         store = try folder.open()
@@ -37,7 +38,7 @@ struct StoreCheckTests {
         }
     }
 
-    /// What another program does to a database asks nobody.
+    /// Changes the database as another program would.
     private func damage(_ statements: String) throws {
         try store.inDatabase { db in
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
@@ -126,7 +127,7 @@ struct StoreCheckTests {
         #expect(try check().1 == [.unknownToken(name: "a")])
     }
 
-    /// `a` gets a token target for a scope.
+    /// Gives `a` a token target for a scope.
     private func addTarget() throws {
         let target = try TokenTarget(scopes: ["mail"])
         let times = AccessTokenTimes(
@@ -201,7 +202,7 @@ struct StoreCheckTests {
     }
 
     @Test func `deadlines are checked on the schedule's clock`() throws {
-        // The wall clock was set back by a day: the stored numbers stay, what they mean moves with it.
+        // The wall clock was set back by a day. The stored numbers stay, and their meaning moves with the clock.
         try damage("INSERT OR REPLACE INTO meta VALUES ('schedule_offset_usec', 86400000000)")
         #expect(try check().1 == [.deadlineTooFar(name: "a"), .deadlineTooFar(name: "b")])
     }
@@ -240,7 +241,8 @@ struct StoreCheckTests {
         )
     }
 
-    /// Why it is `integrity_check`: nothing else would see this, and the account would never be refreshed.
+    /// The reason for `integrity_check`: nothing else would notice this fault, and the account would never be
+    /// refreshed.
     @Test func `an account missing from the schedule's index is reported`() throws {
         try damage(
             """
@@ -291,7 +293,7 @@ struct StoreCheckTests {
         try damage("DELETE FROM token WHERE account_id = \(id.rawValue)")
         var finished: FinishedCopy?
         while finished == nil { finished = try copy.advance(pages: 2) }
-        // After its end the copy is on its own.
+        // From now on the copy is independent of the store.
         try store.remove(AccountID(1))
         var accounts = 0
         var findings: [StoreFinding] = []
@@ -320,7 +322,7 @@ struct StoreCheckTests {
         try Data("half".utf8).write(to: URL(fileURLWithPath: folder.store + ".check"))
         #expect(try check().1 == [])
         #expect(try leftovers == [])
-        // The store goes on as before, and can be closed.
+        // The store still works, and can be closed.
         try store.close()
     }
 
@@ -334,7 +336,7 @@ struct StoreCheckTests {
     }
 }
 
-/// What protects the store.
+/// The permissions that protect the store.
 struct StoreGuardTests {
     private let folder: TemporaryFolder
     private let store: AccountStore

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// Where the store's key is looked for, made, moved to and destroyed.
+/// Where the store's key is found, created, moved to and destroyed.
 struct StoreKeyringTests {
     private let folder: TemporaryFolder
     private let service = FakeSecretService()
@@ -44,7 +44,7 @@ struct StoreKeyringTests {
         }
     }
 
-    /// Opens the store, and gives it one account if it is new.
+    /// Opens the store. A new store gets one account.
     private func open(_ keyring: StoreKeyring) throws -> AccountStore {
         let store = try keyring.openStore(at: folder.store)
         if try store.counts().total == 0 { _ = try store.add(Sample.scheduled("a", due: 1)) }
@@ -54,7 +54,7 @@ struct StoreKeyringTests {
         return store
     }
 
-    /// Changes the key of the store to what `keyring` gives, from beginning to end.
+    /// Changes the store's key to the one that `keyring` gives, from beginning to end.
     private func rekey(_ keyring: StoreKeyring) throws -> HeldKey {
         let store = try open(keyring)
         let next = try keyring.next(after: store.rekeying.keyIdentifier)
@@ -111,7 +111,7 @@ struct StoreKeyringTests {
         #expect(throws: StoreOpeningError.key(another)) { try open(withSecretService) }
         #expect(another.isAwaited && StoreKeyError.secretServiceRefused(reason: "no").isAwaited)
         #expect(!StoreKeyError.keyMissing(path: "/k").isAwaited)
-        // Without the option it is as if there were no keyring.
+        // Without the option there is no keyring.
         #expect(throws: StoreOpeningError.self) { try open(withoutSecretService) }
         #expect(throws: StoreKeyError.keyMissing(path: folder.file("store-key"))) {
             try withoutSecretService.locate(identifier)
@@ -160,7 +160,7 @@ struct StoreKeyringTests {
         #expect(store.rekeying.keyIdentifier == old)
         try store.rekeying.begin(to: next.key)
         try store.close()
-        // Both keys are needed, and one of them may take its time.
+        // Both keys are needed, and one of them may be unavailable for a while.
         let away = StoreKeyError.secretServiceUnavailable(reason: "not yet")
         service.fail(with: away)
         #expect(throws: StoreOpeningError.key(away)) { try open(withoutSecretService) }
@@ -266,7 +266,7 @@ struct StoreKeyringTests {
         let next = StoreKey.random()
         try pass(next, as: "store-key.next")
         #expect(try rekey(withoutSecretService) == HeldKey(next, in: .nextCredential))
-        // Until the new key has moved up, changing again would change back.
+        // Until the new key has replaced the old credential, changing again would change back.
         let reopened = try open(withoutSecretService)
         #expect(throws: StoreKeyError.successorNotInPlace) {
             try withoutSecretService.next(after: reopened.rekeying.keyIdentifier)
@@ -297,7 +297,7 @@ struct StoreKeyringTests {
 
     @Test func `the old key is overwritten and not only unlinked`() throws {
         try open(withoutSecretService).close()
-        // A second name keeps the old file in sight.
+        // A second name keeps the old file readable.
         try FileManager.default.linkItem(atPath: folder.file("store-key"), toPath: folder.file("seen"))
         _ = try rekey(withoutSecretService)
         #expect(try isOverwritten("seen"))
@@ -315,7 +315,7 @@ struct StoreKeyringTests {
         #expect(try keyFiles == [])
         #expect(!FileManager.default.fileExists(atPath: vault))
         #expect(try isOverwritten("seen"))
-        // The target is gone, the link is not yet.
+        // State after the crash: the target is gone, and the link is not.
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: vault)
         try withoutSecretService.settle(on: next.identifier)
         #expect(try keyFiles == [])

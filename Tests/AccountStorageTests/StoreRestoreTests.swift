@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// Backups that take the store's place.
+/// Backups that replace the store.
 struct StoreRestoreTests {
     private let folder: TemporaryFolder
     private let backup: String
@@ -35,7 +35,7 @@ struct StoreRestoreTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
     }
 
-    /// A backup with accounts 0 to 299, and a store with account `late` more that a kill has left with its log.
+    /// Makes a backup with accounts 0 to 299, and a store with one more account, `late`, that a kill left with its log.
     private func leaveKilledStore() throws {
         let store = try folder.open()
         _ = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
@@ -61,7 +61,7 @@ struct StoreRestoreTests {
         #expect(try store.counts().scheduled == 300)
         #expect(try store.inDatabase { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
         try store.close()
-        // What was there before is a whole store still, and the next one is kept beside it.
+        // The old store is kept complete, and the next one is kept beside it.
         let before = try AccountStore(path: kept, key: Sample.key())
         #expect(try before.counts().scheduled == 600)
         try before.close()
@@ -127,7 +127,7 @@ struct StoreRestoreTests {
         let version = try DatabaseQueue(path: copy).read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
         #expect(version == Schema.oldest)
         try store.close()
-        // It takes the store's place like any backup. The store of the present version needs no other copy.
+        // The copy can be restored like any backup. A store of the present version needs no such copy.
         #expect(try restore(copy).accounts == 7)
         try FileManager.default.removeItem(atPath: copy)
         let again = try folder.open()
@@ -147,13 +147,13 @@ struct StoreRestoreTests {
         try store.probe()
         _ = try store.add(Sample.scheduled("later", due: 10))
         #expect(renewals == 1)
-        // As a kill leaves it: what stands under the store's names at this moment.
+        // The state after a kill: a copy of the store's files at this moment.
         let other = try TemporaryFolder()
         for name in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.store + name, toPath: other.store + name)
         }
         #expect(try other.open().counts().scheduled == 21)
-        // A log that is replaced by another is as good as none.
+        // Replacing the log by another one has the same effect as losing it.
         try FileManager.default.removeItem(atPath: folder.store + "-wal")
         try Data("not a log".utf8).write(to: URL(fileURLWithPath: folder.store + "-wal"))
         try store.probe()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// The copy of the tokens that are for every caller: what stands there is what it is a copy of.
+/// The copy of the tokens that all callers may have. Each row must equal its original.
 struct TokenLookupTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
@@ -40,7 +40,7 @@ struct TokenLookupTests {
         try store.commit([StateWrite(account: id, base: Generation(base), state: state, tokens: tokens)])
     }
 
-    /// The accounts whose tokens are at hand; each row is held against what it is a copy of.
+    /// The accounts whose tokens are in the copy. Compares each row with its original.
     private func copied() throws -> [Int64] {
         try store.inDatabase { db in
             let wrong = try Row.fetchAll(
@@ -86,7 +86,7 @@ struct TokenLookupTests {
         #expect(try copied() == [])
     }
 
-    /// The row is found by the name alone: it must never be there for another account that has the name now.
+    /// Rows are found by the name alone. There must never be a row for another account that has the name now.
     @Test func `a name that moves to another account does not bring the first one's token`() throws {
         let ids = try store.add([account("a"), account("b")])
         _ = try store.rename(ids[0], to: Sample.name("c"))
@@ -102,7 +102,7 @@ struct TokenLookupTests {
 
     @Test func `two accounts with the same row number both have their own token`() throws {
         let ids = try store.add([account("a"), account("b")])
-        // As if it were so: where "b" is looked for, the other one stands.
+        // Simulates two names with the same hash: at the place of "b" is the row of another account.
         try store.inDatabase { db in
             try db.execute(
                 sql: "UPDATE OR REPLACE token_at_hand SET place = name_place('b') WHERE account_id = ?",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// What other threads than the owner's are told of access tokens: what is stored at that moment, or to ask the owner.
+/// What threads other than the owner's read of access tokens: the stored token, or that they must ask the owner.
 struct TokenReaderTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
@@ -19,7 +19,7 @@ struct TokenReaderTests {
 
     private var reader: TokenReader { store.tokenReader }
 
-    /// An account with an access token, and with another one of a token set of its own.
+    /// An account with an access token, and with another one in a token set of its own.
     private func account(_ name: String, allowed: AllowedCallers? = nil) throws -> NewAccount {
         var account = try Sample.fresh(
             name,
@@ -76,7 +76,7 @@ struct TokenReaderTests {
         #expect(reader.token(of: "new")?.token.secret == Secret("access-old"))
     }
 
-    /// What the reader has kept must not outlive any of these.
+    /// A cached token must not be found after any of these changes.
     @Test(arguments: [
         "DELETE FROM token WHERE kind = 'access'", "UPDATE token SET sealed = x'00'", "UPDATE account SET name = 'b'",
         "DELETE FROM account", "UPDATE account SET access_lifetime_usec = NULL",
@@ -119,7 +119,7 @@ struct TokenReaderTests {
         #expect(found() == nil)
     }
 
-    /// Questions share a transaction: it must not outlive the next use of the store, or the log would never be emptied.
+    /// Queries share a transaction. It must end at the next use of the store, or the log would never be emptied.
     @Test func `readers block neither writers nor the emptying of the log`() throws {
         let ids = try store.add([account("a"), account("b")])
         for name in ["a", "b"] { #expect(reader.token(of: name) != nil) }
@@ -153,7 +153,7 @@ struct TokenReaderTests {
         weak var last: Secret?
         last = reader.token(of: "a199")?.token.secret
         #expect(last != nil)
-        // Without anybody asking: the end of the write is enough.
+        // The end of the write is enough; nobody has to ask for the token.
         try store.inDatabase { db in try db.execute(sql: "UPDATE account SET failures = 1") }
         #expect(last == nil)
     }

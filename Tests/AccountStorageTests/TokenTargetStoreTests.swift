@@ -5,7 +5,7 @@ import Testing
 
 @testable import AccountStorage
 
-/// Token targets in the store: their tokens, their times, and what becomes of them.
+/// Token targets in the store: their tokens, their times, and when they are erased.
 struct TokenTargetStoreTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
@@ -29,7 +29,7 @@ struct TokenTargetStoreTests {
         )
     }
 
-    /// What the machine decides when tokens for `scope` come; the refresh token stays unless `rotated` names a new one.
+    /// Commits the machine's decision for tokens with `scope`. The refresh token stays unless `rotated` is a new one.
     private func commit(
         _ scope: String,
         at seconds: Int64 = 0,

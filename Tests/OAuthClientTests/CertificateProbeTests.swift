@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Looking at a server's certificate names what is wrong with it, and sends nothing.
+/// The probe reads a server's certificate, names what is wrong with it, and sends nothing.
 struct CertificateProbeTests {
     private func probe(
         _ context: NIOSSLContext?,
@@ -35,7 +35,7 @@ struct CertificateProbeTests {
         if case .failure(let error) = result { error } else { nil }
     }
 
-    @Test func `a good certificate is shown with its end`() async throws {
+    @Test func `the probe returns when a valid certificate expires`() async throws {
         let authority = try TestAuthority()
         defer { try? authority.remove() }
         let server = try authority.server(for: "IP:127.0.0.1", to: "20990101000000Z")

@@ -38,11 +38,11 @@ struct ChallengeTests {
             "Bearer error=\"a\"b", String(repeating: "Bearer, ", count: 3000),
         ]
     )
-    func `what is no such field is refused`(field: String) {
+    func `a field that does not follow RFC 9110 is refused`(field: String) {
         #expect(AuthenticationChallenge.all(in: field) == nil)
     }
 
-    @Test func `a token that is not taken any more is to be replaced`() {
+    @Test func `a challenge about an invalid token asks for another token`() {
         #expect(demand(#"Bearer realm="https://accounts.google.com/", error="invalid_token""#)?.kind == .anotherToken)
         #expect(demand("Bearer")?.kind == .anotherToken)
         #expect(demand(#"Basic realm="x""#) == nil)
@@ -59,7 +59,7 @@ struct ChallengeTests {
         #expect(demand?.description == "A different authentication level is required")
     }
 
-    @Test func `an age that is no number is not guessed`() {
+    @Test func `a maximum age that is not a number is ignored`() {
         #expect(demand(#"Bearer error="insufficient_user_authentication", max_age="-1""#) == nil)
         #expect(demand(#"Bearer error="insufficient_user_authentication", max_age="soon""#) == nil)
     }
@@ -82,18 +82,18 @@ struct ChallengeTests {
         #expect(demand(#"Bearer error="insufficient_claims", claims="bm8gSlNPTg==""#) == nil)
     }
 
-    @Test func `the challenge that wants most is answered`() {
+    @Test func `of several challenges the one that asks for more than a new token counts`() {
         #expect(
             demand(#"Bearer error="invalid_token", DPoP error="insufficient_scope", scope="s""#)?.kind == .scopes(["s"])
         )
     }
 
     @Test(arguments: ["invalid_request", "use_dpop_nonce", "invalid_dpop_proof"])
-    func `a request that was wrong is no fault of the token`(error: String) {
+    func `a challenge about a wrong request asks for no other token`(error: String) {
         #expect(demand(#"DPoP error="\#(error)""#)?.kind == .nothing)
     }
 
-    @Test func `a refresh asks for claims, and hands on those that the server wants of the person`() async throws {
+    @Test func `a refresh asks for claims, and reports those that the person's sign-in must ask for`() async throws {
         let wanted = #"{"access_token":{"acrs":{"value":"c2"}}}"#
         let refusal = #"{"error":"interaction_required","claims":"{\"access_token\":{\"acrs\":{\"value\":\"c2\"}}}"}"#
         try await withServer({ _, _ in [LoopbackServer.json(400, refusal)] }) { server in

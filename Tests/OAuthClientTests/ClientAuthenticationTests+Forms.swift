@@ -4,9 +4,9 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Finding out how a server wants the credentials written.
+/// Finding out in which form a server accepts the credentials.
 extension ClientAuthenticationTests {
-    /// What a server does that takes only requests that `isGood` likes.
+    /// The answers of a server that accepts only requests for which `isGood` is true.
     private func script(
         refusal: LoopbackServer.Step = LoopbackServer.json(401, #"{"error":"invalid_client"}"#),
         isGood: @escaping @Sendable (LoopbackServer.Request) -> Bool
@@ -20,7 +20,7 @@ extension ClientAuthenticationTests {
         LoopbackServer.answer(401),
         LoopbackServer.answer(400),
     ])
-    func `a server that wants the raw secret gets it once asked, and it is remembered`(
+    func `the raw secret is sent after the standard form was refused, and the form is remembered`(
         _ refusal: LoopbackServer.Step
     ) async throws {
         try await withServer(script(refusal: refusal) { $0.header("authorization") == Self.rawHeader }) { server in
@@ -41,7 +41,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a server that takes the encoded secret is remembered at the first answer`() async throws {
+    @Test func `the encoded form is remembered after the first successful answer`() async throws {
         try await withServer(script { $0.header("authorization") == Self.formHeader }) { server in
             let outcome = try await withClient {
                 await $0.refresh(
@@ -53,7 +53,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a dead grant tells the encoding too, and is not asked about twice`() async throws {
+    @Test func `invalid_grant also shows the encoding, and nothing is sent a second time`() async throws {
         let dead = LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)
         try await withServer({ _, _ in [dead] }) { server in
             let outcome = try await withClient {
@@ -67,7 +67,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a server that wants client_id beside Basic gets it, and is not asked without it again`() async throws {
+    @Test func `a server that wants client_id in addition to Basic gets it, and from then on always`() async throws {
         let isGood = { @Sendable (request: LoopbackServer.Request) in
             request.body.contains("client_id=client") && request.header("authorization") != nil
         }
@@ -85,7 +85,9 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a client that the server knows by its body gets there, and directly the next time`() async throws {
+    @Test func `a client registered for client_secret_post is found out, and the next request uses it directly`()
+        async throws
+    {
         let isGood = { @Sendable (request: LoopbackServer.Request) in
             request.body.contains("client_secret=plain") && request.header("authorization") == nil
         }
@@ -103,7 +105,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a method that was chosen is never left for another`() async throws {
+    @Test func `a configured method is never replaced by another`() async throws {
         let refuse: LoopbackServer.Script = { _, _ in [LoopbackServer.json(401, #"{"error":"invalid_client"}"#)] }
         for method in [ClientAuthentication.clientSecretBasic, .clientSecretPost] {
             try await withServer(refuse) { server in
@@ -117,7 +119,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a secret that is shown as a bearer token is shown in no other form`() async throws {
+    @Test func `a secret configured as bearer token is sent in no other form`() async throws {
         let refuse: LoopbackServer.Script = { _, _ in [LoopbackServer.json(401, #"{"error":"invalid_client"}"#)] }
         var profile = ProviderProfile(name: "test")
         profile.clientSecretScheme = .bearer
@@ -133,7 +135,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a server that was only busy teaches nothing about client_id`() async throws {
+    @Test func `a busy server's answer does not change how client_id is sent`() async throws {
         let answers = [
             LoopbackServer.json(401, #"{"error":"invalid_client"}"#), LoopbackServer.answer(503),
             LoopbackServer.json(200, issuedTokens),
@@ -151,7 +153,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a secret that is simply wrong ends after all forms, and the first answer is shown`() async throws {
+    @Test func `a wrong secret is tried in all forms, and the first answer is reported`() async throws {
         let refuse: LoopbackServer.Script = { _, index in
             [LoopbackServer.json(401, #"{"error":"invalid_client","error_description":"try \#(index)"}"#)]
         }
@@ -168,14 +170,14 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a refusal without a reason is answered with the raw secret only`() async throws {
+    @Test func `after a refusal without a reason only the raw secret is tried`() async throws {
         try await withServer({ _, _ in [LoopbackServer.answer(400)] }) { server in
             let outcome = try await withClient {
                 await $0.refresh(try refreshRequest(to: server.origin, registration: Self.registration(nil)))
             }
             #expect(outcome.failure?.failureClass == .rejected)
             #expect(server.requests.map { $0.header("authorization") } == [Self.formHeader, Self.rawHeader])
-            // Once the form is known there is nothing left to try.
+            // Once the form is known, there is nothing left to try.
             _ = try await withClient {
                 await $0.refresh(
                     try refreshRequest(to: server.origin, registration: Self.registration(nil), encoding: .raw)
@@ -185,7 +187,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a refused secret that looks the same in both forms is not sent again in another`() async throws {
+    @Test func `a refused secret with the same text in both forms is not sent again`() async throws {
         try await withServer({ _, _ in [LoopbackServer.answer(400)] }) { server in
             let outcome = try await withClient {
                 await $0.refresh(

@@ -4,11 +4,11 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Finding out how the secret is written while no refresh token is at stake.
+/// Finding out the form of the secret before a refresh token can be lost.
 extension ClientAuthenticationTests {
     private static let refusal = LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
 
-    /// What became of one refresh at a server whose token endpoint takes the raw secret only.
+    /// The result of one refresh at a server whose token endpoint accepts only the raw secret.
     private func refresh(
         secret: String = ClientAuthenticationTests.secret,
         encoding: BasicCredentialEncoding? = nil,
@@ -39,7 +39,7 @@ extension ClientAuthenticationTests {
         }
     }
 
-    @Test func `a made-up token finds out the form, and the refresh token is sent once`() async throws {
+    @Test func `the form is found out with a made-up token, and the refresh token is sent once`() async throws {
         let (outcome, requests) = try await refresh {
             $0.header("authorization") == Self.rawHeader ? LoopbackServer.answer(200) : Self.refusal
         }
@@ -49,20 +49,20 @@ extension ClientAuthenticationTests {
         #expect(requests.filter { $0.body.contains("sent-refresh-token") }.map(\.line) == ["POST /token"])
     }
 
-    @Test func `an endpoint that takes any secret proves nothing`() async throws {
+    @Test func `an endpoint that accepts any secret proves nothing`() async throws {
         let (outcome, requests) = try await refresh { _ in LoopbackServer.answer(200) }
         #expect(outcome.basicCredentialEncoding == .raw)
         #expect(requests.map(\.line) == ["POST /revoke", "POST /token", "POST /token"])
     }
 
     @Test(arguments: [503, 404, 400])
-    func `an endpoint that is out of order keeps nobody from refreshing`(_ status: Int) async throws {
+    func `a revocation endpoint that fails does not prevent refreshes`(_ status: Int) async throws {
         let (outcome, requests) = try await refresh { _ in LoopbackServer.answer(status) }
         #expect(outcome.response != nil)
         #expect(requests.filter { $0.line == "POST /token" }.count == 2)
     }
 
-    @Test func `nothing is rehearsed when there is nothing to find out`() async throws {
+    @Test func `no made-up token is sent when there is nothing to find out`() async throws {
         let known = try await refresh(encoding: .raw) { _ in LoopbackServer.answer(200) }
         #expect(known.requests.map(\.line) == ["POST /token"])
         let plain = try await refresh(secret: "plain") { _ in LoopbackServer.answer(200) }

@@ -84,7 +84,7 @@ struct ClientAuthenticationTests {
         #expect(method(.clientSecretBasic) == .clientSecretBasic)
     }
 
-    @Test func `post puts id and secret in the body and nothing in the header`() async throws {
+    @Test func `client_secret_post sends id and secret in the body and nothing in the header`() async throws {
         let request = try await onlyRequest(Self.registration(.clientSecretPost))
         #expect(request.body.hasSuffix("&client_id=client&client_secret=s3cret-%25%3A%26%2B%2Fx"))
         #expect(request.header("authorization") == nil)

@@ -3,7 +3,7 @@ import RefreshCore
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// A client with short limits and no proxy, shut down when the test is over.
+/// Runs a test with a client that has short limits and no proxy, and shuts it down afterwards.
 func withClient<Value>(
     _ change: (inout OAuthClientConfiguration) -> Void = { _ in },
     _ body: (OAuthClient) async throws -> Value
@@ -24,7 +24,7 @@ func withClient<Value>(
     }
 }
 
-/// A server for the time of one test.
+/// Runs a test with a server.
 func withServer<Value>(
     _ script: @escaping LoopbackServer.Script,
     _ body: (LoopbackServer) async throws -> Value
@@ -56,7 +56,8 @@ func requestingClient(
     )
 }
 
-/// A request whose token endpoint is `server`'s, without discovery; `rehearses` tells whether there is a revocation endpoint.
+/// A request to the token endpoint of `server`, without discovery. `rehearses` says whether there is a revocation
+/// endpoint.
 func refreshRequest(
     to origin: String,
     registration: ClientRegistration = ClientRegistration(clientID: "client"),
@@ -90,7 +91,7 @@ extension RefreshOutcome {
 let issuedTokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r2"}"#
 
 extension OAuthClient {
-    /// The metadata of a server that no profile is about, from memory if it is fresh.
+    /// The metadata of a server without a profile, from memory if it is fresh.
     func metadata(of issuer: Issuer) async throws(MetadataError) -> AuthorizationServerMetadata {
         try await servers.cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: nil))
     }

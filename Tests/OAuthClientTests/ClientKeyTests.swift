@@ -8,7 +8,7 @@ import TextEncodings
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Clients that sign for themselves: `private_key_jwt`, `client_secret_jwt`, Apple's secret.
+/// Clients that sign their credentials: `private_key_jwt`, `client_secret_jwt`, Apple's secret.
 struct ClientKeyTests {
     private static let key = P256.Signing.PrivateKey()
 
@@ -34,7 +34,7 @@ struct ClientKeyTests {
         try #require(FormEncoding.parse(request.body))
     }
 
-    /// The assertion in a request, if the client's key signed it.
+    /// The assertion in a request, checked with the client's key.
     private func assertion(_ request: LoopbackServer.Request) throws -> CompactJWS {
         let form = try form(request)
         #expect(form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
@@ -43,7 +43,7 @@ struct ClientKeyTests {
         return jws
     }
 
-    @Test func `a client with a key signs an assertion of its own for each request`() async throws {
+    @Test func `a client with a key signs a new assertion for each request`() async throws {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             try await withClient { client async throws in
                 for _ in 0..<2 {
@@ -66,7 +66,7 @@ struct ClientKeyTests {
         }
     }
 
-    @Test func `a server that wants its token endpoint as audience is found out and remembered`() async throws {
+    @Test func `a server that requires its token endpoint as audience is found out and remembered`() async throws {
         try await withServer({ request, _ in
             let text = FormEncoding.parse(request.body)?["client_assertion"] ?? ""
             let audience = (try? CompactJWS(Secret(text)))?.payload.text("aud") ?? ""
@@ -82,7 +82,7 @@ struct ClientKeyTests {
         }
     }
 
-    @Test func `a profile that names the audience leaves nothing to try`() async throws {
+    @Test func `with an audience in the profile no other audience is tried`() async throws {
         try await withServer({ _, _ in [LoopbackServer.json(401, #"{"error":"invalid_client"}"#)] }) { server in
             var profile = ProviderProfile(name: "test")
             profile.assertionAudience = .tokenEndpoint
@@ -95,7 +95,7 @@ struct ClientKeyTests {
         }
     }
 
-    @Test func `a secret may sign, too`() async throws {
+    @Test func `a client secret can sign assertions, too`() async throws {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             let registration = ClientRegistration(
                 clientID: "client",
@@ -131,7 +131,7 @@ struct ClientKeyTests {
     }
 
     @Test(arguments: ["", "no key", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----"])
-    func `with a key that cannot be used nothing is sent`(text: String) async throws {
+    func `nothing is sent if the key cannot be used`(text: String) async throws {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             let registration = ClientRegistration(clientID: "client", clientKey: Secret(text))
             try await withClient { client async throws in
@@ -159,7 +159,7 @@ struct ClientKeyTests {
     @Test(arguments: [
         (nil, ClientAuthentication.privateKeyJWT), (["private_key_jwt", "tls_client_auth"], .privateKeyJWT),
         (["self_signed_tls_client_auth"], .selfSignedTLSClientAuth), (["client_secret_basic"], .privateKeyJWT),
-    ]) func `the method is chosen by what the server offers to a client with a key`(
+    ]) func `the method of a client with a key depends on what the server offers`(
         offered: [String]?,
         method: ClientAuthentication
     ) {

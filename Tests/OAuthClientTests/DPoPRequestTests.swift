@@ -8,7 +8,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Refreshing tokens that are bound to a key (RFC 9449).
+/// Refreshes of tokens that are bound to a key (RFC 9449).
 struct DPoPRequestTests {
     private static let key = DPoPKey()
     private static let bound = ClientRegistration(clientID: "client", dpopKey: key.secret)
@@ -61,7 +61,7 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `without a key no proof is sent, and a request for a nonce is not repeated`() async throws {
+    @Test func `without a key no proof is sent, and a demand for a nonce is not answered`() async throws {
         let refusal = LoopbackServer.answer(400, ["dpop-nonce": "n1"], Self.wantsNonce)
         try await withServer({ _, _ in [refusal] }) { server in
             try await withClient { client async throws in
@@ -73,7 +73,7 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test(arguments: [400, 401]) func `a nonce that is asked for is sent at once, and with every request after`(
+    @Test(arguments: [400, 401]) func `a demanded nonce is sent at once and with each later request`(
         status: Int
     ) async throws {
         try await withServer({ request, _ in
@@ -92,7 +92,7 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `a nonce that comes with tokens is used for the next request`() async throws {
+    @Test func `a nonce in an answer with tokens is used for the next request`() async throws {
         try await withServer({ _, index in
             [LoopbackServer.answer(200, ["DPoP-Nonce": "n\(index)"], issuedTokens)]
         }) { server in
@@ -103,12 +103,12 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `each account of a server that has changed its nonce is refreshed at once`() async throws {
+    @Test func `after a server changed its nonce, each of its accounts is refreshed at once`() async throws {
         let accounts = 6
         let allSent = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
         defer { allSent.succeed() }
         try await withServer({ request, index in
-            // The first answer gives the old nonce. No account hears of the new one before all have sent the old one.
+            // The first answer gives the old nonce. No account gets the new one before all have sent the old one.
             guard index > 0 else { return [LoopbackServer.answer(200, ["dpop-nonce": "old"], issuedTokens)] }
             if index == accounts { allSent.succeed() }
             let refusal = Self.refusal(giving: "new")
@@ -137,7 +137,7 @@ struct DPoPRequestTests {
             try await withServer({ request, index in
                 guard request.line == "POST /token" else { return [LoopbackServer.answer(404)] }
                 guard Self.nonce(in: request) != "new" else { return [LoopbackServer.json(200, issuedTokens)] }
-                // As if the answer to another account had arrived a moment ago.
+                // Simulates an answer to another account that arrived a moment ago.
                 Self.note("new", by: client, from: request)
                 return [.send(Self.refusal(giving: "new"))]
             }) { server in
@@ -155,7 +155,7 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `a nonce that the server gives again and does not take is not sent again`() async throws {
+    @Test func `a nonce that the server repeats and refuses is not sent again`() async throws {
         try await withServer({ _, _ in [.send(Self.refusal(giving: "same"))] }) { server in
             try await withClient { client async throws in
                 for _ in 0..<2 { _ = try await refresh(at: server, by: client) }
@@ -164,7 +164,7 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `a server that is never content is asked twice, and again later`() async throws {
+    @Test func `a server that refuses each nonce is asked twice, and again later`() async throws {
         try await withServer({ _, index in
             [LoopbackServer.answer(400, ["dpop-nonce": "n\(index)"], Self.wantsNonce)]
         }) { server in
@@ -176,7 +176,7 @@ struct DPoPRequestTests {
     }
 
     @Test(arguments: ["", "a b", "n\u{e9}", String(repeating: "n", count: OriginMemory.nonceLimit + 1)])
-    func `a nonce that is none, or too long, is not kept`(nonce: String) async throws {
+    func `an invalid or too long nonce is not kept`(nonce: String) async throws {
         try await withServer({ _, _ in
             [LoopbackServer.answer(400, ["dpop-nonce": nonce], Self.wantsNonce)]
         }) { server in
@@ -186,13 +186,13 @@ struct DPoPRequestTests {
     }
 
     @Test(arguments: [("DPoP", false), ("dpop", false), ("Bearer", true), ("N_A", true), ("mac", true)])
-    func `a token of any other type is bound to no key, and is marked`(type: String, isUnbound: Bool) async throws {
+    func `a token of any type but DPoP is marked as not bound to a key`(type: String, isUnbound: Bool) async throws {
         let answer = issuedTokens.replacingOccurrences(of: "Bearer", with: type)
         try await withServer({ _, _ in [LoopbackServer.json(200, answer)] }) { server in
             try await withClient { client async throws in
                 let response = try await refresh(at: server, by: client).result.get()
                 #expect(response.issuance.isUnbound == isUnbound)
-                // What the server has rotated is not lost with it.
+                // A refresh token that the server rotated is not lost with the access token.
                 #expect(response.refreshToken == RefreshToken(Secret("r2")))
                 var accepting = Self.bound
                 accepting.acceptsBearer = true
@@ -205,7 +205,7 @@ struct DPoPRequestTests {
     }
 
     @Test(arguments: [true, false])
-    func `of a code's Bearer answer the refresh token is kept, and without one it is refused and revoked`(
+    func `of a Bearer answer to a code the refresh token is kept; without one the answer is refused and revoked`(
         hasRefreshToken: Bool
     ) async throws {
         let answer = hasRefreshToken ? issuedTokens : #"{"access_token":"a1","token_type":"Bearer"}"#
@@ -230,7 +230,7 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `what is exchanged for a token that stands in no header is no downgrade`() throws {
+    @Test func `an exchanged token of type N_A does not count as a downgrade`() throws {
         let terms = ExchangeTerms(
             subject: SourceToken(account: try #require(AccountName("a")), type: .accessToken),
             actor: nil,
@@ -252,7 +252,7 @@ struct DPoPRequestTests {
         #expect(client.judged(tokens("Bearer")).issuance.isUnbound)
     }
 
-    @Test func `a nonce of one origin is not told to another`() async throws {
+    @Test func `a nonce of one origin is not sent to another`() async throws {
         let script: LoopbackServer.Script = { _, _ in
             [LoopbackServer.answer(200, ["dpop-nonce": "secret-of-one"], issuedTokens)]
         }

@@ -5,16 +5,16 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// A server that says back everything it is sent: secrets go to it, and to nobody whom its words are shown to.
+/// A server that repeats everything it receives. Secrets may reach that server, but no text that people see.
 struct EchoTests {
-    /// Each has a word of its own. None is found in what the client says of a request.
+    /// The secrets, each different. None may occur in what the client says about a request.
     private static let secrets = [
         "client-secret-word", "refresh-token-word", "access-token-word", "code-word", "verifier-word", "nonce-word",
         "device-code-word", "initial-token-word", "management-token-word", "subject-token-word", "actor-token-word",
         "state-word",
     ]
 
-    /// What a client asks, and which of the secrets it sends for it.
+    /// A request of a client, and the secrets that it sends.
     struct Question: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let sends: [String]
@@ -100,8 +100,8 @@ struct EchoTests {
         },
     ]
 
-    /// What the server publishes about itself. It names a revocation endpoint to those only who revoke: others try out there whether it
-    /// takes the client, and send nothing more if not.
+    /// The metadata of the server. It has a revocation endpoint only for the tests that revoke, because other requests
+    /// would first try the credentials there, and would send nothing more if the server refused them.
     private static func metadata(of request: LoopbackServer.Request, for question: Question) -> String {
         let origin = "http://" + (request.header("host") ?? "")
         var endpoints = [
@@ -113,14 +113,14 @@ struct EchoTests {
         return "{\"issuer\":\"\(origin)\",\(pushed)," + members.joined(separator: ",") + "}"
     }
 
-    /// All that was sent, fit for a string in JSON.
+    /// All that was sent, escaped for a string in JSON.
     private static func echo(of request: LoopbackServer.Request) -> String {
         let text = request.body + " " + (request.header("authorization") ?? "")
         return text.replacing("\\", with: "").replacing("\"", with: "'")
     }
 
     @Test(arguments: questions)
-    func `what a server says back of a request shows no secret`(question: Question) async throws {
+    func `secrets that a server repeats from a request are not shown`(question: Question) async throws {
         for (status, error) in [(400, "invalid_request"), (400, "invalid_grant"), (401, "invalid_client"), (500, "x")] {
             let script: LoopbackServer.Script = { request, _ in
                 if request.line.contains(".well-known") {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OAuthMessages
 
-/// One observation for each row; the corpus tests show the rows on real answers.
+/// One signal for each row. The corpus tests show the rows with real answers.
 struct FailureTableTests {
     struct Example: Sendable, CustomTestStringConvertible {
         let row: String
@@ -147,13 +147,13 @@ struct FailureTableTests {
     static let examples = transportExamples + gatewayExamples + codeExamples + codelessExamples
 
     @Test(arguments: examples)
-    func `an observation meets its row`(_ example: Example) {
+    func `each observation is matched by its row`(_ example: Example) {
         let row = FailureTable.standard.row(for: example.signal)
         #expect(row.name == example.row)
         #expect(row.failureClass == example.failureClass)
     }
 
-    @Test func `every row has an example and a name of its own`() {
+    @Test func `every row has an example and a unique name`() {
         let names = FailureTable.standard.rows.map(\.name)
         #expect(Set(names) == Set(Self.examples.map(\.row)))
         #expect(Set(names).count == names.count)
@@ -167,7 +167,7 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `only believed answers of a server end a grant`() {
+    @Test func `only answers of the authorization server end a grant`() {
         let ending: Set<FailureClass> = [.grantEnded, .userRequired, .rejected, .refusedByGateway]
         let statuses = (100...599).filter { !(200...299).contains($0) && !(400...499).contains($0) }
         for status in statuses {
@@ -186,14 +186,14 @@ struct FailureTableTests {
         }
     }
 
-    @Test func `what may have been sent is never called unreachable`() {
+    @Test func `a request that may have been sent is never reported as unreachable`() {
         for cause in TransportCause.allCases {
             let row = FailureTable.standard.row(for: FailureSignal(transport: cause, wasSent: true))
             #expect(row.failureClass != .unreachable)
         }
     }
 
-    @Test func `a certificate is not blamed while the clock is unset`() {
+    @Test func `no certificate is reported as invalid while the clock is unset`() {
         let failure = TransportFailure(cause: .certificate, wasSent: false)
         let unset = FailureSignal(failure, now: Timestamp(microseconds: 86_400_000_000))
         let set = FailureSignal(failure, now: Timestamp(microseconds: 1_795_255_200_000_000))

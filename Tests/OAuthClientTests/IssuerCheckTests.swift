@@ -4,9 +4,10 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// What is found out about a server before an account of it is added.
+/// The check of a server before an account is added.
 struct IssuerCheckTests {
-    /// What speaks against the issuer at `path` of a server whose OpenID document at each path is `document`; nil if nothing does.
+    /// The fault found for the issuer at `path` of a server whose OpenID document is `document` at each path; nil if
+    /// there is none.
     private func fault(
         _ path: String = "",
         profile: ProviderProfile? = nil,
@@ -36,25 +37,27 @@ struct IssuerCheckTests {
         #"{"issuer":"\#(issuer)","token_endpoint":"\#(origin)/token"}"#
     }
 
-    @Test func `nothing speaks against the server that it is`() async throws {
+    @Test func `a server that confirms its issuer is accepted`() async throws {
         let (fault, _) = try await fault { _, origin in Self.document(origin, origin) }
         #expect(fault == nil)
     }
 
     @Test(arguments: [("", "/"), ("/x/", "/x"), ("/x", "/y")])
-    func `a server that names itself otherwise is told by that name`(asked: String, published: String) async throws {
+    func `a server that names another issuer is reported with that issuer`(asked: String, published: String)
+        async throws
+    {
         let (fault, origin) = try await fault(asked) { _, origin in Self.document(origin + published, origin) }
         let other = try Issuer(url: origin + published)
         #expect(fault == .contradicted("the server says that its issuer is '\(other)'", other: other))
     }
 
-    @Test func `a name that is no issuer is not proposed`() async throws {
+    @Test func `a published issuer that is invalid is not proposed`() async throws {
         let (fault, _) = try await fault { _, origin in Self.document("http://as.example/'; date", origin) }
         guard case .contradicted(_, let other) = fault else { throw fault ?? .unreachable("nothing") }
         #expect(other == nil)
     }
 
-    @Test func `what stands above a place without a document is found`() async throws {
+    @Test func `the issuer at the root of the host is found if the longer path has no document`() async throws {
         let (fault, origin) = try await fault("/oauth/token") { line, origin in
             line.hasPrefix("GET /.well-known") ? Self.document(origin, origin) : nil
         }
@@ -62,22 +65,22 @@ struct IssuerCheckTests {
         #expect(fault == .contradicted("it publishes no metadata of an authorization server (HTTP 404)", other: other))
     }
 
-    @Test func `what is no authorization server at all is told`() async throws {
+    @Test func `a server that is no authorization server is reported as such`() async throws {
         let (fault, _) = try await fault("/x") { _, _ in nil }
         #expect(fault == .contradicted("it publishes no metadata of an authorization server (HTTP 404)", other: nil))
     }
 
-    @Test func `metadata without a token endpoint is no authorization server's`() async throws {
+    @Test func `metadata without a token endpoint counts as no authorization server`() async throws {
         let (fault, _) = try await fault { _, origin in #"{"issuer":"\#(origin)"}"# }
         #expect(fault == .contradicted("its metadata names no token endpoint", other: nil))
     }
 
-    @Test func `a server that cannot answer now may be right`() async throws {
+    @Test func `a server that cannot answer now is not contradicted`() async throws {
         let (fault, _) = try await fault(status: 503) { _, _ in nil }
         guard case .unreachable = fault else { throw fault ?? .contradicted("nothing", other: nil) }
     }
 
-    @Test func `a port that nobody listens at may be right`() async throws {
+    @Test func `a port without a listener is not contradicted`() async throws {
         let error = try await withClient { client -> IssuerFault? in
             do throws(IssuerFault) {
                 guard let issuer = try? Issuer(url: "http://127.0.0.1:1") else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import OAuthMessages
 
-/// Fixtures hold answers as they are; the client itself reads them with `StrictJSON`.
+/// For reading fixtures, which contain answers unchanged. The client itself reads answers with `StrictJSON`.
 extension JSONValue: Decodable {
     init(from decoder: any Decoder) throws {
         if let fields = try? [String: JSONValue](from: decoder) {

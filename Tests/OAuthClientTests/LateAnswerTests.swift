@@ -10,8 +10,8 @@ import Testing
 
 /// Answers that come after the time limit of their request.
 struct LateAnswerTests {
-    /// Calls a refresh that has passed its time limit overdue; the server's answer follows only then.
-    @Test func `a rotated token is taken from an answer that comes after the time limit`() async throws {
+    /// Reports a refresh as overdue when it has passed its time limit. Only then does the server answer.
+    @Test func `a rotated token is accepted from an answer after the time limit`() async throws {
         let server = try SlowServer()
         let overdue = Atomic(0)
         let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
@@ -24,7 +24,7 @@ struct LateAnswerTests {
         #expect(overdue.load(ordering: .sequentiallyConsistent) == 1)
     }
 
-    @Test func `no answer of a server that does not rotate is waited for`() async throws {
+    @Test func `an answer of a server that does not rotate is not awaited after the time limit`() async throws {
         let server = try SlowServer()
         let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
             var request = try refreshRequest(to: server.origin)
@@ -36,7 +36,7 @@ struct LateAnswerTests {
     }
 
     @Test func `a request that cannot be sent before the time limit is not sent after it`() async throws {
-        // It takes the connection and never begins TLS.
+        // The server accepts the connection and never begins TLS.
         let server = try SlowServer()
         let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
             let origin = server.origin.replacingOccurrences(of: "http:", with: "https:")
@@ -64,13 +64,13 @@ struct LateAnswerTests {
                 await $0.refresh(try refreshRequest(to: "https://auth.example.test"))
             }
             #expect(outcome.failure?.failureClass == .unreachable)
-            // Not even half of it.
+            // Not even a part of the request was sent.
             #expect(server.requests.map(\.line) == ["CONNECT auth.example.test:443"])
         }
         try authority.remove()
     }
 
-    @Test func `the kernel probes a connection that is waited on`() async throws {
+    @Test func `the kernel probes a connection while an answer is awaited`() async throws {
         let server = try SlowServer()
         let timer = Mutex("")
         _ = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
@@ -84,7 +84,7 @@ struct LateAnswerTests {
     }
 }
 
-/// A server that reads and is silent until it is told what to answer.
+/// A server that reads, and does not answer before it is told to.
 private final class SlowServer: Sendable {
     private let listener: Int32
     private let port: UInt16
@@ -101,7 +101,7 @@ private final class SlowServer: Sendable {
         connection.withLock { if let connection = $0 { close(connection) } }
     }
 
-    /// Answers the one request that has come.
+    /// Answers the one request that has arrived.
     func answer(_ body: String) {
         let text =
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: \(body.utf8.count)\r\n\r\n" + body
@@ -117,12 +117,12 @@ private final class SlowServer: Sendable {
         let remote = "0100007F:" + String(format: "%04X", port)
         let table = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/tcp"))
         defer { try? table.close() }
-        // In parts: the kernel makes it up as it is read, so it has no length.
+        // Read in parts, because the kernel generates the file during the read and it has no length.
         var text = Data()
         while let part = try table.read(upToCount: 4096), !part.isEmpty { text += part }
         for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
             let fields = line.split(separator: " ")
-            // 01 is an open connection: one of another test to the same port may be about to go.
+            // 01 means an open connection. Another test's connection to the same port may be about to close.
             if fields.count > 5, fields[2] == remote, fields[3] == "01" { return String(fields[5]) }
         }
         return ""

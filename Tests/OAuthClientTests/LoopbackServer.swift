@@ -4,9 +4,9 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server on 127.0.0.1 that does to each request what a test says, down to resets and half answers.
+/// A server on 127.0.0.1 that answers each request as a test says, including resets and truncated answers.
 final class LoopbackServer: Sendable {
-    /// A request as it came.
+    /// A request as it arrived.
     struct Request: Sendable {
         let head: String
         let body: String
@@ -25,18 +25,18 @@ final class LoopbackServer: Sendable {
         }
     }
 
-    /// What is done to a request.
+    /// A reaction to a request.
     enum Step: Sendable {
         case send(String)
-        /// The text, as soon as the test says so.
+        /// Sends the text when the test says so.
         case sendAfter(EventLoopFuture<Void>, String)
-        /// The text again and again, until the client closes or so many bytes were written.
+        /// Sends the text again and again, until the client closes or `limit` bytes are written.
         case flood(String, limit: Int)
-        /// One byte of the text every few milliseconds.
+        /// Sends one byte of the text every few milliseconds.
         case drip(String)
         case close
         case reset
-        /// Answers a CONNECT and goes on as a TLS server.
+        /// Answers a CONNECT and continues as a TLS server.
         case openTunnel(NIOSSLContext)
     }
 
@@ -52,13 +52,13 @@ final class LoopbackServer: Sendable {
         self.log = log
     }
 
-    /// All requests so far, in the order in which they were complete.
+    /// All complete requests so far, in order.
     var requests: [Request] { log.requests.withLock { $0 } }
-    /// Bytes that floods have written so far.
+    /// The number of bytes that floods have written so far.
     var floodedBytes: Int { log.flooded.load(ordering: .sequentiallyConsistent) }
     var origin: String { "http://127.0.0.1:\(port)" }
 
-    /// Listens on a free port; with `tls`, as a TLS server; with `refusesConnections`, closes each connection at once.
+    /// Listens on a free port: with `tls` as a TLS server; with `refusesConnections` it closes each connection at once.
     static func start(
         tls: NIOSSLContext? = nil,
         refusesConnections: Bool = false,
@@ -82,7 +82,7 @@ final class LoopbackServer: Sendable {
         try await channel.close()
     }
 
-    /// A whole answer with its length.
+    /// A complete answer with its length.
     static func answer(_ status: Int, _ headers: [String: String] = [:], _ body: String = "") -> Step {
         var text = "HTTP/1.1 \(status) Status\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }
@@ -95,7 +95,7 @@ final class LoopbackServer: Sendable {
     }
 }
 
-/// What all connections of a server share.
+/// The data that all connections of a server share.
 private final class RequestLog: Sendable {
     let requests = Mutex<[LoopbackServer.Request]>([])
     let flooded = Atomic(0)
@@ -158,7 +158,7 @@ private final class RequestReader: ChannelInboundHandler {
         case .close:
             context.close(promise: nil)
         case .reset:
-            // Without lingering, closing sends RST.
+            // With lingering off, closing sends RST.
             let provider = context.channel as? any SocketOptionProvider
             _ = provider?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             context.close(promise: nil)

@@ -8,9 +8,9 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Discovery over real connections, with the age of metadata moved by hand.
+/// Discovery over real connections. The tests set the age of metadata.
 struct MetadataCacheTests {
-    /// A clock that stands still until it is moved.
+    /// A clock that a test moves.
     private final class Age: Sendable {
         private let start = ContinuousClock.now
         private let seconds = Atomic(0)
@@ -19,7 +19,7 @@ struct MetadataCacheTests {
         func advance(_ count: Int) { seconds.add(count, ordering: .sequentiallyConsistent) }
     }
 
-    /// Says what a server on `origin` answers: the OpenID document, and 404 for the other one.
+    /// The answer of a server on `origin`: the OpenID document, and 404 for the other document.
     private static func discovery(_ request: LoopbackServer.Request, token: String = "/token") -> LoopbackServer.Step? {
         guard request.line.hasPrefix("GET ") else { return nil }
         guard request.line.hasSuffix("/openid-configuration") else { return LoopbackServer.answer(404) }
@@ -56,7 +56,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `many who ask at once share one fetch`() async throws {
+    @Test func `many callers at the same time share one fetch`() async throws {
         try await withServer({ request, _ in
             [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
         }) { server in
@@ -72,7 +72,7 @@ struct MetadataCacheTests {
     }
 
     @Test(arguments: [404, 405, 410])
-    func `an endpoint that is gone is looked up again and found`(_ status: Int) async throws {
+    func `metadata is fetched again if an endpoint is gone, and the new endpoint is used`(_ status: Int) async throws {
         let age = Age()
         let moved = Atomic(false)
         try await withServer({ request, _ in
@@ -98,7 +98,7 @@ struct MetadataCacheTests {
         }
     }
 
-    /// What a store keeps from one client to the next.
+    /// A store that keeps metadata from one client to the next.
     private final class Shelf: Sendable {
         let kept = EventLog<(place: KeptMetadata.Place, metadata: KeptMetadata)>()
 
@@ -139,7 +139,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `kept metadata obeys the rules for fetched metadata, and is not used for ever`() async throws {
+    @Test func `kept metadata follows the rules for fetched metadata, and expires`() async throws {
         let document = { (issuer: String, endpoint: String) in
             Array(#"{"issuer":"\#(issuer)","token_endpoint":"\#(endpoint)"}"#.utf8)
         }
@@ -155,7 +155,7 @@ struct MetadataCacheTests {
         for (issuer, endpoint, age, isUsed) in cases {
             try await withClient({
                 $0.now = { now }
-                // Nothing listens there: no server is asked.
+                // Nothing listens at the proxy's port, so no server can be asked.
                 $0.proxy = ProxySettings(environment: ["https_proxy": "http://127.0.0.1:1"])
             }) { client in
                 let kept = KeptMetadata(documents: [document(issuer, endpoint)], fetchedAt: now - age)
@@ -166,7 +166,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `old metadata is used while the fetch fails, and the server is not asked in a rush`() async throws {
+    @Test func `old metadata is used while the fetch fails, and the server is not asked too often`() async throws {
         let age = Age()
         let isDown = Atomic(false)
         try await withServer({ request, _ in
@@ -189,7 +189,8 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `what failed on another network is asked for again at once, and not in a rush on the same`() async throws
+    @Test func `after a change of network a failed fetch is repeated at once, and on the same network not too often`()
+        async throws
     {
         let age = Age()
         let isDown = Atomic(true)
@@ -210,7 +211,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `an endpoint that stays gone does not make every account look it up`() async throws {
+    @Test func `an endpoint that stays gone is not looked up by every account`() async throws {
         let age = Age()
         try await withServer({ request, _ in [Self.discovery(request) ?? LoopbackServer.answer(404)] }) { server in
             try await withClient({ $0.uptime = { age.now } }) { client in
@@ -223,7 +224,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `half of the metadata is asked for again sooner than a day later`() async throws {
+    @Test func `incomplete metadata is fetched again sooner than after a day`() async throws {
         let age = Age()
         try await withServer({ request, _ in
             request.line.hasSuffix("/oauth-authorization-server")
@@ -279,7 +280,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `a server that hangs at the one document is asked for the other`() async throws {
+    @Test func `if a server hangs on one document, the other is fetched`() async throws {
         try await withServer({ request, _ in
             if request.line.contains("openid-configuration") { return [] }
             let origin = "http://" + (request.header("host") ?? "")
@@ -294,7 +295,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `no more issuers are kept than the limit says`() async throws {
+    @Test func `not more issuers are kept than the limit`() async throws {
         let age = Age()
         try await withServer({ request, _ in
             let origin = "http://" + (request.header("host") ?? "")
@@ -315,7 +316,7 @@ struct MetadataCacheTests {
                 #expect(server.requests.count == 6)
                 _ = try await client.metadata(of: try Issuer(url: "\(server.origin)/c"))
                 #expect(server.requests.count == 6)
-                // The first one made room for the third.
+                // The first issuer was removed to make room for the third.
                 _ = try await client.metadata(of: try Issuer(url: "\(server.origin)/a"))
                 #expect(server.requests.count == 8)
             }

@@ -31,7 +31,7 @@ struct MetadataTests {
         #expect((metadata.revocationEndpoint != nil) == (server != "oidc-provider-mock"))
     }
 
-    @Test func `what stands in one document only is found`() throws {
+    @Test func `fields that only one document has are read`() throws {
         let documents = try recorded("django-oauth-toolkit")
         #expect(documents[0]["revocation_endpoint"] == nil)
         let issuer = try Issuer(url: "http://127.0.0.1:4701")
@@ -54,7 +54,7 @@ struct MetadataTests {
     }
 
     @Test(arguments: ["https://a.example/", "https://A.example", "https://a.example:443", "https://b.example", ""])
-    func `a document for another issuer is refused, byte for byte`(_ published: String) throws {
+    func `a document for another issuer is refused; issuers are compared byte for byte`(_ published: String) throws {
         let document = ["issuer": JSONValue.string(published), "token_endpoint": .string("https://a.example/t")]
         let issuer = try Issuer(url: "https://a.example")
         let error = #expect(throws: MetadataError.self) {
@@ -64,7 +64,7 @@ struct MetadataTests {
         #expect(error?.refreshFailure.failureClass == .misconfigured)
     }
 
-    @Test func `Entra's template is taken only where a profile names it`() throws {
+    @Test func `Entra's template is accepted only if a profile names it`() throws {
         let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
         let document = ["issuer": JSONValue.string(template), "token_endpoint": .string("https://a.example/t")]
         let issuer = try Issuer(url: "https://login.microsoftonline.com/common/v2.0")
@@ -75,7 +75,7 @@ struct MetadataTests {
         }
     }
 
-    @Test func `a document of another issuer beside the right one is passed over`() throws {
+    @Test func `a document of another issuer is ignored if the other document is right`() throws {
         let own = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string("https://a.example/t")]
         let other = [
             "issuer": JSONValue.string("https://b.example"), "revocation_endpoint": .string("https://b.example/r"),
@@ -88,7 +88,7 @@ struct MetadataTests {
     @Test(arguments: [
         "http://a.example/t", "http://127.0.0.1/t", "https://127.0.0.1/t", "t", "", "https://u@a.example/",
     ])
-    func `an endpoint that tokens must not go to is refused`(_ url: String) throws {
+    func `an endpoint to which tokens must not be sent is refused`(_ url: String) throws {
         let document = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string(url)]
         let issuer = try Issuer(url: "https://a.example")
         #expect(throws: MetadataError.unusableEndpoint("token_endpoint")) {
@@ -96,7 +96,7 @@ struct MetadataTests {
         }
     }
 
-    @Test func `an endpoint with a doubled slash is kept as it is`() throws {
+    @Test func `an endpoint with a double slash is kept unchanged`() throws {
         let url = "https://a.example//api/token"
         let document = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string(url)]
         let issuer = try Issuer(url: "https://a.example")
@@ -104,7 +104,7 @@ struct MetadataTests {
         #expect(metadata.tokenEndpoint.url == url)
     }
 
-    @Test func `what sign-in needs is read`() throws {
+    @Test func `the fields for signing in are read`() throws {
         let metadata = try metadata([
             "authorization_endpoint": .string("https://a.example/authorize"),
             "device_authorization_endpoint": .string("https://a.example/device"),
@@ -144,7 +144,7 @@ struct MetadataTests {
         #expect(metadata.mutualTLSAliases.mapValues(\.url) == ["token_endpoint": "https://mtls.a.example/t"])
     }
 
-    @Test func `a flag that is no true is not set, an endpoint that cannot be used is as good as none`() throws {
+    @Test func `a flag other than true is not set, and an unusable endpoint counts as missing`() throws {
         let metadata = try metadata([
             "require_pushed_authorization_requests": .string("true"),
             "authorization_endpoint": .string("http://a.example/authorize"),
@@ -154,7 +154,7 @@ struct MetadataTests {
         #expect(metadata.endpoints == ServerEndpoints())
     }
 
-    @Test func `an endpoint that the profile names goes before the published one`() throws {
+    @Test func `an endpoint from the profile is preferred to the published one`() throws {
         var profile = ProviderProfile(name: "test")
         profile.endpoints.deviceAuthorization = Endpoint("https://a.example/own-device")
         profile.endpoints.authorization = Endpoint("https://a.example/own-authorize")

@@ -8,7 +8,7 @@ import TextEncodings
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Clients that prove themselves by a certificate (RFC 8705).
+/// Clients that authenticate with a certificate (RFC 8705).
 struct MutualTLSTests {
     private func withAuthority(_ body: (TestAuthority) async throws -> Void) async throws {
         let authority = try TestAuthority()
@@ -34,7 +34,7 @@ struct MutualTLSTests {
     }
 
     @Test(arguments: [ClientAuthentication.tlsClientAuth, .selfSignedTLSClientAuth])
-    func `the certificate is shown in the handshake, and the client named in the body`(
+    func `the certificate is presented in the handshake, and the client is named in the body`(
         method: ClientAuthentication
     ) async throws {
         try await withAuthority { authority in
@@ -44,7 +44,7 @@ struct MutualTLSTests {
             let registration = ClientRegistration(clientID: "client", authentication: method, clientKey: key)
             #expect(try await refresh(registration, at: server, authority).response != nil)
             #expect(FormEncoding.parse(server.requests.first?.body ?? "")?["client_id"] == "client")
-            // The same server does not speak to a client without one.
+            // The same server refuses a client without one.
             let plain = ClientRegistration(clientID: "client")
             #expect(try await refresh(plain, at: server, authority).response == nil)
             #expect(server.requests.count == 1)

@@ -5,9 +5,9 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Look-ups of names that hang, and of others beside them.
+/// Look-ups of names that hang, and of others at the same time.
 struct NameResolutionTests {
-    /// A resolver whose look-ups of `hangs…` end when they are let go.
+    /// A resolver whose look-ups of `hangs…` end when the test releases them.
     private final class Resolver: Sendable {
         private let asked = Mutex<[String]>([])
         private let isLetGo = Atomic(false)
@@ -38,19 +38,19 @@ struct NameResolutionTests {
         }
     }
 
-    @Test func `a name that hangs holds up no other, and is given up in time`() async {
+    @Test func `a name that hangs does not delay others, and ends at its time limit`() async {
         let resolver = Resolver()
         let gate = NameResolution(isFound: resolver.find)
         #expect(await failure(gate, "hangs.example", within: Self.soon) == .timeLimit)
         #expect(await failure(gate, "quick.example", within: Self.late) == nil)
-        // The first look-up is waited for again, and none is begun beside it.
+        // The second request waits for the first look-up, and no further one is begun.
         #expect(await failure(gate, "hangs.example", within: Self.soon) == .timeLimit)
         #expect(resolver.names.filter { $0 == "hangs.example" }.count == 1)
         resolver.letGo()
         #expect(await failure(gate, "hangs.example", within: Self.late) == nil)
     }
 
-    @Test func `whoever gives up goes at once, and leaves nothing behind at a name that hangs`() async {
+    @Test func `a cancelled request ends at once, and is no longer held by the name that hangs`() async {
         let resolver = Resolver()
         let gate = NameResolution(isFound: resolver.find)
         let task = Task { await failure(gate, "hangs.example", within: Self.late) }
@@ -62,7 +62,7 @@ struct NameResolutionTests {
         #expect(await failure(gate, "hangs.example", within: Self.late) == nil)
     }
 
-    @Test func `a name that was found is not looked up again until it is forgotten`() async {
+    @Test func `a found name is not looked up again until it is forgotten`() async {
         let resolver = Resolver()
         let gate = NameResolution(isFound: resolver.find)
         for _ in 1...3 { #expect(await failure(gate, "a.example", within: Self.late) == nil) }
@@ -72,14 +72,14 @@ struct NameResolutionTests {
         #expect(resolver.names.count == 2)
     }
 
-    @Test func `a name that does not exist is told, and looked up each time`() async {
+    @Test func `a name that does not exist is reported, and looked up each time`() async {
         let resolver = Resolver()
         let gate = NameResolution(isFound: resolver.find)
         for _ in 1...2 { #expect(await failure(gate, "missing.example", within: Self.late) == .nameResolution) }
         #expect(resolver.names.count == 2)
     }
 
-    @Test func `so many look-ups may hang, and the next waits until one ends`() async {
+    @Test func `if as many look-ups hang as are allowed, the next waits until one ends`() async {
         let resolver = Resolver()
         let gate = NameResolution(isFound: resolver.find)
         let hanging = (0..<NameResolution.lookUpsMax).map { number in

@@ -5,7 +5,7 @@ import Yams
 
 @testable import OAuthMessages
 
-/// What accounts say about their provider, in the URLs of its profile.
+/// The values of accounts in the URLs of their provider's profile.
 struct ProfileVariableTests {
     private static let tenants = """
         name: x
@@ -19,16 +19,16 @@ struct ProfileVariableTests {
         try YAMLDecoder().decode(ProviderProfile.self, from: yaml)
     }
 
-    @Test func `defaults stand for what an account does not say`() throws {
+    @Test func `defaults are used for variables that an account does not set`() throws {
         let profile = try decode(Self.tenants)
         #expect(profile.issuer?.url == "https://x.example/common/v2")
         #expect(profile.issuerText == "https://x.example/{tenant}/v2")
         #expect(try profile.resolved(with: ["tenant": "abc"]).issuer?.url == "https://x.example/abc/v2")
-        // What one account says is none of the next one's.
+        // The value of one account is not used for the next.
         #expect(try profile.resolved(with: [:]).issuer?.url == "https://x.example/common/v2")
     }
 
-    @Test func `endpoints are filled in, or what they need is named`() throws {
+    @Test func `endpoints are filled in, or the missing variables are named`() throws {
         let profile = try decode(
             Self.tenants + "\ntoken_endpoint: https://{tenant}.x.example/{policy}/token?p={policy}"
         )
@@ -38,7 +38,7 @@ struct ProfileVariableTests {
         #expect(own.tokenEndpoint?.url == "https://abc.x.example/B2C_1/token?p=B2C_1")
     }
 
-    @Test func `an issuer that is not filled in is the account's to name`() throws {
+    @Test func `an issuer with a missing variable can be named by the account`() throws {
         let profile = try decode(
             "name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/realms/{realm}"
         )
@@ -52,7 +52,7 @@ struct ProfileVariableTests {
         "", "a/b", "a?b", "a#b", "a@b", "a:b", "a%2fb", "..", "a..b", ".a", "-a", "a b", "ä", "{tenant}", "a\\b", "a\n",
         String(repeating: "a", count: 254),
     ])
-    func `nothing but one host label, host or path segment can be put in`(value: String) throws {
+    func `a value can fill only a host label, a host or a path segment`(value: String) throws {
         let profile = try decode("name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/{realm}")
         #expect(throws: ProfileVariableFault.unfit(profile.variables[0], value: value)) {
             try profile.resolved(with: ["realm": value])
@@ -68,7 +68,7 @@ struct ProfileVariableTests {
         #expect(throws: ProfileVariableFault.unknown(name: "realm")) { try profile.resolved(with: ["realm": "a"]) }
     }
 
-    @Test func `a value that stands for another one is said, and the other one stands in the URLs`() throws {
+    @Test func `an alias of a value is accepted, and the URLs contain the real value`() throws {
         let profile = try decode(
             """
             name: x
@@ -88,7 +88,7 @@ struct ProfileVariableTests {
         #expect(issuer?.url == "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0")
     }
 
-    @Test func `a default may have variables in it that are listed before`() throws {
+    @Test func `a default may contain variables that are listed before it`() throws {
         let profile = try decode(
             """
             name: x
@@ -109,7 +109,7 @@ struct ProfileVariableTests {
         #expect(own.tokenEndpoint?.url == "https://login.contoso.com/abc/token")
     }
 
-    @Test func `an issuer's other spelling is filled in, in lower case as well`() throws {
+    @Test func `an issuer's other spelling is filled in, also in lower case`() throws {
         let profile = try decode(
             "name: x\nvariables: [{name: policy, help: h}]\nissuer_aliases: [\"https://x.example/{policy}/\", x.example]"
         )
@@ -140,7 +140,7 @@ struct ProfileVariableTests {
         #expect(profile.variables(values, running: "a&b") == nil)
     }
 
-    @Test func `refresh parameters are filled in, and braces that are no variable's stay`() throws {
+    @Test func `refresh parameters are filled in, and braces without a variable stay`() throws {
         let profile = try decode(
             """
             name: x
@@ -158,7 +158,7 @@ struct ProfileVariableTests {
         #expect(own.refreshParameters(for: registration) == usual.merging(redirect) { $1 })
     }
 
-    @Test func `a client's id is one segment of the revocation endpoint, whatever it is made of`() throws {
+    @Test func `a client id becomes one segment of the revocation endpoint, whatever its characters`() throws {
         let profile = try decode(
             "name: x\nvariables: [{name: t, help: h}]\nrevocation_endpoint: https://{t}.example/apps/{client_id}/grant"
         )

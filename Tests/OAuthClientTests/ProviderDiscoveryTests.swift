@@ -7,7 +7,8 @@ import Yams
 @testable import OAuthMessages
 
 struct ProviderDiscoveryTests {
-    /// What is found at `path` of a server whose document at each well-known path is `document`, for its origin.
+    /// The result of discovery at `path` of a server whose document, at each well-known path, is what `document`
+    /// returns for its origin.
     private func discover(
         _ path: String = "",
         name: String? = nil,
@@ -32,7 +33,7 @@ struct ProviderDiscoveryTests {
         #"{"issuer":"\#(issuer)","token_endpoint":"\#(origin)/token","jwks_uri":"\#(origin)/keys"\#(extra)}"#
     }
 
-    @Test func `a profile that can be used at once is printed`() async throws {
+    @Test func `the printed profile can be used at once`() async throws {
         let (text, origin) = try await discover(name: "mine") { _, origin in
             Self.document(origin, origin, #","scopes_supported":["openid","mail","offline_access"]"#)
         }
@@ -47,17 +48,17 @@ struct ProviderDiscoveryTests {
         #expect(text.contains("#   scopes: openid mail offline_access\n"))
     }
 
-    @Test func `without a name the host gives one`() async throws {
+    @Test func `without a name the profile is named after the host`() async throws {
         let (text, _) = try await discover { _, origin in Self.document(origin, origin) }
         #expect(try YAMLDecoder().decode(ProviderProfile.self, from: text).name == "127-0-0-1")
     }
 
-    @Test func `the issuer that the host itself names is looked up in its own place`() async throws {
+    @Test func `another issuer that the document names is confirmed at its own address`() async throws {
         let (text, origin) = try await discover { _, origin in Self.document(origin + "/realm", origin) }
         #expect(try YAMLDecoder().decode(ProviderProfile.self, from: text).issuer?.url == origin + "/realm")
     }
 
-    @Test func `a text with braces becomes a template`() async throws {
+    @Test func `an issuer with braces becomes a template`() async throws {
         let (text, origin) = try await discover("/common") { _, origin in
             Self.document(origin + "/{tenantid}", origin)
         }
@@ -66,13 +67,13 @@ struct ProviderDiscoveryTests {
         #expect(profile.issuerTemplate == origin + "/{tenantid}")
     }
 
-    @Test func `a server that speaks for another host is not believed`() async throws {
+    @Test func `a document that names an issuer on another host is not believed`() async throws {
         await #expect(throws: MetadataError.issuerMismatch(published: "https://evil.example")) {
             try await discover { _, origin in Self.document("https://evil.example", origin) }
         }
     }
 
-    @Test func `an issuer that its own place does not confirm is not believed`() async throws {
+    @Test func `an issuer that its own document does not confirm is not believed`() async throws {
         await #expect(throws: MetadataError.self) {
             try await discover { line, origin in
                 line.contains("/realm/") ? nil : Self.document(origin + "/realm", origin)
@@ -80,7 +81,7 @@ struct ProviderDiscoveryTests {
         }
     }
 
-    @Test func `what a server writes cannot become a setting`() async throws {
+    @Test func `text from a server cannot become a setting`() async throws {
         let (text, _) = try await discover { _, origin in
             Self.document(
                 origin,

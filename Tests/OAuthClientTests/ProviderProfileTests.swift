@@ -30,7 +30,7 @@ struct ProviderProfileTests {
         }
     }
 
-    @Test func `what is not confirmed is marked the same way everywhere`() throws {
+    @Test func `facts that are not confirmed are marked in the same way everywhere`() throws {
         for file in try Self.files() {
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.hasPrefix("#") {
                 let words = line.lowercased()
@@ -41,7 +41,7 @@ struct ProviderProfileTests {
         }
     }
 
-    @Test func `the sample explains every key, and what it shows can be used`() throws {
+    @Test func `the sample explains every key, and its values can be used`() throws {
         let file = Self.folder.deletingLastPathComponent().appendingPathComponent("provider-profile.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)
         let keys = text.matches(of: #/(?:^|\n)#?([a-z_]+):/#).map { String($0.1) }
@@ -213,7 +213,7 @@ struct ProviderProfileTests {
         "token_endpoint: https://x.example/{client_id}", "revocation_endpoint: http://x.example/{client_id}",
         "revocation_endpoint: https://x.example/{client}",
     ])
-    func `a field that cannot be used is refused by its name`(_ line: String) throws {
+    func `a field with an unusable value is refused, and the error names it`(_ line: String) throws {
         let key = String(line.prefix { $0 != ":" })
         let error = #expect(throws: DecodingError.self) { try decode("name: x\n" + line) }
         #expect(String(describing: error).contains(key))
@@ -228,7 +228,7 @@ struct ProviderProfileTests {
             (["api"], nil, "org.example.me:/back", nil),
         ] as [([String], Int?, String?, RequiredSetting?)]
     )
-    func `what an account has to say is missed until it says it`(
+    func `required settings are reported until the account has them`(
         _ scopes: [String],
         _ port: Int?,
         _ uri: String?,
@@ -241,7 +241,7 @@ struct ProviderProfileTests {
         #expect(try decode("name: x").missingSetting(registration) == nil)
     }
 
-    @Test func `shipped profiles tell what has to be known where people are asked for it`() throws {
+    @Test func `shipped profiles have notes for their required settings`() throws {
         for file in try Self.files() {
             let profile = try decode(try String(contentsOf: file, encoding: .utf8))
             for setting in profile.requiredSettings {
@@ -255,14 +255,14 @@ struct ProviderProfileTests {
         }
     }
 
-    @Test func `shipped profiles name their policies by a variable of theirs`() throws {
+    @Test func `shipped profiles with policies name the variable for them`() throws {
         let named = try Self.files().compactMap { try decode(String(contentsOf: $0, encoding: .utf8)) }
             .filter { $0.policies != SignInPolicies() }
         #expect(named.map(\.name) == ["azure-b2c"])
         for profile in named { #expect(profile.variables.map(\.name).contains(profile.policies.variable ?? "")) }
     }
 
-    @Test func `no two shipped profiles speak for one issuer`() throws {
+    @Test func `no two shipped profiles have the same issuer`() throws {
         let issuers = try Self.files().compactMap { try decode(String(contentsOf: $0, encoding: .utf8)).issuer }
         #expect(Set(issuers).count == issuers.count)
     }
@@ -283,7 +283,7 @@ struct ProviderProfileTests {
         "https://a.example", "https://a.example//api", "https://a.example:8443/t?p=x", "http://127.0.0.1:80/",
         "http://localhost/t", "http://[::1]:8080/t", "HTTPS://A.example/",
     ])
-    func `endpoints are taken as published`(_ url: String) {
+    func `valid endpoints are accepted as published`(_ url: String) {
         #expect(Endpoint(url)?.url == url)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import OAuthMessages
 
 struct ProxyTests {
-    /// A host that does not exist: only the proxy can lead to it.
+    /// A host that does not exist, so that only the proxy can lead to it.
     private static let origin = "https://auth.example.test"
 
     private func outcome(
@@ -43,7 +43,7 @@ struct ProxyTests {
         try authority.remove()
     }
 
-    @Test func `a proxy that asks for credentials is a passing failure that says so`() async throws {
+    @Test func `a proxy that asks for credentials gives a temporary failure that says so`() async throws {
         try await withServer({ _, _ in [LoopbackServer.answer(407, ["proxy-authenticate": "Basic"])] }) { server in
             let outcome = try await outcome(["https_proxy": "127.0.0.1:\(server.port)"])
             #expect(outcome.failure?.failureClass == .unavailable)
@@ -67,13 +67,13 @@ struct ProxyTests {
     }
 
     @Test(arguments: ["socks5://127.0.0.1:1", "https://127.0.0.1:1", "http://127.0.0.1:x", "http://"])
-    func `a proxy that cannot be used is misconfiguration, not passed by`(_ address: String) async throws {
+    func `a proxy that cannot be used is misconfiguration, and is not bypassed`(_ address: String) async throws {
         let outcome = try await outcome(["HTTPS_PROXY": address])
         #expect(outcome.failure?.failureClass == .misconfigured)
         #expect(outcome.failure?.detail.summary.contains("HTTPS_PROXY") == true)
     }
 
-    @Test func `this machine is never reached through a proxy`() async throws {
+    @Test func `requests to this machine never go through a proxy`() async throws {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             let outcome = try await outcome(["HTTPS_PROXY": "http://127.0.0.1:9"], origin: server.origin)
             #expect(outcome.response != nil)
@@ -92,7 +92,7 @@ struct ProxyTests {
         #expect(settings.covers(endpoint) == isCovered)
     }
 
-    @Test func `lower-case names win and empty ones say nothing`() {
+    @Test func `lower-case variables are preferred, and empty ones are ignored`() {
         let both = ["https_proxy": "http://low.test:1", "HTTPS_PROXY": "http://up.test:2"]
         #expect(ProxySettings(environment: both).server?.host == "low.test")
         let empty = ["https_proxy": "", "HTTPS_PROXY": "http://up.test:2"]

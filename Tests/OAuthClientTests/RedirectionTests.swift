@@ -4,9 +4,9 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Endpoints that send the client elsewhere: nothing that it says to one server may reach another (RFC 9700 §4.12).
+/// Endpoints that redirect the client: nothing that is meant for one server may reach another (RFC 9700 §4.12).
 struct RedirectionTests {
-    /// What is sent, and to where.
+    /// The kind of request, and the endpoint to which it goes.
     enum Errand: String, CaseIterable, Sendable {
         case refresh, code, device, poll, revocation, pushedRequest
     }
@@ -17,9 +17,9 @@ struct RedirectionTests {
         clientSecret: Secret("client-secret")
     )
 
-    /// What comes of `errand` at an endpoint that sends it on to `location` with `status`.
+    /// Sends `errand` to an endpoint that redirects to `location` with `status`.
     ///
-    /// - Returns: whether it succeeded, and how many requests the endpoint's server had.
+    /// - Returns: whether it succeeded, and how many requests the endpoint's server received.
     private func run(_ errand: Errand, _ status: Int, to location: String) async throws -> (ok: Bool, requests: Int) {
         let script: LoopbackServer.Script = { _, _ in [LoopbackServer.answer(status, ["location": location])] }
         return try await withServer(script) { server in
@@ -82,7 +82,7 @@ struct RedirectionTests {
     }
 
     @Test(arguments: ["/.well-known/openid-configuration", "/keys"])
-    func `neither metadata nor keys are taken from where a redirect leads`(_ path: String) async throws {
+    func `neither metadata nor keys are accepted from the target of a redirect`(_ path: String) async throws {
         let signer = TestSigner()
         let claims: @Sendable (String) -> String? = { try? signer.token(TestSigner.claims($0)) }
         try await withServer(signInServer(signer) { _, _ in nil }) { thief in

@@ -5,7 +5,8 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Providers that are asked for tokens in ways of their own: without refresh tokens, by the query, with a question afterwards.
+/// Providers with their own ways of refreshing: without refresh tokens, in the query, or with a question about the
+/// lifetime.
 struct RefreshFormTests {
     private func refresh(
         within limit: Duration = .seconds(20),
@@ -32,7 +33,7 @@ struct RefreshFormTests {
     @Test(
         arguments: [("https://me.example/back", "https%3A%2F%2Fme.example%2Fback"), (nil, nil)] as [(String?, String?)]
     )
-    func `the redirect URI is sent where the provider wants it again and it is fixed`(
+    func `the redirect URI is sent again if the provider wants it and it is fixed`(
         _ uri: String?,
         _ sent: String?
     ) async throws {
@@ -47,7 +48,7 @@ struct RefreshFormTests {
         #expect(requests.map(\.body) == ["grant_type=refresh_token&refresh_token=t%2B1\(field)&client_id=client"])
     }
 
-    // MARK: access tokens that stand for refresh tokens
+    // MARK: access tokens instead of refresh tokens
 
     private static func asInstagramWants(_ profile: inout ProviderProfile, _: String) {
         profile.refreshForm.credential = .accessToken
@@ -56,7 +57,7 @@ struct RefreshFormTests {
         profile.refreshForm.method = .get
     }
 
-    @Test func `an access token is given for the next, by the query where the provider wants that`() async throws {
+    @Test func `an access token is exchanged for the next, in the query if the provider wants that`() async throws {
         let (outcome, requests) = try await refresh(Self.asInstagramWants) { _, _ in
             [LoopbackServer.json(200, #"{"access_token":"t2","token_type":"bearer","expires_in":5183944}"#)]
         }
@@ -69,7 +70,7 @@ struct RefreshFormTests {
         #expect(requests.map(\.body) == [""])
     }
 
-    @Test func `a token that stays the same is not taken for another`() async throws {
+    @Test func `an unchanged token does not count as a new one`() async throws {
         let (outcome, _) = try await refresh(Self.asInstagramWants) { _, _ in
             [LoopbackServer.json(200, #"{"access_token":"t+1","expires_in":5183944}"#)]
         }
@@ -78,15 +79,16 @@ struct RefreshFormTests {
     }
 
     @Test(arguments: [LoopbackServer.Step.close, .reset])
-    func `a query whose answer is lost may have been spent`(_ step: LoopbackServer.Step) async throws {
+    func `a token in a query without an answer may be spent`(_ step: LoopbackServer.Step) async throws {
         let (outcome, requests) = try await refresh(Self.asInstagramWants) { _, _ in [step] }
         #expect(outcome.failure?.failureClass == .unanswered)
         #expect(requests.count == 1)
     }
 
-    // MARK: lifetimes that have to be asked for (RFC 7662)
+    // MARK: lifetimes that must be asked for (RFC 7662)
 
-    /// A server whose token answers have this beside the token, and whose introspection endpoint does that.
+    /// Refreshes at a server whose token answers have these additional fields, and whose introspection endpoint answers
+    /// so.
     private func introspect(
         _ rest: String,
         within limit: Duration = .seconds(20),
@@ -103,7 +105,7 @@ struct RefreshFormTests {
         return (try outcome.result.get().issuance.lifetime, requests.filter { $0.line == "POST /introspect" })
     }
 
-    @Test func `the server is asked how long a token lives whose answer does not say it`() async throws {
+    @Test func `the server is asked for the lifetime if the answer does not have it`() async throws {
         let end = Int64(Date.now.timeIntervalSince1970) + 7200
         let (lifetime, questions) = try await introspect("") {
             [LoopbackServer.json(200, #"{"active":true,"exp":\#(end)}"#)]
@@ -113,13 +115,13 @@ struct RefreshFormTests {
         #expect(questions.map(\.fields["token_type_hint"]) == [["access_token"]])
     }
 
-    @Test func `nobody is asked about a token whose answer says it`() async throws {
+    @Test func `the server is not asked if the answer has the lifetime`() async throws {
         let (lifetime, questions) = try await introspect(#","expires_in":600"#) { [LoopbackServer.answer(500)] }
         #expect(lifetime == .seconds(600))
         #expect(questions.isEmpty)
     }
 
-    @Test func `a new refresh token is not kept waiting for it`() async throws {
+    @Test func `a new refresh token does not wait for the lifetime`() async throws {
         let (lifetime, questions) = try await introspect(#","refresh_token":"r2""#) { [LoopbackServer.answer(500)] }
         #expect(lifetime == .seconds(900))
         #expect(questions.isEmpty)
@@ -129,14 +131,16 @@ struct RefreshFormTests {
         #"{"active":false}"#, #"{"active":true}"#, #"{"active":true,"exp":1}"#, #"{"active":"true","exp":9999999999}"#,
         "<html>", "",
     ])
-    func `an answer that says nothing leaves what the profile says`(_ body: String) async throws {
+    func `without a lifetime in the answer the profile's is used`(_ body: String) async throws {
         let (lifetime, questions) = try await introspect("") { [LoopbackServer.json(200, body)] }
         #expect(lifetime == .seconds(900))
         #expect(questions.count == 1)
     }
 
     @Test(arguments: [[LoopbackServer.answer(403)], [LoopbackServer.answer(503)], [.close], []])
-    func `a question that fails, or is not answered, costs no token`(_ steps: [LoopbackServer.Step]) async throws {
+    func `a failed or unanswered question about the lifetime loses no token`(_ steps: [LoopbackServer.Step])
+        async throws
+    {
         #expect(try await introspect("", within: .seconds(2)) { steps }.lifetime == .seconds(900))
     }
 }

@@ -46,7 +46,8 @@ struct RevocationTests {
         #expect(requests.allSatisfy { $0.line == "POST /revoke" })
     }
 
-    /// GitHub's form: the access token alone, in a JSON body of a DELETE, by a client that proves itself with Basic there only.
+    /// GitHub's form: only the access token, in a JSON body of a DELETE, from a client that authenticates with Basic
+    /// only there.
     private func revokeInOwnForm(
         accessToken: String?,
         _ step: LoopbackServer.Step = LoopbackServer.answer(204)
@@ -74,7 +75,7 @@ struct RevocationTests {
         }
     }
 
-    @Test func `a provider with a form of its own is asked in it`() async throws {
+    @Test func `a provider's own form of revocation is used`() async throws {
         let (result, requests) = try await revokeInOwnForm(accessToken: "a1")
         #expect(throws: Never.self) { try result.get() }
         #expect(requests.map(\.line) == ["DELETE /applications/c/grant"])
@@ -82,20 +83,20 @@ struct RevocationTests {
         #expect(requests.first?.header("authorization") == "Basic " + Base64.encode("c:s"))
     }
 
-    @Test func `nothing is sent where the token is not held that would end the grant`() async throws {
+    @Test func `nothing is sent if the token that would end the grant is missing`() async throws {
         let (result, requests) = try await revokeInOwnForm(accessToken: nil)
         guard case .failure(.failed(let failure)) = result else { return #expect(Bool(false), "\(result)") }
         #expect(failure.failureClass == .misconfigured)
         #expect(requests.isEmpty)
     }
 
-    @Test func `a provider that does not know the token has revoked nothing`() async throws {
+    @Test func `at a provider with its own form, an unknown token means that nothing was revoked`() async throws {
         let answer = LoopbackServer.json(404, #"{"message":"Not Found"}"#)
         let (result, _) = try await revokeInOwnForm(accessToken: "a1", answer)
         #expect(throws: RevocationFailure.self) { try result.get() }
     }
 
-    @Test func `a server without the endpoint is a case of its own`() async throws {
+    @Test func `a server without a revocation endpoint is reported as unsupported`() async throws {
         let (failure, requests) = try await revoke({ _, _ in [LoopbackServer.answer(200)] }, hasEndpoint: false)
         #expect(failure == .unsupported)
         #expect(requests.isEmpty)
@@ -108,7 +109,7 @@ struct RevocationTests {
         #expect(requests.count == 1)
     }
 
-    @Test func `a server that does not revoke access tokens has done enough`() async throws {
+    @Test func `a revocation succeeds although the server does not revoke access tokens`() async throws {
         let (failure, _) = try await revoke(
             { _, index in
                 [
@@ -127,12 +128,12 @@ struct RevocationTests {
         #expect(failure == .unsupported)
     }
 
-    @Test func `a grant that has ended already is revoked`() async throws {
+    @Test func `a grant that has ended already counts as revoked`() async throws {
         let (failure, _) = try await revoke { _, _ in [LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)] }
         #expect(failure == nil)
     }
 
-    @Test func `an access token that stays is reported as such`() async throws {
+    @Test func `an access token that was not revoked is reported`() async throws {
         let (failure, _) = try await revoke(
             { _, index in index == 0 ? [LoopbackServer.answer(200)] : [.close] },
             accessToken: "a1"
@@ -150,7 +151,9 @@ struct RevocationTests {
         (LoopbackServer.answer(500), .unanswered),
         (LoopbackServer.json(200, #"{"ok":false,"error":"odd"}"#), .rejected),
     ])
-    func `any other answer leaves the token valid`(_ step: LoopbackServer.Step, _ expected: FailureClass) async throws {
+    func `after any other answer the token counts as valid`(_ step: LoopbackServer.Step, _ expected: FailureClass)
+        async throws
+    {
         let (failure, _) = try await revoke { _, _ in [step] }
         guard case .failed(let cause)? = failure else { return #expect(Bool(false), "\(failure as Any)") }
         #expect(cause.failureClass == expected)

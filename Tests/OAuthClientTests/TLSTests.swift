@@ -9,14 +9,14 @@ import Testing
 @testable import OAuthMessages
 
 struct TLSTests {
-    /// Refreshes at a TLS server on 127.0.0.1 with `context`'s certificate.
+    /// Refreshes at a TLS server on 127.0.0.1 with the certificate of `context`.
     private func outcome(
         _ context: NIOSSLContext,
         caFile: String?,
         now: Timestamp? = nil
     ) async throws -> (outcome: RefreshOutcome, requests: Int) {
         let server = try await LoopbackServer.start(tls: context) { request, _ in
-            // The preface of HTTP/2 (RFC 9113 §3.4), which this server does not speak.
+            // The preface of HTTP/2 (RFC 9113 §3.4), which this server does not support.
             request.line.hasPrefix("PRI ") ? [.close] : [LoopbackServer.json(200, issuedTokens)]
         }
         var profile = ProviderProfile(name: "tls")
@@ -42,14 +42,14 @@ struct TLSTests {
         }
     }
 
-    @Test func `a server whose authority is in the CA file is trusted`() async throws {
+    @Test func `a server with an authority from the CA file is trusted`() async throws {
         try await withAuthority { authority in
             let (outcome, _) = try await outcome(authority.server(for: "IP:127.0.0.1"), caFile: authority.caFile)
             #expect(outcome.response != nil)
         }
     }
 
-    @Test func `HTTP/1.1 is spoken even where the server prefers HTTP/2`() async throws {
+    @Test func `HTTP/1.1 is used even if the server prefers HTTP/2`() async throws {
         try await withAuthority { authority in
             let server = try authority.server(for: "IP:127.0.0.1", protocols: ["h2", "http/1.1"])
             let (outcome, requests) = try await outcome(server, caFile: authority.caFile)
@@ -79,7 +79,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `with an unset clock a refused certificate is only unreachable`() async throws {
+    @Test func `with an unset clock a refused certificate counts only as unreachable`() async throws {
         try await withAuthority { authority in
             let (outcome, _) = try await outcome(
                 authority.selfSignedServer(),
@@ -90,7 +90,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `TLS 1.1 is not spoken`() async throws {
+    @Test func `TLS 1.1 is refused`() async throws {
         try await withAuthority { authority in
             let old = try authority.server(for: "IP:127.0.0.1", maximum: .tlsv11)
             let (outcome, _) = try await outcome(old, caFile: authority.caFile)
@@ -131,7 +131,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `a CA file that hangs fails those who need it in time, and nobody else waits`() async throws {
+    @Test func `requests with a CA file that hangs fail in time, and no others wait`() async throws {
         let hanging = HangingFile()
         defer { hanging.release() }
         let change = { (configuration: inout OAuthClientConfiguration) in
@@ -147,14 +147,14 @@ struct TLSTests {
                 let request = try refreshRequest(to: server.origin, profile: profile)
                 async let stuck = client.refresh(request)
                 await hanging.isRead()
-                // The file is being read, and stays so.
+                // The file is still being read.
                 #expect(try await client.refresh(refreshRequest(to: server.origin)).response != nil)
                 let failure = await stuck.failure
                 #expect(failure?.failureClass == .unreachable)
                 #expect(failure?.detail.summary.contains("does not answer") == true)
-                // Others who need the file are told at once, without a thread each.
+                // Further requests that need the file fail at once, without a thread each.
                 for _ in 0..<100 { #expect(await client.refresh(request).failure?.failureClass == .unreachable) }
-                // One more thread is none too many; the file that would need it has no turn.
+                // The limit is one thread here, so another file is not read.
                 profile.caFile = "/hung/other.pem"
                 let other = try refreshRequest(to: server.origin, profile: profile)
                 #expect(await client.refresh(other).failure?.failureClass == .unreachable)
@@ -176,7 +176,7 @@ struct TLSTests {
                     try folder.write(certificate, to: "\(number).pem")
                     var profile = ProviderProfile(name: "tls")
                     profile.caFile = folder.path + "/\(number).pem"
-                    // A renewed certificate is another text.
+                    // A renewed certificate has another text.
                     let key = Secret(identity + String(repeating: "\n", count: number))
                     let registration = ClientRegistration(
                         clientID: "client",
@@ -193,7 +193,7 @@ struct TLSTests {
         }
     }
 
-    @Test func `a connection closed in the handshake is unreachable`() async throws {
+    @Test func `a connection closed in the handshake counts as unreachable`() async throws {
         let server = try await LoopbackServer.start(refusesConnections: true) { _, _ in [] }
         let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")
         let outcome = try await withClient { await $0.refresh(request) }
@@ -201,13 +201,13 @@ struct TLSTests {
         try await server.stop()
     }
 
-    @Test func `silence in the handshake is unreachable when the time is up`() async throws {
-        // Never sees a whole request, so it never says anything.
+    @Test func `silence in the handshake counts as unreachable at the time limit`() async throws {
+        // The server never receives a whole request, so it never answers.
         try await withServer({ _, _ in [] }) { server in
             let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")
             let change = { (configuration: inout OAuthClientConfiguration) in
                 configuration.totalTimeout = .milliseconds(300)
-                // Shutting down waits for connections that are being made.
+                // The shutdown waits for connections that are being made.
                 configuration.connectTimeout = .seconds(4)
             }
             let outcome = try await withClient(change) { client in
@@ -230,7 +230,7 @@ private final class HangingFile: Sendable {
 
     var reads: Int { count.withLock(\.self) }
 
-    /// Returns when the mount is released.
+    /// Blocks until the mount is released.
     func read(_: String) -> [UInt8]? {
         count.withLock { $0 += 1 }
         begin.yield()
@@ -238,7 +238,7 @@ private final class HangingFile: Sendable {
         return nil
     }
 
-    /// Waits until somebody reads it.
+    /// Waits until somebody reads the file.
     func isRead() async {
         for await _ in begun { return }
     }

@@ -11,17 +11,17 @@ struct TextAndTimeTests {
         #expect(answer.retryAfter(now: Timestamp(microseconds: 1_795_255_300_000_000)) == nil)
     }
 
-    @Test func `a header is found in any case, and each of its values as it was sent`() {
+    @Test func `headers are found in any case, with each value as it was sent`() {
         let headers: AnswerHeaders = ["DPoP-Nonce": "a, b", "Date": "now", "dpop-nonce": "c"]
         #expect(headers["dpop-nonce"] == ["a, b", "c"])
         #expect(headers.first(name: "DATE") == "now")
         #expect(headers.contains(name: "date") && !headers.contains(name: "dat"))
         #expect(headers["dpop_nonce"].isEmpty && headers.first(name: "age") == nil)
-        // Bit 5 tells letters apart, and nothing else: @ is no `, [ is no {.
+        // Case is ignored for letters only: @ does not equal `, and [ does not equal {, although only bit 5 differs.
         #expect(!AnswerHeaders([(name: "@[", value: "x")]).contains(name: "`{"))
     }
 
-    @Test func `a server's text is cut to 200 characters and loses what could forge a line`() {
+    @Test func `a server's text is cut to 200 characters, and characters that could forge a line are removed`() {
         #expect(FailureText.clean("a\u{1b}[31m\r\nb\u{202e}c\u{2028}d\u{0}", hiding: []) == "a [31m b c d")
         #expect(FailureText.clean(String(repeating: "x", count: 100_000), hiding: [])?.count == 200)
         #expect(FailureText.clean(" \n ", hiding: []) == nil)
@@ -29,7 +29,7 @@ struct TextAndTimeTests {
         #expect(FailureText.clean("grün ✓", hiding: []) == "grün ✓")
     }
 
-    @Test func `a secret is taken out wherever it stands, also across the cut`() {
+    @Test func `a secret is removed wherever it is, also across the cut`() {
         let secret = Secret("tok")
         #expect(FailureText.clean("toktok a tok", hiding: [secret]) == "<redacted><redacted> a <redacted>")
         let text = String(repeating: "x", count: 198) + "tok"
@@ -37,7 +37,7 @@ struct TextAndTimeTests {
         #expect(FailureText.clean("x", hiding: [Secret(""), secret]) == "x")
     }
 
-    @Test func `JSON nested deeper than the limit is refused, brackets in strings do not count`() {
+    @Test func `JSON nested deeper than the limit is refused; brackets in strings do not count`() {
         let nested = { (depth: Int) in
             Array((#"{"x":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth) + "}").utf8)
         }
@@ -47,7 +47,7 @@ struct TextAndTimeTests {
         #expect(JSONValue.object(in: Array(#"{"x":"\#(text)"}"#.utf8)) != nil)
     }
 
-    @Test func `every form that JSON has is read`() throws {
+    @Test func `every form of JSON is read`() throws {
         let text =
             #" {"a":[1,-0.5,2e3,[] ,{}],"b":true,"c":false,"d":null,"e":"\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00","f":1e999} "#
         let fields = try #require(JSONValue.object(in: Array(text.utf8)))
@@ -59,11 +59,11 @@ struct TextAndTimeTests {
         #expect(fields["f"] == .null)
     }
 
-    @Test func `a name that comes twice keeps its first value`() {
+    @Test func `a name that occurs twice keeps its first value`() {
         #expect(JSONValue.object(in: Array(#"{"a":1,"a":2}"#.utf8)) == ["a": .number(1)])
     }
 
-    @Test func `bytes and escapes that are no text do not cost the rest of an answer`() {
+    @Test func `invalid bytes and escapes do not make the rest of an answer unreadable`() {
         let text = Array(#"{"a":""#.utf8) + [0xFF] + Array(#"\ud83d","b":"\udc00\ud83dx\ud83d\u0041"}"#.utf8)
         #expect(JSONValue.object(in: text) == ["a": .string("\u{FFFD}\u{FFFD}"), "b": .string("��x�A")])
     }
@@ -73,11 +73,11 @@ struct TextAndTimeTests {
         #"{"a":.5}"#, #"{"a":1e}"#, #"{"a":+1}"#, #"{"a":tru}"#, #"{"a":[1,]}"#, #"{"a":"x}"#, #"{"a":"\x"}"#,
         #"{"a":"\u12g4"}"#, "{\"a\":\"\n\"}", "{'a':1}", "{\"a\":1}\0",
     ])
-    func `what is no JSON object is refused`(text: String) {
+    func `text that is not a JSON object is refused`(text: String) {
         #expect(JSONValue.object(in: Array(text.utf8)) == nil)
     }
 
-    @Test func `no cut of an answer is taken for the whole`() {
+    @Test func `a truncated answer is never accepted as complete`() {
         let whole = Array(#"{"access_token":"a\u00e4","expires_in":3600.5e0,"x":[true,null,{"y":"z"}]}"#.utf8)
         #expect(JSONValue.object(in: whole) != nil)
         for length in 0..<whole.count {

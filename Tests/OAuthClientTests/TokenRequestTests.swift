@@ -33,12 +33,12 @@ struct TokenRequestTests {
         #expect(request.header("accept") == "application/json")
     }
 
-    @Test func `no scope is sent, whatever the grant's scope is`() async throws {
+    @Test func `a refresh sends no scope, whatever the grant's scope is`() async throws {
         let request = try await request(ClientRegistration(clientID: "c", scopes: ["a", "offline_access"]))
         #expect(request.body == "grant_type=refresh_token&refresh_token=sent-refresh-token&client_id=c")
     }
 
-    @Test func `extra parameters are sent in order of name and the account's own win`() async throws {
+    @Test func `extra parameters are sent in order of name, and the account's own are preferred`() async throws {
         var profile = ProviderProfile(name: "p")
         profile.refreshParameters = ["audience": "https://profile/", "b": "2"]
         let registration = ClientRegistration(
@@ -62,7 +62,7 @@ struct TokenRequestTests {
         }
     }
 
-    @Test func `the correlation id goes out only where the profile says so`() async throws {
+    @Test func `the correlation id is sent only if the profile says so`() async throws {
         let registration = ClientRegistration(clientID: "c")
         #expect(try await request(registration).head.contains("correlation-1") == false)
         var profile = ProviderProfile(name: "p")
@@ -73,7 +73,7 @@ struct TokenRequestTests {
         #expect(request.header("origin") == "http://localhost")
     }
 
-    @Test func `the server's date is handed on`() async throws {
+    @Test func `the server's date is returned`() async throws {
         let answer = LoopbackServer.answer(200, ["date": "Sat, 21 Nov 2026 10:00:00 GMT"], issuedTokens)
         try await withServer({ _, _ in [answer] }) { server in
             let outcome = try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
@@ -81,7 +81,7 @@ struct TokenRequestTests {
         }
     }
 
-    @Test func `what the server echoes of token and secret is taken out`() async throws {
+    @Test func `token and secret are removed from text that the server repeats`() async throws {
         let echo = #"{"error":"invalid_grant","error_description":"bad sent-refresh-token for s3cret"}"#
         try await withServer({ _, _ in [LoopbackServer.json(400, echo)] }) { server in
             let registration = ClientRegistration(clientID: "c", clientSecret: Secret("s3cret"))

@@ -5,7 +5,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// One answer of the corpus and what it has to be taken for.
+/// One answer of the corpus, and the expected result.
 struct AnswerCase: Decodable, Sendable, CustomTestStringConvertible {
     struct Expectation: Decodable, Sendable {
         /// `issued` or a failure class.
@@ -49,22 +49,22 @@ enum Fixture {
     }
 }
 
-/// The corpus: every answer goes through a real connection and the whole client.
+/// The corpus. Each answer goes through a real connection and the whole client.
 struct TokenResponseTests {
     private static let sentToken = "sent-refresh-token"
 
     @Test(arguments: try AnswerCase.load("recorded-answers.json"))
-    func `a recorded answer is taken for what it is`(_ answer: AnswerCase) async throws {
+    func `a recorded answer is recognized`(_ answer: AnswerCase) async throws {
         try await check(answer)
     }
 
     @Test(arguments: try AnswerCase.load("documented-answers.json"))
-    func `a documented answer is taken for what it is`(_ answer: AnswerCase) async throws {
+    func `a documented answer is recognized`(_ answer: AnswerCase) async throws {
         try await check(answer)
     }
 
     @Test(arguments: try AnswerCase.load("malformed-answers.json"))
-    func `a malformed answer loses nothing`(_ answer: AnswerCase) async throws {
+    func `no token in a malformed answer is lost`(_ answer: AnswerCase) async throws {
         try await check(answer)
     }
 
@@ -83,7 +83,7 @@ struct TokenResponseTests {
             ("1e12", nil, .unreadable),
         ] as [(String, Duration?, LifetimeBasis)]
     )
-    func `expires_in is stated, has ended, is missing or cannot be understood`(
+    func `expires_in may be given, zero, missing or unreadable`(
         json: String,
         lifetime: Duration?,
         basis: LifetimeBasis
@@ -128,7 +128,7 @@ struct TokenResponseTests {
         #expect(outcome.failure?.failureClass == failureClass)
     }
 
-    @Test func `refresh_expires_in 0 is no end`() throws {
+    @Test func `refresh_expires_in 0 means no end`() throws {
         let text = #"{"access_token":"a","expires_in":60,"refresh_expires_in":0}"#
         let fields = try #require(JSONValue.object(in: Array(text.utf8)))
         let decoder = TokenResponseDecoder(sent: nil, profile: nil, now: Timestamp(microseconds: 0))
@@ -136,7 +136,7 @@ struct TokenResponseTests {
     }
 
     @Test(arguments: [("", nil), (#","refresh_token_expires_in":60"#, 60)] as [(String, Int?)])
-    func `a lifetime that counts from the sign-in is no answer's to start again, unless the server says so`(
+    func `a lifetime from the sign-in does not start again with an answer, unless the server says so`(
         _ rest: String,
         _ seconds: Int?
     ) throws {

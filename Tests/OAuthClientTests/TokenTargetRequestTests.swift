@@ -4,7 +4,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// What a token target adds to a refresh request.
+/// The fields that a token target adds to a refresh request.
 struct TokenTargetRequestTests {
     private func body(
         _ target: TokenTarget,
@@ -28,14 +28,14 @@ struct TokenTargetRequestTests {
         #expect(try await body(target) == Self.start + expected)
     }
 
-    @Test func `claims are sent as they were asked for, in place of the account's own`() async throws {
+    @Test func `claims are sent as requested, instead of the account's own`() async throws {
         let asked = #"{"id_token":{"acr":{"value":"2"}}}"#
         let registration = ClientRegistration(clientID: "c", refreshParameters: ["claims": #"{"own":null}"#])
         let sent = try formFields(await body(TokenTarget(claims: asked), registration))
         #expect(sent["claims"] == [asked])
     }
 
-    @Test func `what the target names stands in for the account's own parameter, and the rest stays`() async throws {
+    @Test func `values of the target replace the account's parameters, and the others stay`() async throws {
         let registration = ClientRegistration(
             clientID: "c",
             refreshParameters: ["audience": "own", "resource": "urn:own", "x": "1"]
@@ -46,7 +46,7 @@ struct TokenTargetRequestTests {
         )
     }
 
-    @Test func `an own request names the scope of the grant where it has to, in the server's way`() async throws {
+    @Test func `a refresh without a target names the grant's scope if required, in the server's form`() async throws {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             try await withClient { client async throws in
                 var profile = ProviderProfile(name: "commas")
@@ -61,7 +61,7 @@ struct TokenTargetRequestTests {
         }
     }
 
-    @Test func `offline access is kept where the grant has it`() async throws {
+    @Test func `offline_access is asked for if the grant has it`() async throws {
         let granted = ClientRegistration(clientID: "c", scopes: ["mail", "offline_access"])
         let target = try TokenTarget(scopes: ["files"])
         #expect(try await body(target, granted) == Self.start + "&scope=files+offline_access&client_id=c")

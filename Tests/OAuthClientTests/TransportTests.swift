@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// What happens to a refresh when the connection fails: the difference between "never sent" and "may have been spent".
+/// Refreshes whose connection fails, and the difference between "never sent" and "may have been spent".
 struct TransportTests {
     private func failure(
         within limit: Duration = .seconds(10),
@@ -29,14 +29,14 @@ struct TransportTests {
     }
 
     @Test func `a name that cannot be resolved is unreachable`() async throws {
-        // A label of 70 letters cannot be in DNS, so nothing is asked of the network.
+        // A label of 70 letters is not valid in DNS, so the network is not asked.
         let origin = "https://" + String(repeating: "a", count: 70) + ".invalid"
         let outcome = try await withClient { await $0.refresh(try refreshRequest(to: origin)) }
         #expect(outcome.failure?.failureClass == .unreachable)
         #expect(outcome.failure?.detail.summary == "the server's name could not be resolved")
     }
 
-    @Test func `without time left for an answer nothing is sent, even on an open connection`() async throws {
+    @Test func `without time left for an answer nothing is sent, not even on an open connection`() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
         try await withServer({ _, _ in [.send(answer)] }) { server in
             try await withClient { client in
@@ -64,14 +64,14 @@ struct TransportTests {
         #expect(requests.count == 1)
     }
 
-    @Test func `silence is unanswered when the time is up`() async throws {
+    @Test func `silence counts as unanswered at the time limit`() async throws {
         let (failure, requests) = try await failure(within: .seconds(2)) { _, _ in [] }
         #expect(failure.failureClass == .unanswered)
         #expect(failure.detail.summary == "the server did not answer in time")
         #expect(requests.count == 1)
     }
 
-    @Test func `an answer that drips is cut off at the time limit`() async throws {
+    @Test func `an answer that comes byte by byte is cut off at the time limit`() async throws {
         let begin = ContinuousClock.now
         let (failure, _) = try await failure(within: .seconds(2)) { _, _ in
             [.send("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n"), .drip(String(repeating: "x", count: 100_000))]
@@ -80,7 +80,7 @@ struct TransportTests {
         #expect(begin.duration(to: .now) < .seconds(8))
     }
 
-    @Test func `headers that drip are cut off at the time limit`() async throws {
+    @Test func `headers that come byte by byte are cut off at the time limit`() async throws {
         let (failure, _) = try await failure(within: .seconds(2)) { _, _ in
             [.drip("HTTP/1.1 200 OK\r\nx: " + String(repeating: "x", count: 10_000))]
         }
@@ -93,13 +93,13 @@ struct TransportTests {
         "HTTP/1.1 200 OK\r\nconte",
         "HTTP/1.1 40",
     ])
-    func `a half answer is unanswered`(_ text: String) async throws {
+    func `a truncated answer counts as unanswered`(_ text: String) async throws {
         let (failure, requests) = try await failure { _, _ in [.send(text), .close] }
         #expect(failure.failureClass == .unanswered)
         #expect(requests.count == 1)
     }
 
-    @Test func `bytes that are no HTTP are unanswered`() async throws {
+    @Test func `an answer that is not HTTP counts as unanswered`() async throws {
         let (failure, _) = try await failure { _, _ in [.send("SSH-2.0-OpenSSH_9.2\r\n\r\n"), .close] }
         #expect(failure.failureClass == .unanswered)
     }
@@ -113,7 +113,7 @@ struct TransportTests {
             let outcome = try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
             #expect(outcome.failure?.failureClass == .unanswered)
             #expect(outcome.failure?.detail.summary == "the answer was larger than the limit")
-            // The rest stayed in the server: what was read plus what socket buffers hold.
+            // The rest stayed in the server. The client read up to the limit, and some is in socket buffers.
             #expect(server.floodedBytes < 30_000_000)
         }
     }
@@ -135,7 +135,7 @@ struct TransportTests {
         #expect(requests.map(\.line) == ["POST /token"])
     }
 
-    @Test func `a kept connection that the server closes on reuse is not used again in silence`() async throws {
+    @Test func `a request is not silently repeated if the server closes a reused connection`() async throws {
         let script: LoopbackServer.Script = { _, index in
             index == 0 ? [LoopbackServer.json(200, issuedTokens)] : [.close]
         }
@@ -150,7 +150,7 @@ struct TransportTests {
         }
     }
 
-    @Test func `a cancelled exchange that was sent is unanswered`() async throws {
+    @Test func `a cancelled exchange that was sent counts as unanswered`() async throws {
         let (sent, continuation) = AsyncStream.makeStream(of: Void.self)
         let script: LoopbackServer.Script = { _, _ in
             continuation.yield()

@@ -3,7 +3,8 @@ import Testing
 @testable import RefreshCore
 
 @Suite struct BackOffRuleTests {
-    /// Failures in a row, then shortest and longest wait in seconds: the table of `BackOffRule`.
+    /// The arguments are the number of consecutive failures, then the shortest and the longest wait in seconds: the
+    /// table of `BackOffRule`.
     @Test(arguments: [(1, 1, 2), (2, 2, 4), (4, 8, 16), (8, 128, 256), (9, 150, 300), (1000, 150, 300)])
     func `transient waits follow the table`(failures: Int, shortest: Int, longest: Int) {
         #expect(BackOffRule.transient(failures: failures, jitter: 0) == .seconds(shortest))

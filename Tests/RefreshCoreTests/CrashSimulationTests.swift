@@ -1,7 +1,8 @@
 import RefreshCore
 import Testing
 
-/// The process dies after any effect, between commit and request, between the server's work and the commit of its answer.
+/// The process dies after any effect: between commit and request, or between the server's work and the commit of its
+/// answer.
 @Suite struct CrashSimulationTests {
     @Test(arguments: Simulation.seeds(part: 0, count: 8))
     func `no grant is lost by a crash while the server accepts a second use`(seed: UInt64) {

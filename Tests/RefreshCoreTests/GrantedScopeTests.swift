@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// What answers tell of a grant's scope.
+/// What answers say about a grant's scope.
 struct GrantedScopeTests {
     private let granted = ["openid", "mail", "files", "offline_access"]
 
@@ -14,7 +14,7 @@ struct GrantedScopeTests {
         #expect(scope.toName == granted.sorted())
         scope.note(granted)
         #expect(scope.missing == [])
-        // It would narrow again: the scope is named although the last answer had it all.
+        // The next refresh would narrow the scope again, so the scope is named although the last answer had all of it.
         #expect(scope.toName == granted.sorted())
     }
 

@@ -12,7 +12,7 @@ import Testing
         #expect(gate.openSlots(at: start) == 0)
         #expect(gate.wait(at: start) == IssuerGate.patience)
         gate.leave(first)
-        // Who has left does not leave again.
+        // Leaving twice has no effect.
         gate.leave(first)
         #expect(gate.openSlots(at: start) == 1)
         #expect(gate.wait(at: start) == .zero)
@@ -100,7 +100,7 @@ import Testing
     private let home = AccountID(2)
     private let third = AccountID(3)
 
-    /// A gate at which `work` has been refused at `start`.
+    /// A gate at which `work` was refused at `start`.
     private func throttled(retryAfter: Duration? = .seconds(30)) -> IssuerGate {
         var gate = IssuerGate(limits: IssuerGate.Limits(), at: start)
         gate.leave(gate.enter(at: start))
@@ -116,7 +116,7 @@ import Testing
         gate.leave(probe)
         gate.note(.served, to: home, askedAt: start.later(.milliseconds(1)), at: start.later(.seconds(1)))
         #expect(gate.openSlots(at: start.later(.seconds(1))) == 8)
-        // What it is told again is not about the others.
+        // Further refusals of this account do not concern the others.
         let later = start.later(.seconds(40))
         gate.note(.throttled(retryAfter: .seconds(30)), to: work, askedAt: later, at: later)
         #expect(gate.openSlots(at: later) == 8)

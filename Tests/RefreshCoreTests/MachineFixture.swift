@@ -1,6 +1,6 @@
 import RefreshCore
 
-/// A machine in a named phase, at an instant that is easy to count from.
+/// A machine in a given phase, at a time that is easy to calculate with.
 enum MachineFixture {
     static let start = Moment(
         wall: Timestamp(microseconds: 1_800_000_000_000_000),
@@ -20,12 +20,12 @@ enum MachineFixture {
         return BackOff(failedAt: start, delay: delay, kind: kind, failure: failure(failureClass))
     }
 
-    /// One of each.
+    /// One phase of each kind.
     static let phases: [Phase] =
         [.signedOut, .scheduled, .refreshing(lease), .interactionRequired(interaction)]
         + BackOff.Kind.allCases.map { .backingOff(backOff($0)) }
 
-    /// An account that has been refreshed at `start`, and is now in `phase`; its access token is due after 2400 s.
+    /// An account that was refreshed at `start` and is now in `phase`. Its access token is due after 2400 s.
     static func machine(_ phase: Phase, policy: RefreshPolicy = RefreshPolicy()) -> RefreshMachine {
         guard phase != .signedOut else {
             return RefreshMachine(state: RefreshState(generation: generation), policy: policy)
@@ -53,7 +53,7 @@ enum MachineFixture {
 }
 
 extension Moment {
-    /// The same machine, so much later.
+    /// This moment, later by `duration`.
     func later(_ duration: Duration) -> Moment {
         Moment(
             wall: wall + duration,
@@ -61,12 +61,12 @@ extension Moment {
         )
     }
 
-    /// The wall clock set by so much.
+    /// This moment with the wall clock stepped by `duration`.
     func stepped(_ duration: Duration) -> Moment {
         Moment(wall: wall + duration, boot: boot)
     }
 
-    /// So much later by the wall clock, after a reboot.
+    /// This moment after a reboot, later by `duration` according to the wall clock.
     func rebooted(_ duration: Duration) -> Moment {
         Moment(wall: wall + duration, boot: BootTime(bootID: boot.bootID + 1, microseconds: 5_000_000))
     }
@@ -77,7 +77,7 @@ extension Phase {
         if case .backingOff = self { true } else { false }
     }
 
-    /// The kind of the back-off, if it is one.
+    /// The kind of the back-off; nil in other phases.
     var backOffKind: BackOff.Kind? {
         if case .backingOff(let backOff) = self { backOff.kind } else { nil }
     }

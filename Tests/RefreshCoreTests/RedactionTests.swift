@@ -5,7 +5,7 @@ import Testing
     private static let text = "s3cr3t-t0ken"
     private static let secret = Secret(text)
 
-    /// Everything that holds a secret, itself included.
+    /// All types that hold a secret, including `Secret` itself.
     private static let holders: [(name: String, value: any Sendable)] = [
         ("Secret", secret), ("RefreshToken", RefreshToken(secret)), ("AccessToken", AccessToken(secret)),
         ("optional", Optional(secret) as any Sendable), ("array", [secret]), ("dictionary", ["token": secret]),

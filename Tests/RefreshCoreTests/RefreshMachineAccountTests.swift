@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// What people and the machine's surroundings do, in each phase.
+/// The events from people and from the machine's surroundings, in each phase.
 @Suite struct RefreshMachineAccountTests {
     private typealias Fixture = MachineFixture
 
@@ -77,7 +77,7 @@ import Testing
     @Test func `an end that no use extends is announced once and is final`() {
         var machine = refreshed(told: [.seconds(30 * 86_400), .seconds(29 * 86_400)])
         let now = start.later(.seconds(24 * 86_400))
-        // By now the access token is due, so that is what happens first.
+        // The access token is due by now, so its refresh comes first.
         #expect(machine.handle(.deadlineReached, at: now, jitter: 0).last.map(isSending) == true)
         let told = Issuance(lifetime: .seconds(86_400), refreshTokenLifetime: .seconds(6 * 86_400))
         _ = machine.handle(.tokensIssued(Fixture.generation, told), at: now, jitter: 0.5)
@@ -147,7 +147,7 @@ import Testing
         #expect(refreshed(told: [.zero]).state.refreshToken == nil)
     }
 
-    /// An account that was told these lifetimes of its refresh token, a day apart.
+    /// An account that was told these lifetimes of its refresh token, at intervals of a day.
     private func refreshed(told: [Duration], accessLifetime: Duration = .seconds(86_400)) -> RefreshMachine {
         var machine = Fixture.machine(.scheduled)
         for (day, lifetime) in told.enumerated() {

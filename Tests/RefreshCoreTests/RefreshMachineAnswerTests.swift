@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// What the server's answers mean, in each phase.
+/// The effects of the server's answers, in each phase.
 @Suite struct RefreshMachineAnswerTests {
     private typealias Fixture = MachineFixture
 
@@ -57,7 +57,7 @@ import Testing
         #expect(machine.state.accessToken?.lifetime == .seconds(600))
         #expect(machine.state.accessToken?.basis == .stated)
         #expect(machine.state.deadline == start.wall + .seconds(400))
-        // What was stated is not made otherwise.
+        // A lifetime that the answer stated is not replaced.
         #expect(machine.handle(learned, at: now.later(.seconds(1)), jitter: 0.5) == [])
     }
 
@@ -96,7 +96,7 @@ import Testing
             #expect(machine.state.failures == failures && machine.state.hasWorked)
             #expect(machine.state.deadline == start.wall + .seconds(delay))
             #expect(machine.state.shown(at: start) == .retrying)
-            // The one from before is as good as it was.
+            // The previous token is still valid.
             #expect(machine.state.accessToken == Fixture.machine(.scheduled).state.accessToken)
         }
         #expect(machine.state.generation == Generation(7))
@@ -135,7 +135,7 @@ import Testing
         let now = start.later(.seconds(2401))
         _ = machine.handle(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(1199))), at: now, jitter: 0.5)
         #expect(machine.state.deadline == start.wall + .seconds(2400 + 1199))
-        // A new one is refreshed by the rule.
+        // A new token is refreshed by the rule.
         _ = machine.handle(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(3600))), at: now, jitter: 0.5)
         #expect(machine.state.deadline == now.wall + .seconds(2400))
     }
@@ -368,7 +368,7 @@ import Testing
     ) {
         var machine = unanswered(isRotating: isRotating)
         #expect(machine.state.phase.backOffKind == .doubtful)
-        // An hour's token has a reserve of six minutes.
+        // A token of one hour has a reserve of six minutes.
         #expect(machine.state.deadline == start.wall + .seconds(3240))
         let early = start.later(.seconds(3239))
         for event in [Event.tokenNeeded, .connectivityRestored] {
@@ -462,7 +462,7 @@ import Testing
 
     // MARK: private
 
-    /// A machine whose request, sent at `start`, turned out at `now` to have no answer.
+    /// A machine whose request was sent at `start` and counted as unanswered at `now`.
     private func unanswered(
         isRotating: Bool? = nil,
         grace: Duration? = nil,
@@ -482,7 +482,7 @@ import Testing
         _ = machine.handle(.tokensIssued(machine.state.generation, issuance), at: start, jitter: 0)
     }
 
-    /// Lets a refresh of the present generation fail, starting it first if need be.
+    /// Lets a refresh of the present generation fail. Starts the refresh first if necessary.
     @discardableResult
     private func refuse(_ machine: inout RefreshMachine, _ failureClass: FailureClass, at now: Moment) -> [Effect] {
         if machine.state.phase.isBackingOff { _ = machine.handle(.deadlineReached, at: now, jitter: 0.5) }
@@ -490,7 +490,7 @@ import Testing
         return machine.handle(.refreshFailed(Fixture.generation, Fixture.failure(failureClass)), at: now, jitter: 0.5)
     }
 
-    /// A machine that has called a person at ten minutes past `start`.
+    /// A machine that called a person ten minutes after `start`.
     private func refusedMachine() -> RefreshMachine {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         for time in [0.0, 300, 600] { refuse(&machine, .rejected, at: start.later(.seconds(time))) }

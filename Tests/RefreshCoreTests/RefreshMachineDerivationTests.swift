@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// Accounts whose token is derived from another account's.
+/// Accounts whose token is derived from another account's token.
 struct RefreshMachineDerivationTests {
     private typealias Fixture = MachineFixture
 

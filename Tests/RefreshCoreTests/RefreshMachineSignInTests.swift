@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// What a sign-in brings, in each phase, and what becomes of a grant without a refresh token.
+/// The effects of a sign-in, in each phase, and grants without a refresh token.
 @Suite struct RefreshMachineSignInTests {
     private typealias Fixture = MachineFixture
 
@@ -88,7 +88,7 @@ import Testing
         #expect(machine.state.accessToken?.issuedAt.wall == now.wall - .seconds(5))
     }
 
-    // MARK: beside a refresh token that is held
+    // MARK: with an old refresh token
 
     private let beside = Event.accessTokenObtained(Issuance(lifetime: .seconds(3600)), sentAt: MachineFixture.start)
 
@@ -117,7 +117,7 @@ import Testing
             #expect(machine.state.phase == phase)
             return
         }
-        // What was wanted of the person has been done: the grant has its next chance when the token is due.
+        // The person has done what was asked, so the grant is tried again when the token is due.
         #expect(machine.state.phase == .scheduled && machine.state.deadline == start.wall + .seconds(2400))
     }
 

@@ -3,12 +3,12 @@ import Testing
 
 private typealias Fixture = MachineFixture
 
-/// `forgetAfter`: an account that signs out by itself.
+/// Accounts with `forgetAfter`, which sign out by themselves.
 struct RefreshMachineSignOutTests {
     private let start = Fixture.start
     private let policy = RefreshPolicy(forgetAfter: .seconds(28_800))
 
-    /// Signed in at `start`, for eight hours.
+    /// An account that signed in at `start`, for eight hours.
     private func signedIn() -> RefreshMachine {
         var machine = Fixture.machine(.signedOut, policy: policy)
         let event = Event.grantObtained(Fixture.issuance, hasRefreshToken: true, sentAt: start)
@@ -16,7 +16,7 @@ struct RefreshMachineSignOutTests {
         return machine
     }
 
-    /// Refreshed whenever it asks to be, until `end`; what it has told.
+    /// Refreshes the machine whenever it asks for it, until `end`. Returns the changes that it announced.
     private func run(_ machine: inout RefreshMachine, until end: Moment) throws -> [(AccountChange, Moment)] {
         var told: [(AccountChange, Moment)] = []
         var now = start

@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// Token targets spend the account's refresh token and never decide about its grant.
+/// Token targets use the account's refresh token, but their answers never decide about its grant.
 struct RefreshMachineTargetTests {
     private typealias Fixture = MachineFixture
 
@@ -16,7 +16,7 @@ struct RefreshMachineTargetTests {
         [.persist(.unchanged), .send(Lease(generation: Fixture.generation, startedAt: now), for: target)]
     }
 
-    /// An account whose request for the target is under way.
+    /// An account with a request for the target in flight.
     private func asking() -> RefreshMachine {
         var machine = Fixture.machine(.scheduled)
         _ = machine.handle(.targetNeeded(target), at: start, jitter: 0)

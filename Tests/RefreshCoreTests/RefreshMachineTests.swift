@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// What starts a request, in each phase.
+/// The events that start a request, in each phase.
 @Suite struct RefreshMachineTests {
     private typealias Fixture = MachineFixture
 
@@ -58,7 +58,7 @@ import Testing
         #expect(machine.state.deadline == start.wall + .seconds(3240))
     }
 
-    // What is in doubt waits by the tokens' times: see RefreshMachineAnswerTests.
+    // A possibly spent token waits by the tokens' times instead; see RefreshMachineAnswerTests.
     @Test(arguments: BackOff.Kind.allCases.filter { $0 != .doubtful })
     func `a back-off ends at its deadline, whatever its kind`(
         kind: BackOff.Kind

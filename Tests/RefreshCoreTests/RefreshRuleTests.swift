@@ -2,7 +2,8 @@ import RefreshCore
 import Testing
 
 @Suite struct RefreshRuleTests {
-    /// Lifetime, earliest, without jitter, latest of a draw, in seconds: the table of `RefreshRule.refreshAfter`.
+    /// The arguments are the lifetime, then the earliest refresh time, the one without jitter, and the latest, in
+    /// seconds: the table of `RefreshRule.refreshAfter`.
     @Test(
         arguments: [
             (20.0, 9.0, 10.0, 11.0), (300, 162, 180, 180), (3600, 2160, 2400, 2640), (86_400, 51_840, 57_600, 63_360),

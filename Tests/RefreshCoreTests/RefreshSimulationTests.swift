@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// Worlds in virtual time; `AUTHREFRESH_SEED` runs one seed alone.
+/// Worlds in virtual time. `AUTHREFRESH_SEED` selects a single seed.
 @Suite struct RefreshSimulationTests {
     private static let worldsPerPart = 8
 

@@ -1,7 +1,7 @@
 import RefreshCore
 import Testing
 
-/// What people are shown.
+/// The states that people see.
 @Suite struct ShownStateTests {
     private let start = MachineFixture.start
 

@@ -7,7 +7,7 @@ import VarlinkClient
 package final class ChangeFeed: Sendable {
     package let changes = EventLog<Subscribe.Reply>()
 
-    /// Subscribes, and returns once the present state has come.
+    /// Subscribes. Returns when the present state has arrived.
     package init(_ stage: DaemonStage, accounts: [String]? = nil) async throws {
         let json = String(decoding: try JSONEncoder().encode(Subscribe.Parameters(accounts: accounts)), as: UTF8.self)
         startThread { [changes, socket = stage.socket] in
@@ -17,7 +17,7 @@ package final class ChangeFeed: Sendable {
         try await changes.first("ready") { $0.event == "ready" }
     }
 
-    /// The changes themselves: what came after "ready".
+    /// The changes: what came after "ready".
     package var afterReady: [Subscribe.Reply] {
         Array(changes.all.drop { $0.event != "ready" }.dropFirst())
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A real `authrefreshd`, as it was built.
+/// A running `authrefreshd` from this build.
 package final class DaemonProcess: Sendable {
     private let program: Program
     private let stage: DaemonStage
@@ -13,25 +13,26 @@ package final class DaemonProcess: Sendable {
     }
 
     deinit {
-        // A test that failed half-way leaves no daemon behind. One that has ended is left alone: its number may be
-        // another's by now.
+        // A test that failed half-way must not leave a daemon behind. A daemon that has ended is not signalled, because
+        // its process id may belong to another process by now.
         if program.isRunning { program.signal(9) }
     }
 
     package var pid: Int32 { program.pid }
     package var isRunning: Bool { program.isRunning }
-    /// The lines of its log so far.
+    /// The lines that it has logged so far.
     package var log: EventLog<String> { program.errors }
     package var logText: String { program.errorText }
 
-    /// Waits for a line of its log; it logs by a thread of its own, later than it answers and announces.
+    /// Waits for a line in its log. The daemon logs on a thread of its own, so the line may come after its answers and
+    /// signals.
     package func says(_ words: String) async throws {
         try await log.first("'\(words)' in the log") { $0.contains(words) }
     }
 
     /// Waits for `READY=1`.
     ///
-    /// - Throws: `failed` if it ended instead, with what it had to say.
+    /// - Throws: `failed`, with the standard error, if the daemon ended instead.
     package func ready() async throws {
         let isReady = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { [stage, firstMessage] in
@@ -52,7 +53,7 @@ package final class DaemonProcess: Sendable {
         program.signal(number)
     }
 
-    /// SIGSTOP, and the standstill that follows: until then it goes on with what it has begun.
+    /// Sends SIGSTOP and waits until the daemon has stopped. Until then it goes on with what it has begun.
     package func freeze() async throws {
         program.signal(SIGSTOP)
         try await onOwnThread { [pid] in
@@ -62,24 +63,24 @@ package final class DaemonProcess: Sendable {
         }
     }
 
-    /// Lets it go on after `freeze`.
+    /// Lets the daemon continue after `freeze`.
     package func thaw() {
         program.signal(SIGCONT)
     }
 
-    /// SIGTERM, and the end that follows.
+    /// Sends SIGTERM and waits for the end.
     @discardableResult package func terminate() async throws -> ProgramEnd {
         program.signal(15)
         return try await program.ended(within: .seconds(60))
     }
 
-    /// SIGKILL, and the end that follows.
+    /// Sends SIGKILL and waits for the end.
     @discardableResult package func kill() async throws -> ProgramEnd {
         program.signal(9)
         return try await program.ended()
     }
 
-    /// Waits for it to end by itself.
+    /// Waits until the daemon ends by itself.
     @discardableResult package func ended(within limit: Duration = .seconds(30)) async throws -> ProgramEnd {
         try await program.ended(within: limit)
     }

@@ -61,9 +61,9 @@ extension DaemonStage {
         return try await ask(.importGrant, parameters, for: ImportGrant.Reply.self).status
     }
 
-    /// The error that `AcquireToken` ends with.
+    /// The error with which `AcquireToken` ends.
     ///
-    /// - Throws: `unreadable` if it gives a token, or fails otherwise.
+    /// - Throws: `unreadable` if the call returns a token, or ends with another error.
     package func refusal<Refusal: InterfaceError>(
         of account: String,
         as _: Refusal.Type,
@@ -79,9 +79,9 @@ extension DaemonStage {
     }
 }
 
-/// Waits that end with an answer of the daemon.
+/// Calls that are repeated until the daemon gives a certain answer.
 extension DaemonStage {
-    /// Asks for a token until it is refused with this error: the present token has ended.
+    /// Asks for a token until the daemon refuses with this error, because the present token has expired.
     package func refusal<Refusal: InterfaceError>(
         of account: String,
         until _: Refusal.Type,
@@ -91,7 +91,7 @@ extension DaemonStage {
         while ContinuousClock.now < end {
             do {
                 let token = try await acquire(account)
-                // Nobody reports that a token has ended: it is asked again when it has.
+                // No event reports that a token has expired, so wait until then and ask again.
                 try await Task.sleep(until: .ending(token.expiresAtUSec))
             } catch TestFault.refused(let name, let parameters) {
                 guard name == Refusal.name else { throw TestFault.unreadable("\(name) \(parameters)") }
@@ -103,7 +103,7 @@ extension DaemonStage {
 }
 
 extension ContinuousClock.Instant {
-    /// Just after this time by the wall clock, in µs since 1970.
+    /// A moment just after this time of the wall clock, in µs since 1970.
     package static func ending(_ microseconds: Int64) -> ContinuousClock.Instant {
         let now = Int64(Date.now.timeIntervalSince1970 * 1e6)
         return .now + .microseconds(max(microseconds - now, 0) + 10_000)

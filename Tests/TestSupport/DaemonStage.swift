@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import VarlinkClient
 
-/// A folder in which daemons live, one after the other, with all that they need and none of the machine's own.
+/// A folder in which daemons run, one after the other, with everything that they need and nothing of the machine's own.
 package final class DaemonStage: Sendable {
     package let folder: TemporaryFolder
     package let notify: NotifySocket
@@ -39,9 +39,9 @@ package final class DaemonStage: Sendable {
         try folder.write(yaml, to: "config/authrefreshd/authrefreshd.yaml")
     }
 
-    /// Starts a daemon, which need not come up.
+    /// Starts a daemon. It may fail to start.
     ///
-    /// - Parameter logFile: where its log goes; nil keeps it in memory.
+    /// - Parameter logFile: the file for its log; nil keeps the log in memory.
     package func spawn(
         _ arguments: [String] = [],
         environment more: [String: String] = [:],
@@ -60,7 +60,7 @@ package final class DaemonStage: Sendable {
         return daemon
     }
 
-    /// Runs `authctl` to its end, whatever that is.
+    /// Runs `authctl` to its end, successful or not.
     package func authctl(_ arguments: String..., input: String = "") async throws -> CommandOutcome {
         try await authctl(arguments, input: input)
     }
@@ -71,7 +71,7 @@ package final class DaemonStage: Sendable {
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
 
-    /// Calls a method on a connection of its own.
+    /// Calls a method on a new connection.
     ///
     /// - Throws: `refused` with the daemon's error; `VarlinkClientError` if there is no answer.
     package func ask<Reply: Decodable & Sendable>(
@@ -91,7 +91,7 @@ package final class DaemonStage: Sendable {
     }
 }
 
-/// What a command printed, and how it ended.
+/// The output of a command, and how it ended.
 package struct CommandOutcome: Sendable, Equatable {
     package let output: String
     package let errors: String

@@ -1,18 +1,18 @@
 package import AuthRefreshInterface
 package import DemoIssuer
 
-/// The account `work` of a daemon, whose token ends before anybody can refresh it.
+/// The account `work` of a daemon, whose token expires before anybody can refresh it.
 package struct EndedToken: Sendable {
-    /// The rules of the server at its beginning: a token that ends soon, and is not due before it is asked for again.
+    /// The server's first rules: tokens expire soon, and are not due for a refresh before the next request.
     package static let policy = GrantPolicy(accessTokenLifetime: .seconds(2))
     private static let policyAfterwards = GrantPolicy(accessTokenLifetime: .seconds(3600))
 
-    /// The token that ends.
+    /// The token that expires.
     package let old: AcquireToken.Reply
     private let daemon: DaemonProcess
     private let issuer: DemoIssuer
 
-    /// - Parameter issuer: has `policy`.
+    /// - Parameter issuer: an issuer with `policy`.
     package init(of daemon: DaemonProcess, on stage: DaemonStage, _ issuer: DemoIssuer, _ url: String) async throws {
         self.daemon = daemon
         self.issuer = issuer
@@ -20,9 +20,10 @@ package struct EndedToken: Sendable {
         old = try await stage.acquire("work")
     }
 
-    /// Makes so many calls while the daemon stands still, which finds the deadline and all callers together when the token has ended.
+    /// Makes several calls while the daemon is stopped. When it continues, the token has expired, and all callers and
+    /// the deadline are there at once.
     ///
-    /// - Returns: what came of the calls, and what the token endpoint was asked meanwhile.
+    /// - Returns: the answers to the calls, and the requests to the token endpoint in that time.
     package func answers<Answer: Sendable>(
         to count: Int,
         call: @escaping @Sendable () async throws -> Answer

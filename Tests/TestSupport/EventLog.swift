@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What has happened, in order, written by threads and awaited by tests.
+/// Events in their order. Threads write them, and tests wait for them.
 package final class EventLog<Element: Sendable>: Sendable {
     private struct Waiter {
         let number: Int
@@ -13,7 +13,7 @@ package final class EventLog<Element: Sendable>: Sendable {
         var elements: [Element] = []
         var waiters: [Waiter] = []
         var lastWaiter = 0
-        /// Waiters that were called off before they had begun.
+        /// Waiters that were cancelled before they had begun.
         var calledOff: Set<Int> = []
         var isEnded = false
     }
@@ -22,7 +22,7 @@ package final class EventLog<Element: Sendable>: Sendable {
 
     package init() {}
 
-    /// Everything so far.
+    /// All events so far.
     package var all: [Element] { state.withLock { $0.elements } }
     package var count: Int { state.withLock { $0.elements.count } }
 
@@ -36,7 +36,7 @@ package final class EventLog<Element: Sendable>: Sendable {
         for waiter in satisfied { waiter.continuation.resume(returning: .success(element)) }
     }
 
-    /// Nothing more will come: whoever waits is told so.
+    /// Says that no more events will come, and ends all waits.
     package func end() {
         let left = state.withLock { state in
             defer { state.waiters = [] }
@@ -46,10 +46,10 @@ package final class EventLog<Element: Sendable>: Sendable {
         for waiter in left { waiter.continuation.resume(returning: .failure(.ended(waitingFor: waiter.what))) }
     }
 
-    /// The first element from `index` on for which `predicate` holds, past or to come.
+    /// The first element from `index` on that satisfies `predicate`, whether it is there already or comes later.
     ///
-    /// - Parameter what: names it in the error.
-    /// - Throws: `timedOut` when none came within `limit`, or the task was cancelled; `ended` when none can come.
+    /// - Parameter what: what is awaited, for the error.
+    /// - Throws: `timedOut` if none came within `limit`, or the task was cancelled; `ended` if none can come.
     @discardableResult package func first(
         _ what: String,
         from index: Int = 0,
@@ -61,7 +61,7 @@ package final class EventLog<Element: Sendable>: Sendable {
             return state.lastWaiter
         }
         let alarm = Task {
-            // The limit of the wait, not the wait: it is cancelled as soon as the event comes.
+            // This task only enforces the limit. It is cancelled as soon as the event comes.
             try await Task.sleep(for: limit)
             expire(number)
         }
@@ -77,7 +77,7 @@ package final class EventLog<Element: Sendable>: Sendable {
         }.get()
     }
 
-    /// Notes a waiter, unless its wait is over before it begins.
+    /// Registers a waiter, unless its result is known already.
     private func enter(_ waiter: Waiter, from index: Int) -> Result<Element, TestFault>? {
         state.withLock { state in
             if let past = state.elements.dropFirst(index).first(where: waiter.predicate) { return .success(past) }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// TCP sockets on 127.0.0.1; whoever asks for one closes it.
+/// Makes TCP sockets on 127.0.0.1. The caller closes them.
 package enum LoopbackSocket {
-    /// A socket that listens, and its port.
+    /// A listening socket and its port.
     ///
     /// - Throws: `unreadable` if no port is free.
     package static func listening() throws(TestFault) -> (descriptor: Int32, port: UInt16) {

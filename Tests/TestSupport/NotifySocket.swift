@@ -1,9 +1,9 @@
 import Glibc
 
-/// The service manager's end of `$NOTIFY_SOCKET` (sd_notify(3)): collects what daemons say of themselves.
+/// The service manager's end of `$NOTIFY_SOCKET` (sd_notify(3)). Collects the messages of daemons.
 package final class NotifySocket: Sendable {
     package let path: String
-    /// One datagram each.
+    /// The messages, one for each datagram.
     package let messages = EventLog<String>()
     private let descriptor: Int32
 
@@ -21,11 +21,11 @@ package final class NotifySocket: Sendable {
     }
 
     deinit {
-        // Wakes the reader, which closes the descriptor.
+        // This wakes the reader, which then closes the descriptor.
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
-    /// The last `STATUS=` that was told.
+    /// The last `STATUS=` message.
     package var status: String? {
         messages.all.reversed().lazy.compactMap { message in
             message.split(separator: "\n").first { $0.hasPrefix("STATUS=") }.map { String($0.dropFirst(7)) }

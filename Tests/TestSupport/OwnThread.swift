@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body`, which blocks, on a thread of its own: the pool that runs tests has but one thread for each core.
+/// Runs `body`, which blocks, on a thread of its own. The pool that runs the tests has only one thread for each core.
 package func onOwnThread<Success: Sendable>(
     _ body: @escaping @Sendable () throws -> Success
 ) async throws -> Success {
@@ -9,10 +9,11 @@ package func onOwnThread<Success: Sendable>(
     }
 }
 
-/// Starts a thread that nobody waits for.
+/// Starts a thread without waiting for it.
 package func startThread(_ body: @escaping @Sendable () -> Void) {
     let thread = Thread(block: body)
-    // The default of 8 MiB would be address space only, but a thousand callers are a thousand threads.
+    // A thousand callers are a thousand threads. The default of 8 MiB would cost only address space, but 512 KiB are
+    // enough.
     thread.stackSize = 512 << 10
     thread.start()
 }

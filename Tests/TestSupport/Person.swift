@@ -1,4 +1,4 @@
-/// A person at the pages of the demo issuer, with a browser that follows redirects only when it is told to.
+/// A person at the pages of the demo issuer. Their browser follows a redirect only if a test opens it.
 package struct Person: Sendable {
     package let subject: String
 
@@ -6,16 +6,16 @@ package struct Person: Sendable {
         self.subject = subject
     }
 
-    /// Opens `url`, decides, and is sent back.
+    /// Opens `url` and allows or denies the request.
     ///
-    /// - Returns: where to.
+    /// - Returns: the address of the redirect.
     package func decide(_ isAllowed: Bool = true, at url: String) async throws -> String {
         try await decide(isAllowed ? "allow" : "deny", at: url)
     }
 
-    /// Opens `url`, does what the page calls `decision`, and is sent back.
+    /// Opens `url` and submits `decision`, a button of the page.
     ///
-    /// - Returns: where to.
+    /// - Returns: the address of the redirect.
     package func decide(_ decision: String, at url: String) async throws -> String {
         let reply = try await answer(decision, at: url)
         guard reply.status == 303, let location = reply.headers["location"] else {
@@ -24,9 +24,9 @@ package struct Person: Sendable {
         return location
     }
 
-    /// The same at a server that answers by a form.
+    /// Opens `url` and decides, at a server that answers with a form.
     ///
-    /// - Returns: where the form goes, and its fields as it encodes them.
+    /// - Returns: the form's address, and its encoded fields.
     package func decideByForm(_ isAllowed: Bool = true, at url: String) async throws -> (action: String, form: String) {
         let reply = try await answer(isAllowed ? "allow" : "deny", at: url)
         guard let action = reply.body.firstMatch(of: /action="([^"]*)"/)?.1 else {
@@ -36,7 +36,7 @@ package struct Person: Sendable {
         return (String(action), fields.joined(separator: "&"))
     }
 
-    /// Types a device's code, and decides.
+    /// Types the code of a device at `page`, and decides.
     package func decide(_ isAllowed: Bool = true, device userCode: String, at page: String) async throws {
         let form = "user_code=\(userCode)&subject=\(subject)&decision=\(isAllowed ? "allow" : "deny")"
         let reply = try await RawWeb.post(page, form)

@@ -7,16 +7,17 @@ package enum ProgramEnd: Sendable, Equatable {
     case signalled(Int32)
 }
 
-/// A program of ours, started with an environment of its own, whose output is collected as it comes.
+/// A running program of this build with an environment of its own. Its output is collected as it arrives.
 package final class Program: Sendable {
     package let pid: Int32
     package let name: String
-    /// Whole lines, without their ends; a last one that is not ended counts when the program has.
+    /// The lines of standard output, without their newlines. A last line without a newline is added when the program
+    /// has ended.
     package let output = EventLog<String>()
     package let errors = EventLog<String>()
     private let end = EventLog<ProgramEnd>()
 
-    /// The folder of the executables that are built with the tests.
+    /// The folder with the executables that were built together with the tests.
     package static let products: String = {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &path, path.count)
@@ -25,9 +26,10 @@ package final class Program: Sendable {
     }()
 
     /// - Parameters:
-    ///   - executable: a path, or the name of a program that is built with the tests.
-    ///   - input: what it reads from standard input.
-    ///   - errorFile: where its standard error goes instead of into `errors`; a program that says much is measured without its reader.
+    ///   - executable: a path, or the name of a program that was built together with the tests.
+    ///   - input: its standard input.
+    ///   - errorFile: a file for its standard error instead of `errors`, so that a program with much output can be
+    ///     measured without a reader.
     package init(
         _ executable: String,
         _ arguments: [String],
@@ -37,7 +39,8 @@ package final class Program: Sendable {
     ) throws(TestFault) {
         let path = executable.hasPrefix("/") ? executable : Self.products + "/" + executable
         name = executable
-        // Sockets, because they can be made close-on-exec in one step: another test may start a program right now.
+        // Sockets can be made close-on-exec in one step. That is necessary because another test may start a program at
+        // the same time.
         var streams = try [Self.pair(), Self.pair(), Self.pair()]
         if let errorFile {
             close(streams[2].child)
@@ -56,11 +59,11 @@ package final class Program: Sendable {
         }
     }
 
-    /// Runs a program to its end on this thread.
+    /// Runs a program to its end, on this thread.
     ///
-    /// Foundation's `Process` crashes in a process that has more than some 1,360 descriptors.
+    /// It is used instead of Foundation's `Process`, which crashes in a process with more than some 1,360 descriptors.
     ///
-    /// - Returns: how it ended, and what it wrote to its standard output and error.
+    /// - Returns: how the program ended, and what it wrote to standard output and standard error.
     package static func run(_ path: String, _ arguments: [String]) throws(TestFault) -> (end: ProgramEnd, text: String)
     {
         let (input, output) = (try pair(), try pair())
@@ -73,7 +76,7 @@ package final class Program: Sendable {
         return (wait(for: pid), text.all.joined(separator: "\n"))
     }
 
-    /// Whether it has not been waited for yet, so that its number cannot be another's.
+    /// Whether the program has not been waited for yet, so that its process id cannot belong to another process.
     package var isRunning: Bool { end.count == 0 }
 
     package func signal(_ number: Int32) {
@@ -83,7 +86,7 @@ package final class Program: Sendable {
     /// - Throws: `timedOut` if it does not end within `limit`.
     @discardableResult package func ended(within limit: Duration = .seconds(30)) async throws(TestFault) -> ProgramEnd {
         let how = try await end.first("the end of \(name)", within: limit) { _ in true }
-        // All it has written is in the sockets: the readers come to their end on their own.
+        // All its output is in the sockets by now, and the readers end by themselves.
         await output.drained()
         await errors.drained()
         return how
@@ -111,10 +114,10 @@ package final class Program: Sendable {
         for (number, stream) in streams.enumerated() {
             unsafe posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
         }
-        // NIO's sockets are not closed on exec. A child that held an issuer's connection open would keep its client from
-        // noticing that the issuer has closed it.
+        // NIO's sockets are not closed on exec. A child that held the connection of an issuer open would hide from its
+        // client that the issuer closed it.
         unsafe close_from(&actions, Int32(streams.count))
-        // The threads of a test block signals that a program wants to have.
+        // The threads of a test block signals that a program needs.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -127,8 +130,8 @@ package final class Program: Sendable {
         var variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         defer { unsafe (words + variables).forEach { unsafe free($0) } }
         var pid: pid_t = 0
-        // A program that a test has just written is busy while a child of another thread, between its fork and its exec, still has the
-        // descriptor that it was written with.
+        // A program file that a test has just written is busy while a child of another thread, between fork and exec,
+        // still holds the descriptor with which it was written.
         var result = ETXTBSY
         for _ in 0..<10_000 where result == ETXTBSY {
             result = unsafe posix_spawn(&pid, path, &actions, &attributes, &words, &variables)
@@ -140,7 +143,7 @@ package final class Program: Sendable {
 
     private static func feed(_ input: String, to descriptor: Int32) {
         let bytes = Array(input.utf8)
-        // What a test writes fits into the socket's buffer.
+        // The socket's buffer is large enough for everything that tests write.
         _ = unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         close(descriptor)
     }
@@ -172,7 +175,7 @@ package final class Program: Sendable {
 }
 
 extension EventLog {
-    /// Waits until nothing more can come.
+    /// Waits until all output has been read.
     fileprivate func drained() async {
         _ = try? await first("the end of the output", from: .max, within: .seconds(5)) { _ in false }
     }

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// A connection to the daemon's socket that says whatever a test likes; it blocks, so use it on a thread of its own.
+/// A connection to the daemon's socket that sends any text. Its calls block, so use it on a thread of its own.
 package final class RawConnection: Sendable {
     private let descriptor: Int32
-    /// What was received and not given out yet.
+    /// The bytes that were received and not returned yet.
     private let received = Mutex<ArraySlice<UInt8>>([])
 
     package init(_ path: String) throws(TestFault) {
@@ -21,7 +21,7 @@ package final class RawConnection: Sendable {
         return connections
     }
 
-    /// Sends `text` as it is; what the other side no longer takes is lost.
+    /// Sends `text` unchanged. Bytes that the other side no longer reads are lost.
     package func send(_ text: String) throws(TestFault) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -33,12 +33,12 @@ package final class RawConnection: Sendable {
         }
     }
 
-    /// Says that nothing more will be sent.
+    /// Ends the sending direction.
     package func finish() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// The next message without its NUL; what there is of it if the connection ends before that.
+    /// The next message without its NUL. If the connection ends before the NUL, returns what has arrived.
     ///
     /// - Throws: `timedOut` after 30 seconds of silence.
     package func receive() throws(TestFault) -> String {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// What a web server sent on one connection, until it closed it.
+/// Everything that a web server sent on one connection.
 package struct WebReply: Sendable {
-    /// Nil if there was no answer that is HTTP.
+    /// The status; nil if there was no answer, or one that is not HTTP.
     package let status: Int?
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     package let headers: [String: String]
     package let body: String
 
@@ -26,9 +26,9 @@ package struct WebReply: Sendable {
     }
 }
 
-/// A browser of the tests: it does what it is told, redirects included, and whatever no browser would do.
+/// A browser for tests. It follows no redirects, and can send requests that no browser would send.
 package enum RawWeb {
-    /// Gets `url`, which is on loopback.
+    /// Sends a GET to `url`, which is on loopback.
     package static func get(_ url: String, headers: [String] = []) async throws -> WebReply {
         let target = try Target(url)
         let lines = ["GET \(target.path) HTTP/1.1", "Host: \(target.host)"] + headers + ["Connection: close", "", ""]
@@ -45,7 +45,7 @@ package enum RawWeb {
         return try await send((own + headers + ["", form]).joined(separator: "\r\n"), to: target)
     }
 
-    /// Sends `text` to the host of `url` as it is, and reads until the other side closes.
+    /// Sends `text` unchanged to the host of `url`, and reads until the other side closes.
     package static func send(_ text: String, to url: String) async throws -> WebReply {
         try await send(text, to: try Target(url))
     }
@@ -59,11 +59,11 @@ package enum RawWeb {
     }
 }
 
-/// A TCP connection to loopback; it blocks, so use it on a thread of its own.
+/// A TCP connection to loopback. Its calls block, so use it on a thread of its own.
 package final class WebConnection: Sendable {
     private let descriptor: Int32
 
-    /// - Parameter address: `127.0.0.1`, `::1`, or `::ffff:127.0.0.1` for a socket of IPv6 that is connected by IPv4.
+    /// - Parameter address: `127.0.0.1`, `::1`, or `::ffff:127.0.0.1` for an IPv6 socket with an IPv4 connection.
     package init(_ address: String, port: Int) throws(TestFault) {
         let isIPv6 = address.contains(":")
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -76,7 +76,7 @@ package final class WebConnection: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends `text` as it is; what the other side no longer takes is lost.
+    /// Sends `text` unchanged. Bytes that the other side no longer reads are lost.
     package func send(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -88,7 +88,7 @@ package final class WebConnection: Sendable {
         }
     }
 
-    /// What comes until the other side closes.
+    /// Everything until the other side closes.
     ///
     /// - Throws: `timedOut` after 30 seconds of silence.
     package func readToEnd() throws(TestFault) -> String {
@@ -128,7 +128,7 @@ package final class WebConnection: Sendable {
 }
 
 extension RawWeb {
-    /// Where a URL on loopback leads.
+    /// The host, port and path of a URL on loopback.
     private struct Target {
         let address: String
         let host: String

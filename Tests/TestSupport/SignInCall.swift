@@ -3,16 +3,16 @@ import Foundation
 import StrictJSON
 import VarlinkClient
 
-/// A caller of `StartSignIn`, which hears everything to the end.
+/// A caller of `StartSignIn` that reads all replies to the end.
 package final class SignInCall: Sendable {
     /// How the call ended.
     package enum End: Sendable {
         case completed(StartSignIn.Reply)
-        /// The error's full name and its parameters; empty if the connection was lost.
+        /// An error, with its full name and its parameters. Both are empty if the connection was lost.
         case refused(name: String, parameters: String)
     }
 
-    /// What was told, the last one included if it was no error.
+    /// The replies, including the last one if it was not an error.
     package let news = EventLog<StartSignIn.Reply>()
     private let ends = EventLog<End>()
 
@@ -23,12 +23,12 @@ package final class SignInCall: Sendable {
         }
     }
 
-    /// The invitation: what the person is to open.
+    /// The first reply, which says what the person is to open.
     package func started() async throws -> StartSignIn.Reply {
         try await news.first("started") { $0.event == "started" }
     }
 
-    /// What the call ended with.
+    /// Waits for the end of the call.
     package func ended(within limit: Duration = .seconds(30)) async throws -> End {
         try await ends.first("the end of the sign-in", within: limit) { _ in true }
     }
@@ -41,9 +41,9 @@ package final class SignInCall: Sendable {
         }
     }
 
-    /// The error that the call ended with.
+    /// The error with which the call ended.
     ///
-    /// - Throws: `unreadable` if it completed, or failed otherwise.
+    /// - Throws: `unreadable` if the call succeeded, or ended with another error.
     package func refusal<Refusal: InterfaceError>(_: Refusal.Type, within limit: Duration = .seconds(30)) async throws
         -> Refusal
     {

@@ -14,7 +14,7 @@ package struct SplitMix64: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// 0..<1.
+    /// A random number in 0..<1.
     package mutating func fraction() -> Double {
         Double(next() >> 11) * 0x1p-53
     }
@@ -24,7 +24,7 @@ package struct SplitMix64: RandomNumberGenerator {
         fraction() < probability
     }
 
-    /// Between `shortest` and `longest`, in seconds; the result is in microseconds.
+    /// A random time between `shortest` and `longest`, which are in seconds. The result is in microseconds.
     package mutating func microseconds(_ shortest: Double, _ longest: Double) -> Int64 {
         Int64((shortest + (longest - shortest) * fraction()) * 1e6)
     }

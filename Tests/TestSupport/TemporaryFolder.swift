@@ -1,10 +1,10 @@
 import Foundation
 
-/// A fresh 0700 folder under /tmp, removed with what is in it when the value ends.
+/// A new folder under /tmp with mode 0700. It is removed, with its contents, when the value is released.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
-    /// Under /tmp whatever TMPDIR says: the kernel takes 107 bytes for a socket's path.
+    /// Under /tmp whatever TMPDIR says, because the kernel limits a socket's path to 107 bytes.
     package init() throws {
         path = "/tmp/authrefresh-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         try FileManager.default.createDirectory(
@@ -18,7 +18,7 @@ package final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Makes a file of `mode` and returns its path.
+    /// Makes a file with `mode` and returns its path.
     @discardableResult package func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
         let file = path + "/" + name
         try FileManager.default.createDirectory(

@@ -9,7 +9,7 @@ package struct TestAuthority: Sendable {
     }
 
     private let folder: URL
-    /// The authority's certificate, for `ca_file`.
+    /// The path of the authority's certificate, for `ca_file`.
     package var caFile: String { path("ca.pem") }
 
     package init() throws {
@@ -48,7 +48,8 @@ package struct TestAuthority: Sendable {
     /// A TLS server with a certificate for `name` (`IP:127.0.0.1`, `DNS:a.example`), valid between the two dates
     /// (YYYYMMDDHHMMSSZ).
     ///
-    /// - Parameter protocols: what it speaks inside TLS (RFC 7301), in its order; empty says nothing about it.
+    /// - Parameter protocols: the protocols that it offers inside TLS (RFC 7301), in order of preference; empty offers
+    ///   none.
     package func server(
         for name: String,
         from start: String = "20200101000000Z",
@@ -75,7 +76,7 @@ package struct TestAuthority: Sendable {
         )
     }
 
-    /// A TLS server whose certificate nobody vouches for.
+    /// A TLS server with a self-signed certificate.
     package func selfSignedServer() throws -> NIOSSLContext {
         let certificate = path("self.pem")
         try run([
@@ -85,7 +86,7 @@ package struct TestAuthority: Sendable {
         return try context(certificate: certificate, key: path("server.key"))
     }
 
-    /// A client's certificate, and its key behind it.
+    /// A client's certificate, followed by its key.
     package func client() throws -> String {
         let (request, certificate) = (path("client.csr"), path("client.pem"))
         try run(["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", path("client.key")])

@@ -1,15 +1,15 @@
 package import Glibc
 
-/// Sockets of the family AF_UNIX; whoever asks for one closes it.
+/// Makes sockets of the family AF_UNIX. The caller closes them.
 package enum UnixSocket {
-    /// A socket that is connected to `path`.
+    /// A socket connected to `path`.
     ///
     /// - Throws: `system`.
     package static func connected(to path: String, _ type: __socket_type) throws(TestFault) -> Int32 {
         try unsafe made(type, "connect \(path)", path) { unsafe connect($0, $1, $2) }
     }
 
-    /// A socket that has the name `path`.
+    /// A socket bound to `path`.
     ///
     /// - Throws: `system`.
     package static func bound(to path: String, _ type: __socket_type) throws(TestFault) -> Int32 {

@@ -33,7 +33,7 @@ import TextEncodings
 }
 
 @Suite struct WordsOfTimeTests {
-    /// For instants around each change of unit: the words stay until the moment that was told, and differ at it.
+    /// For times around each change of unit: the words stay until the announced moment, and differ at it.
     @Test(arguments: [0, 1, 59, 119, 120, 121, 3599, 7199, 7200, 7201, 172_799, 172_800, 864_000])
     func `the time until the words change is known`(seconds: Int64) throws {
         for offset: Int64 in [-1_000_000, -999_999, -1, 0, 1, 500_000] {
@@ -42,7 +42,7 @@ import TextEncodings
                 #expect(wait > 0)
                 let words = LocalTime(nowUSec: 0).relative(instant)
                 #expect(LocalTime(nowUSec: wait - 1).relative(instant) == words, "\(instant)")
-                // "now" stands on both sides of its instant.
+                // "now" is used on both sides of the moment.
                 guard abs(instant) >= 1_000_000 else { continue }
                 #expect(LocalTime(nowUSec: wait).relative(instant) != words, "\(instant)")
             }

@@ -3,7 +3,8 @@ import TextEncodings
 import Testing
 
 @Suite struct UTCStampTests {
-    /// Around each end of a month of leap years and others, of centuries and of the four hundred years that the calendar repeats.
+    /// The days around each end of a month, in leap years and others, in centuries, and in the four hundred years after
+    /// which the calendar repeats.
     @Test func `a stamp equals Foundation's, for all days`() {
         let formatter = ISO8601DateFormatter()
         for day in stride(from: Int64(0), to: 2_932_896, by: 97) {

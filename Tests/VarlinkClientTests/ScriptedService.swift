@@ -2,12 +2,12 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// A socket whose one peer is sent `answer` in the given pieces, whatever it asks, and then hung up on.
+/// A socket that accepts one peer, sends it `answer` in the given pieces whatever it asks, and closes the connection.
 final class ScriptedService: Sendable {
     let path: String
     private let listener: Int32
 
-    /// - Parameter hangsUp: Whether the connection is closed after the last piece, or left open and silent.
+    /// - Parameter hangsUp: whether to close the connection after the last piece, or to leave it open and silent.
     init(_ pieces: [[UInt8]], hangsUp: Bool = true) {
         path = NSTemporaryDirectory() + "varlink-" + UUID().uuidString.prefix(8)
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

@@ -5,7 +5,7 @@ import StrictJSON
 import VarlinkClient
 
 @Suite(.timeLimit(.minutes(1))) struct VarlinkConnectionTests {
-    /// What a call gets from a service that answers with `answer`.
+    /// The result of a call to a service that answers with `answer`.
     private func reply(
         _ service: ScriptedService,
         replyBytesMax: Int = 1000,
@@ -113,7 +113,7 @@ import VarlinkClient
         }
     }
 
-    /// An address of NULs is a name in the abstract namespace, where any user may listen.
+    /// An address that begins with NUL is a name in the abstract namespace, where any user may listen.
     @Test(arguments: ["", "\0", "a\0b"]) func `an unusable path is refused`(path: String) {
         #expect(throws: VarlinkClientError.unusablePath(path: path)) {
             _ = try VarlinkConnection(path: path)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import authagent
 
-/// Which notifications there are, as the daemon, the notification server and the person move.
+/// Which notifications are shown after actions of the daemon, the notification server and the person.
 @Suite struct NotificationDeskTests {
     private var desk = NotificationDesk()
 
@@ -30,7 +30,7 @@ import Testing
         return desk.takeEffects()
     }
 
-    /// What of the effects is shown; each is given the number of its place in the alphabet.
+    /// The notifications that `effects` show. Each gets as number the place of its letter in the alphabet.
     private mutating func show(_ effects: [NotificationDesk.Effect]) -> [String] {
         effects.compactMap { effect in
             guard case .show(let account, _, _) = effect else { return nil }
@@ -84,7 +84,7 @@ import Testing
         #expect(
             desk.takeEffects() == [.withdraw(id: Self.id("a")), .signIn(account: "a", activationToken: "click")]
         )
-        // The server tells of the withdrawal too; a second click is on nothing.
+        // The server also reports the withdrawal. A second click has no notification.
         desk.noteClosed(id: Self.id("a"))
         desk.noteInvoked(id: Self.id("a"))
         #expect(desk.takeEffects() == [])

@@ -20,7 +20,7 @@ struct ReconnectionTests {
             #expect(reconnection.isDue(at: now))
         }
         #expect(pauses == [5, 10, 20, 40, 80, 160, 300, 300, 300])
-        // Not the restart, and not each failure in a row.
+        // The restart is not reported, and of several failures in a row only the first.
         #expect(isTold == [false, true] + Array(repeating: false, count: 8))
     }
 

@@ -23,7 +23,7 @@ struct ShortRunTests {
             environment: ProcessInfo.processInfo.environment
         )
         let end = try await program.ended(within: .seconds(120))
-        // 1: a limit is not met, which a short run of a debug build does not mean to do.
+        // Status 1 means that a limit is not met, which does not matter in a short run of a debug build.
         #expect(end == .exited(0) || end == .exited(1), "\(program.errorText)")
         let lines = try program.output.all.map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
         #expect(!lines.isEmpty)

@@ -20,7 +20,7 @@ import VarlinkClient
         return try AcquiredToken(reply: JSONText(object)).text(for: request)
     }
 
-    /// The example of the description of XOAUTH2, with its two ^A at the end.
+    /// The example from the description of XOAUTH2, with the two ^A at its end.
     @Test func `xoauth2 gives the bytes of Google's own example`() throws {
         let request = TokenRequest(account: "work", format: .xoauth2, user: "someuser@example.com")
         let expected = """

@@ -3,7 +3,7 @@ import Testing
 
 @testable import authctl
 
-/// Which browser is started, and with what words.
+/// Which browser is started, and with which arguments.
 @Suite struct BrowserTests {
     private static let link = "https://login.example.org/authorize?client_id=a&state=b"
 
@@ -93,7 +93,7 @@ import Testing
         #expect(try KnownBrowser.forPrivateWindow(in: machine).program == program)
     }
 
-    /// Falling back to an ordinary window, or to another browser than the user's, is not what was asked for.
+    /// An ordinary window, or a browser other than the user's, would not be what was asked for.
     @Test func `without a private window the command fails with the reason`() {
         #expect(throws: PrivateWindowRefusal.unknownDefault(name: "org.gnome.Epiphany")) {
             try KnownBrowser.forPrivateWindow(
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// Folders for profiles that nothing of the user's is in.
+/// Folders for browser profiles that contain nothing of the user's.
 @Suite struct TemporaryProfileTests {
     @Test func `a killed program's profile is removed when the next page is opened`() throws {
         let run = try CommandRun()
@@ -155,7 +155,7 @@ import Testing
         var surroundings = Surroundings.real
         surroundings.environment = { [path = run.folder.path] in $0 == "XDG_RUNTIME_DIR" ? path : nil }
         let held = try TemporaryProfile.make(in: surroundings).path
-        // Their locks went with the programs that held them; one had begun to be removed.
+        // The locks were released when their programs were killed. The removal of one had begun.
         for name in ["killed", "half.removed"] {
             let profile = run.folder.appendingPathComponent("authctl-browser-\(name)")
             try FileManager.default.createDirectory(at: profile, withIntermediateDirectories: false)
@@ -181,7 +181,7 @@ import Testing
         let closed = run.folder.appendingPathComponent("closed").path
         #expect(unsafe mkfifo(closed, 0o600) == 0)
         let window = DetachedProgram(["sh", "-c", "read end < '\(closed)'"], keepingOpen: lock)
-        // As if this program had been killed.
+        // Simulates a kill of this program.
         close(lock)
         TemporaryProfile.removeAbandoned(in: surroundings)
         #expect(FileManager.default.fileExists(atPath: profile))
@@ -201,7 +201,7 @@ extension CommandRun {
     }
 }
 
-/// What is started and left to itself.
+/// Programs that are started and not waited for.
 @Suite struct DetachedProgramTests {
     @Test func `a program has its own session, no terminal, and no blocked signal`() throws {
         let run = try CommandRun()
@@ -232,7 +232,7 @@ extension CommandRun {
 }
 
 extension DetachedProgram {
-    /// Waits for the end, as long as it takes.
+    /// Waits for the end, without a limit.
     fileprivate func waitForEnd() -> CommandOutput.End? {
         var facts = unsafe siginfo_t()
         unsafe waitid(P_PID, id_t(pid), &facts, WEXITED | WNOWAIT)

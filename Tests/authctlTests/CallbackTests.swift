@@ -4,7 +4,7 @@ import Testing
 
 /// `authctl callback`, as the desktop calls it.
 @Suite struct CallbackTests {
-    /// Before, everybody of this machine could read the code and the state for as long as the daemon took to answer.
+    /// In an earlier version, everybody on this machine could read code and state until the daemon answered.
     @Test func `the address is no longer among the arguments when the daemon is called`() async throws {
         let run = try CommandRun()
         defer { run.remove() }
@@ -13,7 +13,7 @@ import Testing
         #expect(listen(listener, 1) == 0)
         let address = "com.example.app:/callback?code=sesame&state=open"
         let callback = try Program("authctl", ["callback", address], environment: run.environment)
-        // All on one thread: authctl waits for its reply for a limited time only.
+        // All on one thread, because authctl waits for its reply only for a limited time.
         let connection = try await onOwnThread {
             let connection = accept(listener, nil, nil)
             var (call, byte): ([UInt8], UInt8) = ([], 0)

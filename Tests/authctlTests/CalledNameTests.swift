@@ -3,9 +3,9 @@ import Testing
 
 @testable import authctl
 
-/// Which name of this program its texts tell people to type.
+/// The name of this program that its texts tell people to type.
 @Suite struct CalledNameTests {
-    /// - Parameter links: a path and the program that it leads to.
+    /// - Parameter links: paths, and the programs that they point to.
     private func surroundings(path: String, links: [String: String]) -> Surroundings {
         Surroundings(
             user: 1000,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs the built `authctl` in a folder of its own.
+/// Runs the built `authctl` in a folder for this test.
 struct CommandRun {
     struct Outcome: Equatable {
         var output: String
@@ -8,10 +8,10 @@ struct CommandRun {
         var status: Int32
     }
 
-    /// Where this test's executable is; `authctl` is built beside it.
+    /// The folder of this test's executable. `authctl` is built into the same folder.
     static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
 
-    /// The folder; the command starts in it.
+    /// The folder in which the command starts.
     let folder: URL
 
     init() throws {
@@ -26,7 +26,7 @@ struct CommandRun {
 
     var socket: String { folder.appendingPathComponent("socket").path }
 
-    /// Nothing of the machine's own: `authctl` is found by its name, and finds its daemon at `socket`.
+    /// The environment, with nothing of the machine's own. `authctl` is in PATH, and finds its daemon at `socket`.
     var environment: [String: String] {
         [
             "PATH": "\(Self.products.path):/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8", "HOME": folder.path,
@@ -38,7 +38,7 @@ struct CommandRun {
     func run(_ command: String, input: String = "") throws -> Outcome {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-        // The limit of every wait: no command here takes a second.
+        // The limit for each wait. No command here takes a second.
         process.arguments = ["60", "/bin/sh", "-c", command]
         process.currentDirectoryURL = folder
         process.environment = environment
@@ -59,10 +59,10 @@ struct CommandRun {
         )
     }
 
-    /// Runs a transcript's command, on a terminal if it wants one.
+    /// Runs the command of a transcript, on a terminal if it has that section.
     func run(_ transcript: Transcript) throws -> Outcome {
         guard let terminal = transcript.terminal else { return try run(transcript.command, input: transcript.input) }
-        // The shell outlives the keys that end the command, to tell its status.
+        // The shell survives the keys that end the command, so that it can report the status.
         let command = "trap : INT QUIT; \(transcript.command)\necho $? > .status"
         let shown = try TerminalRun(columns: terminal.columns).run(command, in: self, terminal.steps)
         let status = try? String(contentsOf: folder.appendingPathComponent(".status"), encoding: .utf8)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import authctl
 
-/// The completion scripts in the shells that they are for.
+/// The completion scripts, in their shells.
 @Suite struct CompletionTests {
     private static let listing = [
         StubDaemon.Exchange(
@@ -20,7 +20,7 @@ import Testing
         ),
     ]
 
-    /// What a terminal shows on which `authctl token wo`, a tabulator and a line break were typed.
+    /// The terminal after `authctl token wo`, a tab and a line break were typed.
     private func complete(_ shell: String, _ start: String) throws -> String {
         let run = try CommandRun()
         defer { run.remove() }
@@ -33,7 +33,7 @@ import Testing
         return shown
     }
 
-    /// What is completed is run too: how a shell draws it is the shell's own affair.
+    /// The completed line is also run. How a shell draws it is not tested.
     private static let typing = [
         TerminalRun.Step.typing("authctl token wo\t", at: "READY"), .typing("\n", at: "place"),
         .typing("exit\n", at: "at-1"),

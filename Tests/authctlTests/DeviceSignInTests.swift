@@ -4,7 +4,7 @@ import Testing
 
 @testable import authctl
 
-/// Signing in by a code on another device, as a small terminal shows it.
+/// Signing in with a code on another device, on a small terminal.
 @Suite struct DeviceSignInTests {
     private static let call = StubDaemon.Exchange(
         call: #"{"method":"io.authrefresh.StartSignIn","parameters":{"account":"work","flow":"device"},"more":true}"#,
@@ -22,7 +22,7 @@ import Testing
         toFollower: [#"{"error":"io.authrefresh.SignInCancelled","parameters":{"account":"work","by":"user"}}"#]
     )
 
-    /// What the terminal shows while it waits.
+    /// The text on the terminal during the wait.
     private func shown(columns: UInt16, rows: UInt16) throws -> String {
         let run = try CommandRun()
         defer { run.remove() }
@@ -48,7 +48,7 @@ import Testing
     func `the address and the code stay visible`(columns: UInt16, rows: UInt16) throws {
         let text = try shown(columns: columns, rows: rows)
         let style = TerminalStyle(width: Int(columns))
-        // Whatever scrolls has more lines than there are, that of the cursor among them.
+        // A text that scrolls has more lines than the terminal, including the line of the cursor.
         #expect(style.lineCount(of: text + "\n") < Int(rows))
         #expect(text.contains("\n  https://login.example.org/device\n"))
         #expect(text.contains("\n  code: WDJB-MJHT\n"))

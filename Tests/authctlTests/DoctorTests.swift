@@ -5,7 +5,7 @@ import Testing
 
 @testable import authctl
 
-/// What `authctl doctor` finds by itself, and how it shows findings.
+/// What `authctl doctor` finds by itself, and how it shows the findings.
 @Suite struct DoctorTests {
     private static let folder = Surroundings.File(owner: 1000, mode: 0o700, kind: .folder)
     private static let program = Surroundings.File(owner: 0, mode: 0o755, kind: .regular)
@@ -70,7 +70,7 @@ import Testing
         let other = session(surroundings).last
         #expect(other?.level == "warning")
         #expect(other?.text == "a shell finds another authctl, '/snap/bin/authctl'; this one is '/usr/bin/authctl'")
-        // An alternative, or a link from a folder that is in PATH.
+        // A link managed by update-alternatives, or another link in a folder of PATH.
         surroundings.target = { $0 == "/snap/bin/authctl" ? "/usr/bin/authctl" : $0 }
         #expect(session(surroundings).last?.text == "a shell finds '/snap/bin/authctl'")
     }

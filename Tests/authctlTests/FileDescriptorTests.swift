@@ -12,7 +12,7 @@ import Testing
         let (reading, writing) = (ends[0], ends[1])
         defer { close(reading) }
         _ = fcntl(writing, F_SETFL, O_NONBLOCK)
-        // More than a socket holds.
+        // More than a socket buffers.
         let text = String(repeating: "0123456789abcdef", count: 64 << 10)
         async let failure = onOwnThread {
             defer { close(writing) }

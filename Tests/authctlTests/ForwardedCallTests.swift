@@ -3,7 +3,7 @@ import Testing
 
 @testable import authctl
 
-/// What a forwarded socket lets through to the daemon: calls for the accounts `work` and `K`, and of hostile calls none.
+/// The calls that a forwarded socket passes to the daemon: those for the accounts `work` and `K`, and no hostile ones.
 @Suite struct ForwardedCallTests {
     private typealias Verdict = ForwardedCallFilter.Verdict
 
@@ -47,7 +47,7 @@ import Testing
             judge(#"{"m\u0065thod":"io.authrefresh.\u0041cquireToken","parameters":\#(parameters)}"#)
                 == .pass(ForwardedCall(method: .acquireToken, account: "work", parameters: parameters))
         )
-        // What is not forwarded cannot be written so that it passes.
+        // No spelling of a call that is not forwarded lets it pass.
         let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"%"}}"#
         for name in [#"\u0068ome"#, "home", "Work", "work ", "work\\u0000", "", "wo\u{200B}rk", #"w\/ork"#] {
             expectRefusal(call.replacing("%", with: name), NoSuchAccountError.name, ends: false)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `a name that only looks like an account's is a different one`() {
-        // The Kelvin sign, which to Swift is the same character as K.
+        // The Kelvin sign, which Swift regards as the same character as K.
         #expect("\u{212A}" == "K")
         for sign in ["\u{212A}", #"\u212a"#] {
             expectRefusal(

@@ -2,7 +2,7 @@ import AuthRefreshInterface
 import Foundation
 import Testing
 
-/// The documentation's page about JSON, read as data.
+/// The documentation page about JSON, read as data.
 struct JSONDocument {
     struct Field {
         let name: String
@@ -11,7 +11,7 @@ struct JSONDocument {
     }
 
     let text: String
-    /// By heading, a command or `error`; and the types of the interface by their names.
+    /// The objects by heading (a command or `error`), and the types of the interface by name.
     let objects: [String: [Field]]
 
     init() throws {
@@ -36,13 +36,13 @@ struct JSONDocument {
         self.objects = objects
     }
 
-    /// The types of the interface, and the replies of its methods by the methods' names.
+    /// The types of the interface by name, and the replies of its methods by method name.
     private static var interfaceTypes: [String: [Field]] {
         var types: [String: [Field]] = [:]
         var name = ""
         for line in Interface.text.split(separator: "\n") {
             if let opening = line.firstMatch(of: /^(?:type|method|error) (\w+) ?\(/) { name = String(opening.1) }
-            // What a method is called with is not part of its reply.
+            // The parameters of a method are not part of its reply.
             if line.hasPrefix(") -> (") { types[name] = [] }
             if let field = line.wholeMatch(of: /\ \ (\w+): (\??)(.*?),?/) {
                 types[name, default: []].append(
@@ -53,7 +53,7 @@ struct JSONDocument {
         return types
     }
 
-    /// Records an issue for each difference between a value and what the page says of it.
+    /// Records an issue for each difference between a value and the page's description of it.
     func check(_ value: Any, _ type: String, _ place: String) throws {
         let comment = Comment(rawValue: "\(place): \(type)")
         switch type {
@@ -76,7 +76,7 @@ struct JSONDocument {
 
     private func checkObject(_ object: [String: Any], _ type: String, _ place: String) throws {
         let fields = try #require(objects[type], "the page has no section '\(type)', which \(place) needs")
-        // Each instant stands there twice, as the page says at its beginning.
+        // Each point in time occurs twice, as the page says at its beginning.
         let instants = fields.map(\.name).filter { $0.hasSuffix("USec") }
         for name in instants {
             let stamp = (object[name] as? NSNumber).flatMap { Self.stamp($0.int64Value) }
@@ -96,7 +96,7 @@ struct JSONDocument {
         }
     }
 
-    /// What Foundation makes of an instant.
+    /// The stamp for a point in time according to Foundation.
     private static func stamp(_ instant: Int64) -> String? {
         guard (0..<253_402_300_800_000_000).contains(instant) else { return nil }
         let formatter = ISO8601DateFormatter()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import authctl
 
-/// The page "JSON of authctl" is held against what the transcripts show that authctl prints.
+/// Compares the page "JSON of authctl" with the output of authctl in the transcripts.
 @Suite struct JSONDocumentTests {
     /// Read once, and not for each of some 250 cases.
     private static let document = Result { try JSONDocument() }
@@ -23,8 +23,8 @@ import Testing
             guard !below.isEmpty else { return [path.joined(separator: " ")] }
             return below.flatMap { leaves($0, path + [$0.configuration.commandName ?? ""]) }
         }
-        // The agent prints nothing; a restore and what `exec` starts are other programs, which print what they like; git reads lines;
-        // and what comes through ssh is another machine's.
+        // The agent prints nothing. A restore, and the program started by `exec`, are other programs, which may print
+        // anything. git reads lines. Output that comes through ssh is another machine's.
         let others = [
             "authctl agent", "authctl exec", "authctl git-credential", "authctl store restore", "authctl forward",
         ]
@@ -60,7 +60,7 @@ import Testing
 }
 
 extension Transcript {
-    /// The one command whose JSON answer is in `output`; nil if there is none, or something else too.
+    /// The one command with a JSON answer in `output`; nil if there is none, or also other output.
     fileprivate var jsonCommand: String? {
         guard command.contains("--json") || command.contains("--format json"),
             command.matches(of: /authctl\ /).count == 1,

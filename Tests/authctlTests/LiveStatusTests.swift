@@ -61,7 +61,7 @@ import Testing
         #expect(isGivenBack(shown))
     }
 
-    /// The recorded daemon takes a third call for a mistake: what ages is drawn from what is known.
+    /// The recorded daemon would report a third call as a mistake: ages must be updated without a call.
     @Test func `relative times are updated without asking the daemon`() throws {
         let exchange = StubDaemon.Exchange(
             call: Self.subscribe,
@@ -89,11 +89,11 @@ import Testing
         let (shown, problems) = try show([exchange, Self.info, Self.info], steps)
         #expect(problems == [])
         #expect(shown.contains("exit 0"))
-        // From the corner, not below what was there.
+        // From the corner of the screen, not below the previous text.
         #expect(shown.contains("\u{1B}[J\u{1B}[?7h\u{1B}[?7l\u{1B}[H"))
     }
 
-    /// Nineteen accounts on a terminal of 24 lines, the last five signed out.
+    /// Nineteen accounts on a terminal with 24 lines. The last five are signed out.
     private static var many: StubDaemon.Exchange {
         let accounts = (0..<19).map { index in
             let state = index < 14 ? "fresh" : "signed-out"
@@ -153,12 +153,12 @@ import Testing
         #expect(shown.contains("exit 0"))
     }
 
-    /// The second daemon takes the call, and says nothing.
+    /// The second daemon accepts the call and does not answer.
     @Test(arguments: [("q", "exit 0"), ("\u{4}", "exit 0"), ("\u{3}", "exit 130"), ("\u{1C}", "exit 131")])
     func `a key ends it while a restarted daemon does not answer`(key: String, ending: String) throws {
         let (shown, problems) = try show(Self.silentAfterRestart, [.typing(key, at: "does not answer yet")])
         #expect(problems == [])
-        // What was known is still there.
+        // The accounts known before are still shown.
         #expect(shown.matches(of: /1 fresh/).count > 1)
         #expect(shown.contains(ending))
         #expect(isGivenBack(shown))
@@ -186,7 +186,7 @@ import Testing
         #expect(shown.contains("exit 137"))
         let settings = try #require(shown.split(separator: "exit 137").last).split { " ;\r\n".contains($0) }
         for setting in ["icanon", "echo", "isig", "icrnl", "opost"] { #expect(settings.contains { $0 == setting }) }
-        // Neither a hidden cursor nor lines that do not wrap.
+        // The cursor is not hidden, and lines wrap.
         #expect(!shown.contains("\u{1B}[?25l"))
         let cut = shown.ranges(of: "\u{1B}[?7l").count
         #expect(cut == shown.ranges(of: "\u{1B}[?7h").count)

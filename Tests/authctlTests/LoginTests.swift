@@ -72,7 +72,7 @@ import Testing
         #expect(shown.contains("exit 130"))
     }
 
-    /// The attempt is the daemon's: it goes on, and nothing is said here.
+    /// The attempt belongs to the daemon: it continues, and nothing is printed here.
     @Test func `SIGTERM does not end the sign-in, and restores the terminal`() throws {
         let run = try CommandRun()
         defer { run.remove() }
@@ -133,7 +133,7 @@ import Testing
         #expect(!shown.contains("secret"))
     }
 
-    /// A terminal's own lines end after 4095 bytes.
+    /// A terminal's line discipline cuts lines after 4095 bytes.
     @Test func `a long address is read completely`() throws {
         let address = "http://127.0.0.1:4711/?state=s&code=" + String(repeating: "0123456789", count: 800)
         let start = StubDaemon.Exchange(call: Self.start("browser"), replies: [Self.started("browser")])

@@ -17,7 +17,7 @@ import Testing
         return names.map { root.appendingPathComponent("etc/" + $0).path }.joined(separator: " ")
     }
 
-    /// What the command prints in a folder with all pages in `pages`.
+    /// The output of the command in a folder with all pages in `pages`.
     private func run(_ command: String) throws -> CommandRun.Outcome {
         let run = try CommandRun()
         defer { run.remove() }

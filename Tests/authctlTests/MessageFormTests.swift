@@ -4,7 +4,8 @@ import Testing
 
 @testable import authctl
 
-/// Holds every text of `Messages` to the form: what failed, on what, why; then what to do, with a command that parses.
+/// Compares each text of `Messages` with the required form: what failed, on what, why; then what to do, with a command
+/// that parses.
 @Suite struct MessageFormTests {
     private struct Row {
         let place: String
@@ -12,10 +13,10 @@ import Testing
         var hints: [String] = []
     }
 
-    /// A line and its beginning, `authctl: error: `, on two rows of a terminal of 80 columns.
+    /// A line with its beginning, `authctl: error: `, fits into two rows of a terminal with 80 columns.
     private static let longestMessage = 160 - "authctl: error: ".count
 
-    /// Docker compares this message with its own words, so nothing follows them.
+    /// Docker compares this message with its own text, so nothing may follow it.
     private static let withoutHint: Set<WrongUse> = [.noDockerCredentials, .noDockerServer]
 
     private static let errors: [Row] = {
@@ -92,7 +93,7 @@ import Testing
                 do {
                     _ = try AuthctlCommand.parseAsRoot(arguments)
                 } catch {
-                    // Help that is asked for is thrown, too.
+                    // Help that was asked for is thrown, too.
                     let isHelp = AuthctlCommand.exitCode(for: error) == .success
                     #expect(isHelp, "\(place): \(words.joined(separator: " "))")
                 }

@@ -1,6 +1,6 @@
 @testable import authctl
 
-/// One value of each message. The switches do not compile once a message is missing here; the tests count the lists.
+/// One value of each message. The switches do not compile if a message is missing here; the tests count the lists.
 enum Samples {
     static let wrongUses: [WrongUse] = [
         .parser(message: "missing argument", hint: "see 'authctl account --help'"), .socketWithoutPath,
@@ -19,7 +19,7 @@ enum Samples {
         .unknownProvider(name: "x", nearest: nil, known: []), .noScopes(purpose: "mail", provider: "x", known: ""),
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: WrongUse) -> String {
         switch message {
         case .parser: "parser"
@@ -78,7 +78,7 @@ enum Samples {
             .unknownGoogleTokenType(asked: "work", known: "work"),
         ] + flaws.map(UnusableDocument.toolInput)
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: UnusableDocument) -> String {
         switch message {
         case .otherClient: "otherClient"
@@ -114,7 +114,7 @@ enum Samples {
         .allOrSomeAccounts, .yesNeedsAll, .noOpenNeedsEndSession,
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: WrongOption) -> String {
         switch message {
         case .blankValues: "blankValues"
@@ -156,7 +156,7 @@ enum Samples {
         .notOneAddress,
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: ToolInputFlaw) -> String {
         switch message {
         case .unreadable: "unreadable"

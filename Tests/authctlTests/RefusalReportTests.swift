@@ -5,7 +5,7 @@ import Testing
 @testable import authctl
 
 @Suite struct RefusalReportTests {
-    /// Each error of the interface with every optional field left out, and the exit status it must have.
+    /// Each error of the interface without its optional fields, and the expected exit status.
     static let rows: [(name: String, parameters: String, status: CommandLineProgram.ExitStatus)] = [
         (NoSuchAccountError.name, #"{"account":"a"}"#, .noSuchAccount),
         (AccountExistsError.name, #"{"account":"a"}"#, .usage),

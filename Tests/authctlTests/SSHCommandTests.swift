@@ -44,7 +44,7 @@ import Testing
         #expect(paths.allSatisfy { $0.wholeMatch(of: /\/tmp\/authctl-[0-9a-f]{32}/) != nil })
     }
 
-    /// What sshd does with the last word: it is given to the login shell.
+    /// Runs the last argument in the login shell, as sshd does.
     private func runThere(
         _ command: String?,
         loginShell: String = "/bin/sh",
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func `signals to the remote command do not leave the socket behind`() throws {
-        // To the whole group, as a terminal that hangs up does it.
+        // The signal goes to the whole group, as when a terminal hangs up.
         let (outcome, isGone) = try runThere("trap 'echo hung up; exit 3' HUP; kill -HUP 0; sleep 60")
         #expect(outcome.output.contains("hung up\n"))
         #expect(isGone)
@@ -108,7 +108,7 @@ import Testing
         host: String
     ) {
         #expect(throws: (any Error).self) { try AuthctlCommand.parseAsRoot(["forward", host, "work"]) }
-        // Even where the parser would let it pass.
+        // Even if the parser would accept it.
         let command = ForwardCommand.self
         #expect(throws: (any Error).self) { try command.parse([host]) }
     }
@@ -121,7 +121,7 @@ import Testing
         #expect(parsed.accounts == ["a", "b"])
         #expect(parsed.command == "run -x -- y z")
         #expect(parsed.sshOption == ["Port=1"])
-        // What is not there is no command, nor is what belongs to another command.
+        // A missing word is no command, and neither is one that belongs to another command.
         let empty = ForwardCommand.adoptCommand(["forward", "host", "a", "--"])
         #expect(throws: (any Error).self) { try AuthctlCommand.parseAsRoot(empty) }
         #expect(ForwardCommand.adoptCommand(["token", "--", "x"]) == ["token", "--", "x"])

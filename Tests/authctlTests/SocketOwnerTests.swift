@@ -4,9 +4,9 @@ import Testing
 
 @testable import authctl
 
-/// Who listens where `authctl` asks.
+/// Who listens at the socket that `authctl` calls.
 @Suite struct SocketOwnerTests {
-    /// The kernel notes who began to listen; only root can be somebody else for a moment.
+    /// The kernel records who began to listen. Only root can be another user for a moment.
     private static let other = """
         perl -MSocket -e '
             socket(S, AF_UNIX, SOCK_STREAM, 0) and bind(S, pack_sockaddr_un("other")) or die;

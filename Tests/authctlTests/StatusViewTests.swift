@@ -6,14 +6,14 @@ import TextEncodings
 
 @testable import authctl
 
-/// `authctl status` on terminals that are too small for all of it.
+/// `authctl status` on terminals that are too small for all accounts.
 @Suite struct StatusViewTests {
     private static let ended = #"""
         "state":"interaction-required","reason":"grantEnded","generation":1,"failures":0,
         "hint":"authctl account import work-with-a-long-name --refresh-token-file FILE"
         """#
 
-    /// `count` fresh accounts, and one that needs its user, at the end.
+    /// `count` fresh accounts, followed by accounts that need their user.
     private func view(fresh count: Int, needy: Int = 1) throws -> StatusView {
         let fresh = (0..<count).map {
             #"{"account":"a\#($0)","state":"fresh","issuer":"https://a-long-host.example.org","generation":1,"failures":0}"#
@@ -30,7 +30,7 @@ import TextEncodings
         view.screen(TerminalStyle(width: width)).page(height: height, offset: offset)
     }
 
-    /// What a screen of 24 lines has above its footer.
+    /// The text above the footer on a screen of 24 lines.
     @Test func `of nineteen accounts, the five signed-out ones come first, and all are visible`() throws {
         let fresh = (0..<14).map {
             #"{"account":"a\#($0)","state":"fresh","issuer":"https://as.example","generation":1,"failures":0}"#
@@ -124,7 +124,7 @@ import TextEncodings
     }
 }
 
-/// Columns are what the C library says.
+/// The width of characters must agree with the C library.
 @Suite struct TerminalWidthTests {
     @Test(arguments: [
         "plain", "Zoë", "Zoe\u{308}", "漢字", "한국어", "ｆｕｌｌ", "ﾊﾝｶｸ", "🙂", "日本 e\u{301}", "Ж", "עברית", "ไทย", "→", "…",
@@ -138,7 +138,7 @@ import TextEncodings
             unsafe uselocale(before)
             unsafe freelocale(locale)
         }
-        // Swift does not import it.
+        // Swift does not import the function.
         let symbol = unsafe dlsym(nil, "wcwidth")
         guard unsafe locale != nil, let symbol = unsafe symbol else {
             Issue.record("the C library has no wcwidth, or not its locale C.UTF-8")

@@ -2,20 +2,20 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Plays recorded replies over a Unix socket; connections may overlap, the calls come in the order recorded.
+/// Plays recorded replies over a Unix socket. Connections may overlap; the calls must come in the recorded order.
 final class StubDaemon: Sendable {
-    /// A call that must come, and what follows.
+    /// An expected call and the reaction to it.
     struct Exchange: Sendable {
         struct LineError: Error {
             let line: String
         }
 
-        /// The message without its NUL.
+        /// The message, without its NUL.
         var call: String
         var replies: [String] = []
-        /// What goes to whoever called with `more` last.
+        /// Replies to the last caller with `more`.
         var toFollower: [String] = []
-        /// Close the connection after the replies.
+        /// Whether to close the connection after the replies.
         var closes = false
 
         static func parse(_ lines: [Substring]) throws -> [Exchange] {
@@ -63,7 +63,7 @@ final class StubDaemon: Sendable {
         startThread { $0.serve() }
     }
 
-    /// Stops, and tells what did not go as recorded.
+    /// Stops, and returns what differed from the recording.
     func finish() -> [String] {
         // On Linux this ends a waiting accept.
         shutdown(listener, Int32(SHUT_RDWR))
@@ -72,7 +72,7 @@ final class StubDaemon: Sendable {
         return state.withLock { $0.problems + $0.rest.map { "a call did not come: \($0.call)" } }
     }
 
-    /// A thread of its own for all that blocks: the pool of Dispatch grows too slowly for a dozen daemons.
+    /// Starts a thread for code that blocks. Dispatch's pool grows too slowly for a dozen daemons.
     private func startThread(_ body: @escaping @Sendable (StubDaemon) -> Void) {
         threads.enter()
         Thread {
@@ -92,7 +92,7 @@ final class StubDaemon: Sendable {
         }
     }
 
-    /// Whether the connection stays open.
+    /// Answers a call. Returns whether the connection stays open.
     private func answer(_ call: String, on connection: Int32) -> Bool {
         let exchange = state.withLock { state -> Exchange? in
             guard let next = state.rest.popFirst(), next.call == call else {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TerminalQRCodeTests {
     private static let text = "https://login.example.org/device?user_code=WDJB-MJHT"
 
-    /// The modules that lines of block characters show, two rows in each line.
+    /// The modules in lines of block characters. Each line shows two rows.
     private func ink(_ lines: [Substring]) -> [[Bool]] {
         lines.flatMap { line in
             [line.map { "\u{2588}\u{2580}".contains($0) }, line.map { "\u{2588}\u{2584}".contains($0) }]
@@ -44,7 +44,7 @@ import Testing
         #expect(code.text(TerminalStyle(width: columns - 1), lines: lines + 1) == nil)
         #expect(code.text(TerminalStyle(width: columns), lines: lines) == nil)
         #expect(code.text(TerminalStyle(width: 80, charset: .ascii), lines: 24) == nil)
-        // No terminal.
+        // Without a terminal.
         #expect(code.text(TerminalStyle(), lines: nil) == nil)
         #expect(TerminalQRCode(String(repeating: "x", count: QRCode.bytesMax + 1)) == nil)
     }

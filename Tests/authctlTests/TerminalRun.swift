@@ -1,11 +1,11 @@
 import Foundation
 
-/// Runs a command on a pseudo-terminal of its own.
+/// Runs a command on a pseudo-terminal.
 struct TerminalRun {
     private let master: Int32
     private let slave: Int32
 
-    /// What is done when something has been shown since the step before.
+    /// What to do after something has been shown since the previous step.
     struct Step: Sendable {
         let prompt: String
         let action: @Sendable (TerminalRun) throws -> Void
@@ -17,7 +17,7 @@ struct TerminalRun {
             }
         }
 
-        /// Makes the terminal another size; whoever runs on it is told by SIGWINCH.
+        /// Changes the terminal's size. Programs on it get SIGWINCH.
         static func resizing(columns: UInt16, at prompt: String) -> Step {
             Step(prompt: prompt) { $0.resize(columns: columns) }
         }
@@ -27,7 +27,7 @@ struct TerminalRun {
         var ends: (master: Int32, slave: Int32) = (-1, -1)
         guard unsafe openpty(&ends.master, &ends.slave, nil, nil, nil) == 0 else { throw POSIXError(.ENODEV) }
         (master, slave) = ends
-        // A command that inherits the master would keep its own terminal alive.
+        // If a command inherited the master, it would keep its own terminal alive.
         for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         resize(columns: columns, rows: rows)
     }
@@ -37,11 +37,11 @@ struct TerminalRun {
         _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    /// All that the terminal shows until the command has ended.
+    /// Everything that the terminal shows until the command has ended.
     func run(_ command: String, in run: CommandRun, _ steps: [Step]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-        // setsid makes the terminal the one that /dev/tty means.
+        // setsid makes the terminal the command's /dev/tty.
         process.arguments = ["--foreground", "60", "setsid", "--ctty", "--wait", "/bin/sh", "-c", command]
         process.currentDirectoryURL = run.folder
         process.environment = run.environment
@@ -50,7 +50,7 @@ struct TerminalRun {
         process.standardOutput = handle
         process.standardError = handle
         try startTakingSignals(process)
-        // With our end closed, reading ends when the command's last process has.
+        // With our end closed, reading ends when the last process of the command has ended.
         close(slave)
 
         var shown = ""
@@ -66,13 +66,13 @@ struct TerminalRun {
                 try step.action(self)
             }
         }
-        // Whoever still waits for a key loses the terminal, and ends by SIGHUP.
+        // A program that still waits for a key loses the terminal, and ends by SIGHUP.
         close(master)
         process.waitUntilExit()
         return shown
     }
 
-    /// Whether something has come, or the end, before the limit of every wait.
+    /// Whether output or the end has come within the usual time limit.
     private var hasOutput: Bool {
         var interest = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         while true {
@@ -83,7 +83,8 @@ struct TerminalRun {
 
     /// Starts `process` with no signal blocked.
     ///
-    /// Tests run on threads that may block signals, and a child inherits its thread's mask: Ctrl-C would wait for ever.
+    /// Tests run on threads that may block signals, and a child inherits the mask of its thread. Ctrl-C would then have
+    /// no effect.
     private func startTakingSignals(_ process: Process) throws {
         var none = sigset_t()
         var previous = sigset_t()

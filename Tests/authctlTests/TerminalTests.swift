@@ -50,7 +50,7 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
-    /// A terminal's own lines end after 4095 bytes.
+    /// A terminal's line discipline cuts lines after 4095 bytes.
     @Test(arguments: [4095, 4096, 20_000]) func `a long token is read completely`(length: Int) throws {
         let token = String(repeating: "0123456789", count: length / 10 + 1).prefix(length) + "end"
         let (shown, problems) = try show(
@@ -72,7 +72,8 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
-    /// Backspace takes back one character, whatever its bytes, Ctrl-U and Ctrl-W all; Ctrl-D ends what is not empty.
+    /// Backspace erases one character, however many bytes it has; Ctrl-U and Ctrl-W erase everything; Ctrl-D ends input
+    /// that is not empty.
     @Test(arguments: ["rt-typo\u{7F}ed\n", "rt-typü\u{8}ed\r", "wrong\u{15}rt-typed\n", "\u{7F}\u{17}rt-typed\u{4}"])
     func `a typing error can be corrected`(keys: String) throws {
         let (shown, problems) = try show(Self.importing, typing: keys, exchanges: [Self.taking("rt-typed")])

@@ -3,9 +3,9 @@ import Testing
 
 @testable import authctl
 
-/// `authctl token` is read in two ways; both must agree.
+/// The arguments of `authctl token` are read in two ways. Both must agree.
 @Suite struct TokenArgumentsTests {
-    /// What mail clients and scripts type: all of it must take the short way.
+    /// The arguments of mail clients and scripts. All of them must be accepted by the short way.
     static let usual: [[String]] = [
         ["token", "work"],
         ["token", "work", "--force"],

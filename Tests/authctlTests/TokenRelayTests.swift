@@ -5,14 +5,14 @@ import VarlinkClient
 
 @testable import authctl
 
-/// The relay alone, turned by hand, between callers and a daemon that are sockets of the test.
+/// The relay alone. The test runs its turns by hand, between callers and a daemon that are sockets of the test.
 @Suite struct TokenRelayTests {
     private static let acquire =
         #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0"
 
     private final class Stage {
         let folder: TemporaryFolder
-        /// Where the relay's callers and the daemon's connect.
+        /// The sockets for the relay's callers and for the daemon.
         let (callers, daemon): (ForwardSocket, ForwardSocket)
         let relay: TokenRelay
 
@@ -27,7 +27,7 @@ import VarlinkClient
             relay = TokenRelay(listener: callers.descriptor, accounts: ["work"], connect: connect)
         }
 
-        /// Lets the relay do what there is to do.
+        /// Lets the relay do all pending work.
         func turn() {
             var ready = relay.interests
             while unsafe poll(&ready, nfds_t(ready.count), 0) > 0 {
@@ -36,7 +36,7 @@ import VarlinkClient
             }
         }
 
-        /// What the daemon gets for a call, and a connection to answer on.
+        /// Accepts the connection for a call at the daemon's socket.
         func accept() throws -> Int32 {
             let descriptor = Glibc.accept(daemon.descriptor, nil, nil)
             guard descriptor >= 0 else { throw TestFault.system("accept", errno: errno) }
@@ -66,11 +66,11 @@ import VarlinkClient
         #expect(write("{\"parameters\":{\"accessToken\":\"t\"}}\0", to: daemon) > 0)
         stage.turn()
         #expect(try caller.receive() == #"{"parameters":{"accessToken":"t"}}"#)
-        // The connection was for this call.
+        // The connection was only for this call.
         #expect(read(daemon) == "")
     }
 
-    /// No daemon of ours says as much.
+    /// Our daemon never sends as much.
     @Test func `an endless reply ends the connection`() throws {
         let stage = try Stage()
         let caller = try RawConnection(stage.callers.path)
@@ -100,7 +100,7 @@ import VarlinkClient
         close(daemon)
         stage.turn()
         #expect(try caller.receive() == "")
-        // Nothing is left to be watched but the listening socket.
+        // Only the listening socket is still watched.
         #expect(stage.relay.interests.count == 1)
     }
 
@@ -119,7 +119,7 @@ import VarlinkClient
         #expect(stage.relay.interests.count == 1)
     }
 
-    /// `forwardedClientsMax`, all of them with a call that the daemon has not answered yet.
+    /// `forwardedClientsMax` callers, each with a call that the daemon has not answered yet.
     @Test func `one client too many waits until another is answered`() throws {
         let stage = try Stage()
         let most = ForwardingLimits().forwardedClientsMax
@@ -135,7 +135,7 @@ import VarlinkClient
         #expect(write("{}\0", to: daemon) > 0)
         stage.turn()
         #expect(try callers[0].receive() == #"{"parameters":{}}"#)
-        // The one that was answered wants nothing, and has made room.
+        // The caller that was answered has left, and made room.
         #expect(try callers[0].receive() == "")
         for _ in 1..<most { close(try stage.accept()) }
         let last = try stage.accept()

@@ -1,18 +1,20 @@
 import Foundation
 import Testing
 
-/// A recorded run of `authctl`: what the daemon says, the command, and all that must come out.
+/// A recorded run of `authctl`: what the daemon answers, the command, and the expected output.
 ///
-/// The files under `Transcripts` have sections, each begun by a line `-- name --`:
+/// The files in `Transcripts` have sections. Each begins with a line `-- name --`:
 ///
-/// - `daemon`: `> METHOD [more] PARAMETERS` is a call that must come, `< REPLY` what it is answered with, `^ REPLY` what
-///   the last call with `more` is told after that, `! close` ends the connection. `@now+60` becomes that instant in µs. Without this section nothing listens at the socket.
+/// - `daemon`: `> METHOD [more] PARAMETERS` is an expected call, `< REPLY` its reply, `^ REPLY` a later reply to the
+///   last call with `more`. `! close` ends the connection. `@now+60` becomes that time in µs. Without this section
+///   nothing listens at the socket.
 /// - `file NAME MODE`: a file in the command's folder.
 /// - `command`: for `/bin/sh`. `stdin`, `stdout`, `stderr`: text; missing means empty. `status`: the exit status.
-/// - `terminal COLUMNS`: the command runs on a terminal of that width, and all that is shown there is `stdout`. Each line of
-///   this section is `PROMPT => KEYS`: what is typed when the prompt has been shown; `^C` is Ctrl-C, `^D` is Ctrl-D, `^M` is Enter.
+/// - `terminal COLUMNS`: the command runs on a terminal of that width, and `stdout` is everything shown there. Each
+///   line of this section is `PROMPT => KEYS`: the keys to type after the prompt was shown. `^C` is Ctrl-C, `^D` is
+///   Ctrl-D, `^M` is Enter.
 ///
-/// In the output, `<time>` and `<stamp>` stand for any local time, `<socket>` for the socket's path.
+/// In the output, `<time>` and `<stamp>` match any local time, and `<socket>` the socket's path.
 struct Transcript: CustomTestStringConvertible, Sendable {
     struct SectionError: Error {
         let transcript: String
@@ -33,7 +35,7 @@ struct Transcript: CustomTestStringConvertible, Sendable {
     var output = ""
     var errors = ""
     var status: Int32 = 0
-    /// What is typed on a terminal of how many columns; nil for none.
+    /// The width of the terminal and the keys typed on it; nil for no terminal.
     var terminal: (columns: UInt16, steps: [TerminalRun.Step])?
 
     var testDescription: String { name }
@@ -79,7 +81,7 @@ struct Transcript: CustomTestStringConvertible, Sendable {
     }
 
     private mutating func take(_ title: [String], _ lines: [Substring]) throws {
-        // The line before the next title ends with the section's last line break, so that files read well.
+        // The empty line before the next title is not part of the section; it makes the files easier to read.
         let text = lines.joined(separator: "\n") + (lines.last?.isEmpty ?? true ? "" : "\n")
         switch title.first {
         case nil: break

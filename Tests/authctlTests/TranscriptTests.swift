@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    /// What a transcript of a terminal shows is what a person sees there, the echo of typed keys included.
+    /// The text without what differs between runs. The transcript of a terminal shows what a person sees there,
+    /// including the echo of typed keys.
     private func normalised(_ text: String, _ run: CommandRun) -> String {
         text.replacing(run.socket, with: "<socket>")
             .replacing(/http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]+-[0-9a-f]+/, with: "<detour>")

@@ -21,9 +21,9 @@ struct AskingPaceTests {
                         _ = coordinator.wait(for: purpose, of: account, after: event) { outcomes.append($0) }
                     }
                 }
-                // A report that comes too soon to replace anything ends nobody's wait.
+                // A report that comes too soon to replace the token ends no caller's wait.
                 await rig.inside { $0.submit(.accessTokenRejected(issuedAt: nil), for: account) }
-                // Behind the turn that has decided on them.
+                // After the turn that has decided about them.
                 #expect(await rig.inside { $0.scheduler.requests.isEmpty })
                 await rig.pass(AskingPace.interval)
                 try await outcomes.first("the last outcome", from: 19) { _ in true }
@@ -51,7 +51,7 @@ struct AskingPaceTests {
             await rig.pass(IssuerGate.patience)
             #expect(await outcome.snapshot?.state.generation == Generation(2))
             #expect(await rig.inside { $0.scheduler.requests.count } == 8)
-            // The end would wait for their answers.
+            // The shutdown would wait for their answers.
             await rig.inside { $0.scheduler.requests.giveUpAnswers { _ in true } }
             await rig.stop()
         }
@@ -68,7 +68,7 @@ struct AskingPaceTests {
                 #expect(await rig.waitForToken(of: throttled).snapshot?.shown == .retrying)
             }
             let third = try await rig.add("third", url, try await issuer.issueGrant(clientID: "app"))
-            // Behind the turn in which it was due.
+            // After the turn in which it was due.
             #expect(await rig.inside { $0.scheduler.requests.isEmpty })
             await rig.pass(.seconds(30))
             #expect(await rig.waitForToken(of: third).snapshot?.shown == .fresh)

@@ -22,16 +22,16 @@ struct BlockingWorkTests {
         async let first = work.value("hung", hang)
         #expect(await work.value("well") { 7 } == 7)
         #expect(await first == nil)
-        // Others are told at once, and take no thread.
+        // Further callers get the result at once, and use no thread.
         for _ in 0..<100 { #expect(await work.value("hung", hang) == nil) }
         #expect(begun.withLock(\.self) == 1)
         #expect(await work.value("well") { 8 } == 8)
-        // No more threads than there may be.
+        // Not more threads than allowed.
         for number in 1..<CallerLimits.lookUpsMax { work.run("hung \(number)", hang) { _ in } }
         #expect(await work.value("well") { 9 } == nil)
         #expect(begun.withLock(\.self) == CallerLimits.lookUpsMax)
         for _ in 0..<CallerLimits.lookUpsMax { mount.signal() }
-        // What no longer hangs is done again.
+        // Work that no longer hangs is done again.
         while await work.value("hung", { 1 }) != 1 { await Task.yield() }
         #expect(await work.value("well") { 10 } == 10)
     }

@@ -15,7 +15,7 @@ struct CallQueueTests {
         #expect(queue.next() == "b2")
         for number in 3...100 { #expect(queue.next() == "a\(number)") }
         #expect(queue.next() == nil)
-        // Nobody serves it any more.
+        // Its place is free, because nobody serves it any more.
         #expect(queue.add("c1", of: 3))
     }
 }

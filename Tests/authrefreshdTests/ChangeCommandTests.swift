@@ -5,7 +5,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// The command that is run for changes: what it is told, and how many run at once.
+/// The command that is run after changes: its environment, and how many run at once.
 struct ChangeCommandTests {
     private let command = ChangeCommand(words: ["/bin/tell", "$HOME"], timeLimit: .seconds(10))
 

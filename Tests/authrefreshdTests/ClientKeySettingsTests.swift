@@ -7,10 +7,10 @@ import Varlink
 
 @testable import authrefreshd
 
-/// Accounts whose client has a key, or whose tokens are bound to one.
+/// Accounts whose client has a key, or whose tokens are bound to a key.
 struct ClientKeySettingsTests {
     private let reader = SettingsReader(profiles: ProviderProfiles())
-    /// RFC 7515 appendix A.3.1.
+    /// The key from RFC 7515 appendix A.3.1.
     private static let key = #"""
         {"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
         "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","d":"jpsQnnGQmL-YBIffH1136cspYG6-0iY7X1fCE9-E9LI"}

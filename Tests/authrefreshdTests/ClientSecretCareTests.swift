@@ -9,14 +9,14 @@ import Testing
 
 @testable import authrefreshd
 
-/// Client secrets that end, and what their servers have made of them.
+/// Client secrets that expire, and their renewal by the servers.
 struct ClientSecretCareTests {
     private static let management = RegistrationManagement(
         uri: "http://127.0.0.1:9/register/app",
         accessToken: Secret("t1")
     )
 
-    /// A registration whose secret ends within the hour.
+    /// A registration whose secret expires within the hour.
     private static func registration(secret: String, isManaged: Bool = true) throws -> ClientRegistration {
         let now = try Timebase.system().now().wall
         return ClientRegistration(
@@ -47,7 +47,7 @@ struct ClientSecretCareTests {
             .account
     }
 
-    /// What the server has made of `registration`: another secret, another token, a later end.
+    /// `registration` after the server renewed it: another secret, another token, a later expiry.
     private static func renewed(_ registration: ClientRegistration) -> ClientRegistration {
         var renewed = registration
         renewed.clientSecret = Secret("s2")
@@ -64,7 +64,7 @@ struct ClientSecretCareTests {
         return ClientSecretRenewal(account: account.id, management: management, asking: asking)
     }
 
-    /// Has a renewal of `account` bring what cannot be stored, because the store's file is elsewhere.
+    /// Makes a renewal of `account` whose result cannot be stored, because the store's file was moved.
     private static func keepWithoutStore(_ account: Account, in rig: CoordinatorRig) async -> Bool {
         await rig.inside { coordinator in
             _ = unsafe rename(coordinator.store.path, coordinator.store.path + ".away")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// Clocks that are set, or have lost the time, under a coordinator that nobody tells.
+/// Clocks that are set or have lost the time, without the coordinator being told.
 struct ClockTests {
     @Test func `a clock that is set back is noticed in the next turn, and delays nothing`() async throws {
         try await withFreshAccount { rig, issuer, _ in
@@ -36,7 +36,7 @@ struct ClockTests {
 
     @Test func `a misconfiguration caused by a wrong clock is retried when the clock is set`() async throws {
         try await withFreshAccount { rig, issuer, _ in
-            // A server's certificate that is not trusted has the same effect.
+            // An untrusted certificate of the server has the same effect.
             try await issuer.script(.answer(CannedAnswer(status: 404, headers: [:], body: "")))
             let failed = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
@@ -103,7 +103,7 @@ struct ClockTests {
                 HostChanges.take(.sleepBegins, on: coordinator)
                 _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
             }
-            // Behind the turns that have decided on it.
+            // After the turns that have decided about it.
             for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.requests.isEmpty }) }
             if isWakingTold {
                 await rig.inside { HostChanges.take(.resumed, on: $0) }

@@ -6,7 +6,7 @@ import Testing
 @testable import authrefreshd
 
 struct ConfirmationsTests {
-    /// What somebody was told, in order.
+    /// The messages that somebody received, in order.
     private final class Heard<Word: Sendable>: Sendable {
         private let list = Mutex<[Word]>([])
         var words: [Word] { list.withLock(\.self) }

@@ -10,10 +10,10 @@ import TestSupport
 
 @testable import authrefreshd
 
-/// A coordinator with a real store and a real client, whose clock a test moves.
+/// A coordinator with a real store and a real client, and a clock that the test moves.
 final class CoordinatorRig: Sendable {
     let coordinator: RefreshCoordinator
-    /// What was logged: message and fields, one line each.
+    /// The log: message and fields, one line each.
     let log = EventLog<String>()
     private let folder: TemporaryFolder
     private let client: OAuthClient
@@ -40,7 +40,8 @@ final class CoordinatorRig: Sendable {
     }
 
     deinit {
-        // The test has thrown before `stop`. A client that is dropped without this ends the process, and its error is never told.
+        // The test failed before `stop`. If a client is released without a shutdown, the process ends, and the test's
+        // error is lost.
         Task { [client] in try? await client.shutdown() }
     }
 
@@ -62,7 +63,7 @@ final class CoordinatorRig: Sendable {
             .account.id
     }
 
-    /// Proves `grant` for `account`, and changes it by `change`.
+    /// Checks `grant` for `account`, and changes the account with `change`.
     func prove(
         _ grant: RefreshToken,
         for account: Account,
@@ -78,7 +79,7 @@ final class CoordinatorRig: Sendable {
         return snapshot
     }
 
-    /// Asks as a caller of `AcquireToken` does: waits only if the account has no token that is good enough.
+    /// Asks as `AcquireToken` does: waits only if the account has no token that lives long enough.
     func waitForToken(of account: AccountID) async -> WaitOutcome {
         let outcomes = EventLog<WaitOutcome>()
         await inside { coordinator in
@@ -92,32 +93,32 @@ final class CoordinatorRig: Sendable {
         return (try? await outcomes.first("the outcome") { _ in true }) ?? .timedOut
     }
 
-    /// Lets time pass, and tells nobody but by what a due deadline would.
+    /// Moves both clocks. The coordinator learns of it only from deadlines that are due.
     func pass(_ time: Duration) async {
         clock.pass(time)
         await coordinator.wake()
     }
 
-    /// Sets the wall clock, and tells nobody.
+    /// Sets the wall clock without telling the coordinator.
     func stepClock(by time: Duration) async {
         clock.step(by: time)
         await coordinator.wake()
     }
 
-    /// Boots the machine under the coordinator, whose wall clock has lost this much.
+    /// Simulates a reboot under the coordinator, after which the wall clock is behind by `time`.
     func reboot(losing time: Duration) async {
         clock.reboot()
         clock.step(by: .zero - time)
         await coordinator.wake()
     }
 
-    /// Takes the store's file away from under the coordinator, or puts it back.
+    /// Moves the store's file away from the coordinator, or puts it back.
     func setStoreIsThere(_ isThere: Bool) throws {
         let (path, aside) = (folder.path + "/accounts.sqlite", folder.path + "/aside")
         try FileManager.default.moveItem(atPath: isThere ? aside : path, toPath: isThere ? path : aside)
     }
 
-    /// Does something on the coordinator's queue, in one turn with nothing else.
+    /// Runs `body` on the coordinator's queue, in one turn.
     func inside<Result: Sendable>(
         _ body: @Sendable (isolated RefreshCoordinator) throws -> Result
     ) async rethrows -> Result {
@@ -135,7 +136,7 @@ final class CoordinatorRig: Sendable {
     }
 }
 
-/// A rig that runs, with the account `work`: an hour's token, due after forty minutes.
+/// Runs `body` with a running rig and the account `work`, whose token lives an hour and is due after forty minutes.
 func withFreshAccount(
     isClockStopped: Bool = false,
     _ body: (_ rig: CoordinatorRig, _ issuer: DemoIssuer, _ account: AccountID) async throws -> Void
@@ -152,7 +153,7 @@ func withFreshAccount(
 }
 
 extension StoreKeyring {
-    /// A keyring without a Secret Service, which is not asked either.
+    /// A keyring without a Secret Service.
     static func onFiles(in folder: String) -> StoreKeyring {
         StoreKeyring(
             source: StoreKeySource(credentialsDirectory: nil, stateDirectory: folder),
@@ -162,13 +163,13 @@ extension StoreKeyring {
     }
 }
 
-/// Both clocks of the machine, ahead by as much as a test wants.
+/// Both clocks of the machine, moved ahead by a test.
 final class CoordinatorClock: Sendable {
     private struct Ahead {
         var wall = Duration.zero
         var boot = Duration.zero
         var boots: Int64 = 0
-        /// What the clocks of the machine stand still at; nil if they do not.
+        /// The stopped time of the machine's clocks; nil if they run.
         var machine: Moment?
     }
 
@@ -181,7 +182,7 @@ final class CoordinatorClock: Sendable {
         }
     }
 
-    /// From now on only `pass` and `step` move the clocks.
+    /// Stops the clocks. From now on only `pass` and `step` move them.
     func stop() throws {
         let now = try Timebase.system().now()
         ahead.withLock { $0.machine = now }
@@ -191,7 +192,7 @@ final class CoordinatorClock: Sendable {
         ahead.withLock { $0.wall += time }
     }
 
-    /// Begins another boot, without a word about the time.
+    /// Begins another boot. The time stays the same.
     func reboot() {
         ahead.withLock { $0.boots += 1 }
     }
@@ -213,7 +214,7 @@ final class CoordinatorClock: Sendable {
     }
 }
 
-/// Keeps what is logged.
+/// Collects the log.
 struct CollectingLogHandler: LogHandler {
     let log: EventLog<String>
     var logLevel = Logger.Level.debug
@@ -231,7 +232,7 @@ struct CollectingLogHandler: LogHandler {
 }
 
 extension SettingsChange {
-    /// As an owner makes it.
+    /// An account as its owner would make it.
     init(setting change: @escaping @Sendable (inout Account) -> Void) {
         self.init(byOwner: { account in
             var account = account

@@ -5,11 +5,11 @@ import Testing
 
 @testable import authrefreshd
 
-/// What the daemon finds it lacks.
+/// Missing parts that the daemon notices.
 struct DegradationTests {
-    /// Looks for the key of a store where it is not.
+    /// Looks for the key of a store in a place without it.
     ///
-    /// - Parameter meanwhile: done on the coordinator's queue while it waits for what the keyring says.
+    /// - Parameter meanwhile: runs on the coordinator's queue during the wait for the keyring.
     private func missingKey(_ meanwhile: @escaping @Sendable (isolated RefreshCoordinator) -> Void) async throws -> Bool
     {
         let rig = try CoordinatorRig()

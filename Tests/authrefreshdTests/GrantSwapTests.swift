@@ -6,15 +6,15 @@ import Testing
 
 @testable import authrefreshd
 
-/// A grant from outside in the place of one that works, when something else happens meanwhile.
+/// Replacing a working grant by one from outside, while something else happens.
 struct GrantSwapTests {
-    /// What an export names: the client that its grant is for, and a setting of its own.
+    /// The content of an export: the client of the grant, and a setting of its own.
     private static let change = SettingsChange(setting: {
         $0.registration.clientID = "desk"
         $0.policy.leadTime = .seconds(420)
     })
 
-    /// With `work`, which is fresh, and a grant for it by another client.
+    /// Runs `body` with `work`, which is fresh, and a grant for it from another client.
     private func withSwap(
         _ body: (CoordinatorRig, DemoIssuer, Account, RefreshToken) async throws -> Void
     ) async throws {
@@ -44,7 +44,7 @@ struct GrantSwapTests {
         try AccountChanges.rename(id, to: #require(AccountName("old")), on: coordinator)
     }
 
-    /// Takes the store away as if its files were not watched: nobody knows of it until something is to be stored.
+    /// Moves the store away as if its files were not watched. Nobody notices before something is to be stored.
     private static func takeAwayUnseen(in rig: CoordinatorRig) async throws {
         try rig.setStoreIsThere(false)
         try await rig.log.first("the news of it") { $0.contains("the store cannot be used") }
@@ -89,7 +89,7 @@ struct GrantSwapTests {
             #expect(await rig.inside { $0.trouble != nil && $0.records.unstored.count == 1 })
             await #expect(throws: StoreError.self) { try await rig.inside { try $0.storeKeeping.checkIsWritable() } }
 
-            // In one turn: what is owed is stored with the edit, and before it.
+            // In one turn: the pending data is stored together with the edit, and before it.
             try await rig.inside { coordinator in
                 try rig.setStoreIsThere(true)
                 try Self.edit(held.id, in: coordinator)
@@ -124,7 +124,7 @@ struct GrantSwapTests {
 }
 
 extension ServerOrStoreError {
-    /// Whether it is the store that failed, and not the server that refused.
+    /// Whether the store failed, and not the server.
     fileprivate var isOfStore: Bool {
         if case .store = self { true } else { false }
     }

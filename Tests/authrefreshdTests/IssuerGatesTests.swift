@@ -61,12 +61,12 @@ struct IssuerGatesTests {
     @Test func `a gate is forgotten when it has recovered, and not before`() {
         var gates = IssuerGates()
         let place = gates.enter(issuer, limits: limits, at: at(0))
-        // The rate is full again, the request is under way, and not yet taken to hang.
+        // The rate is full again. The request is in flight, and does not count as hanging yet.
         gates.forgetIdle(at: at(4000))
         #expect(gates.openSlots(for: issuer, limits: limits, at: at(4000)) == 1)
         gates.leave(issuer, place)
         gates.forgetIdle(at: at(10_000))
-        // What is known of it now comes from the limits given anew.
+        // Its state now follows the new limits.
         let wider = IssuerGate.Limits(concurrent: 9, perSecond: 10)
         #expect(gates.openSlots(for: issuer, limits: wider, at: at(10_000)) == 9)
     }
@@ -75,12 +75,12 @@ struct IssuerGatesTests {
         var gates = IssuerGates()
         gates.markBacklogged(issuer, url, at: at(0))
         for minute in 1...9 { #expect(gates.look(at: issuer, at: at(Int64(minute) * 60_000)) == nil) }
-        // Marked again, it goes on waiting.
+        // Marked again, it continues to wait.
         gates.markBacklogged(issuer, url, at: at(599_000))
         #expect(gates.behind.isEmpty)
         #expect(gates.look(at: issuer, at: at(600_000)) == url)
         #expect(gates.behind.map(\.issuer) == [url] && gates.behind.map(\.since) == [at(0)])
-        // It is told once.
+        // It is reported once.
         #expect(gates.look(at: issuer, at: at(660_000)) == nil)
         #expect(gates.markServed(issuer) == url)
         #expect(gates.behind.isEmpty && gates.backlogged.isEmpty)

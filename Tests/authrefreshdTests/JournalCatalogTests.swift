@@ -25,7 +25,7 @@ struct JournalCatalogTests {
             #expect(entry.text.contains("\nSubject: "), "\(entry.id)")
             let body = entry.text.components(separatedBy: "\n\n").dropFirst().joined()
             #expect(body.count > 40, "\(entry.id)")
-            // What has happened, then what to do, even if that is nothing.
+            // What happened, then what to do, even if that is nothing.
             #expect(
                 entry.text.trimmingCharacters(in: .newlines).components(separatedBy: "\n\n").count >= 3,
                 "\(entry.id)"

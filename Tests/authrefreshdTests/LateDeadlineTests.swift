@@ -6,7 +6,8 @@ import Testing
 
 @testable import authrefreshd
 
-/// Deadlines that are past when they are written, or when the store can be written again: no timer fires for what is past.
+/// Deadlines that are past when they are written, or when the store can be written again. No timer fires for a past
+/// time.
 struct LateDeadlineTests {
     @Test func `an answer with an expired token is followed by a refresh at once`() async throws {
         try await withFreshAccount { rig, issuer, _ in
@@ -14,7 +15,7 @@ struct LateDeadlineTests {
             let before = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
             let served = try await issuer.waitForRequest(after: before) { $0.outcome == .rotated }
-            // The machine sleeps; the answer is what it finds when it wakes.
+            // The machine sleeps. The answer is there when it wakes.
             await rig.pass(.seconds(2 * 3_600))
             _ = try await issuer.waitForRequest(after: served.sequence) { $0.outcome == .rotated }
         }
@@ -40,7 +41,7 @@ struct LateDeadlineTests {
                 demand.needsPerson = false
                 coordinator.stepUps.note(demand, of: id)
             }
-            // Twenty requests at once would bring a token.
+            // If all of these requests were sent at once, the twenty-first would bring a token.
             try await issuer.script(.answer(CannedAnswer(status: 503, body: "")), times: 20)
             await rig.pass(.seconds(2 * 3_600))
             let snapshot = try #require(await rig.waitForToken(of: id).snapshot)

@@ -10,12 +10,12 @@ import Varlink
 @testable import authctl
 @testable import authrefreshd
 
-/// The page that shows the limits says what the code does, and names tests that are there.
+/// The page of limits agrees with the code, and names tests that exist.
 struct LimitsPageTests {
     private struct Row {
         var limit: String
         var value: String
-        /// What callers are told it by; nil where they are not.
+        /// How callers are told about the limit; nil if they are not.
         var told: String?
         var test: String
     }

@@ -37,9 +37,9 @@ struct LineBudgetTests {
         #expect(spend(1, on: "b", after: .zero) == [0])
         for subject in ["c", "d", "e"] { #expect(spend(1, on: subject, after: .seconds(1)) == [0]) }
         for subject in ["c", "f"] { #expect(spend(1, on: subject, after: .seconds(2)) == [nil]) }
-        // Those that came first keep theirs.
+        // The subjects that came first keep their budgets.
         #expect(spend(3, on: "b", after: .seconds(3)) == [2, 0, nil])
-        // A new stretch is anybody's.
+        // In a new stretch the places are free again.
         #expect(spend(3, on: "f", after: .seconds(60)) == [1, 0, 0])
     }
 }

@@ -10,7 +10,7 @@ struct LinkedLibrariesTests {
         let manifest = try String(contentsOf: file, encoding: .utf8)
         let pinned = manifest.matches(of: #/\.package\(url: ".*/([^/"]+)", exact: "([^"]+)"\)/#)
             .map { "\($0.1.lowercased()) \($0.2)" }
-            // Only the tests use it.
+            // Only the tests use this library.
             .filter { !$0.hasPrefix("jwt-kit ") }
         #expect(LinkedLibraries.packages.map { "\($0.name) \($0.version)" } == pinned.sorted())
     }

@@ -15,7 +15,7 @@ struct LogOutletTests {
             journal.wait()
             written.withLock { $0.append("first") }
         }
-        // Nine tenths are left.
+        // Nine tenths of the room are left.
         for number in 0..<20 {
             outlet.send(bytes: room) { written.withLock { $0.append("line \(number)") } }
         }

@@ -8,7 +8,7 @@ import Varlink
 
 @testable import authrefreshd
 
-/// What keeps people from signing in at a provider, found before anything is stored or a code is spent.
+/// Missing settings that prevent sign-ins at a provider. They are found before anything is stored or a code is spent.
 struct MissingSettingTests {
     private func configuration(_ yaml: String) throws -> RefreshConfiguration {
         let folder = try TemporaryFolder()
@@ -39,7 +39,7 @@ struct MissingSettingTests {
         #expect(missing?.field == "redirectPort")
         #expect(missing?.hint() == "--redirect-port PORT (Register one.)")
         #expect(settings.missingSetting(of: try account(port: 8400)) == nil)
-        // Who knows better says so.
+        // An account can say that it needs no such setting.
         #expect(settings.missingSetting(of: try account(settings: ["required_settings": ""])) == nil)
     }
 
@@ -90,7 +90,7 @@ struct MissingSettingTests {
         let refusal = String(decoding: noted.error(of: SignInTarget(account: name)).parameters, as: UTF8.self)
         #expect(refusal.contains("(") == (note != nil), "\(refusal)")
         if let note { #expect(refusal.contains("(\(note))"), "\(refusal)") }
-        // Waiting helps, and nothing that had to be known.
+        // Waiting helps here, so no note about the provider is shown.
         let passing = SignInEnd.failed(SignInFailure(.unavailable, "no", detail: detail))
         #expect(passing.noted(from: profile, isByDevice: true) == passing)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The pages of the documentation, and the names of the tests that they point to.
+/// The pages of the documentation, and the names of the tests that they cite.
 enum PageSources {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
         .standardizedFileURL
@@ -15,7 +15,7 @@ enum PageSources {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// The commands of `authctl`, by their types: `AccountShow`.
+    /// The commands of `authctl`, by the names of their types: `AccountShow`.
     static func commands() throws -> Set<String> {
         let folder = root.appending(path: "Sources/authctl/Commands")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -25,18 +25,18 @@ enum PageSources {
         }
     }
 
-    /// The parts of `Tests/torture`, as one calls them.
+    /// The parts of `Tests/torture`, by the names to call them with.
     static func tortures() throws -> Set<String> {
         let script = try String(contentsOf: root.appending(path: "Tests/torture"), encoding: .utf8)
         return Set(script.matches(of: /\n +"([a-z]+) *\|/).map { "Tests/torture \($0.1)" })
     }
 
-    /// All tests in Swift, by name.
+    /// The names of all tests in Swift.
     static func tests() throws -> Set<String> {
         try Set(testTexts().keys)
     }
 
-    /// What each test in Swift does, by its name.
+    /// The source of each test in Swift, by its name.
     static func testTexts() throws -> [String: String] {
         let files = FileManager.default.enumerator(
             at: root.appending(path: "Tests"),

@@ -15,7 +15,7 @@ struct PlainAcquireTokenTests {
         boot: BootTime(bootID: 1, microseconds: 0)
     )
 
-    /// A store with the account "work", an hour's token in it.
+    /// A store with the account "work" and a token for an hour.
     private func store(
         _ token: AccessToken = AccessToken(Secret("at/1~-._+=")),
         allowed: AllowedCallers? = nil
@@ -112,7 +112,7 @@ struct PlainAcquireTokenTests {
             try await rig.start()
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = await rig.waitForToken(of: id)
-            // Where the owner of the store is not at work in it.
+            // The token reader has the token while the store's owner does not use the store.
             #expect(await rig.inside { $0.tokenReader.token(of: "work") != nil })
             try await rig.inside { try AccountChanges.signOut(id, on: $0) }
             #expect(await rig.inside { $0.tokenReader.token(of: "work") == nil })

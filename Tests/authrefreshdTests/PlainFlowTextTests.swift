@@ -3,9 +3,9 @@ import Yams
 
 @testable import authrefreshd
 
-/// What callers write in brackets.
+/// Text in brackets from callers.
 struct PlainFlowTextTests {
-    /// Each level names the one before ten times; more of them, and no memory is enough.
+    /// Each level names the one before ten times. With more levels, no memory would be enough.
     private static let bomb =
         "{a: [&a [1,1,1,1,1,1,1,1,1,1], &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]], ? *b : x}"
 
@@ -23,7 +23,7 @@ struct PlainFlowTextTests {
 
     @Test(arguments: [
         bomb, "[&a b]", "[*a]", "[!!str a]", "{? a : b}", "{[a]: b}", "{{a: b} : c}", "[a\n]", "[a, # 'b\n, &c d, ']",
-        // Quotes that YAML takes for a part of the text hide nothing.
+        // Quotes that YAML regards as part of the text hide nothing.
         "[it's, &a b, 's]", "[a:'b, &c d, ']", "{a:'b, &c d, ': e}", "['a' 'b']", "[a, \u{85}'b]",
         "[[[[[a]]]]]", "[a", "a]", "[a]]", "[a] b", "[a][b]", "['a", "a", "",
     ])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// What `authctl doctor` is told of the file that the daemon was started from.
+/// What `authctl doctor` says about the file from which the daemon was started.
 @Suite struct ProgramCheckTests {
     @Test func `an unchanged program is reported with its path`() {
         let finding = ProgramCheck(program: "/usr/bin/authrefreshd") { _ in true }.finding

@@ -15,7 +15,7 @@ struct ProviderProfilesTests {
         let profiles = try ProviderProfiles(folders: ["a", "none", "b"].map { folder.path + "/" + $0 })
         #expect(profiles.names == ["example"])
         #expect(profiles.named("example")?.issuer == (try Issuer(url: "https://two.example")))
-        // The issuer of the profile that was replaced is nobody's any more.
+        // The issuer of the replaced profile belongs to no profile any more.
         #expect(profiles.profile(provider: nil, issuer: try Issuer(url: "https://one.example")) == nil)
     }
 

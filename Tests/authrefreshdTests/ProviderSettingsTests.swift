@@ -9,9 +9,9 @@ import Varlink
 
 @testable import authrefreshd
 
-/// What accounts say instead of their provider's profile.
+/// Settings of accounts that replace those of their provider's profile.
 struct ProviderSettingsTests {
-    /// Each key of the profile language with a value, as the sample shows them.
+    /// Each key of the profile language with a value, taken from the sample.
     private static let samples: [(key: String, value: String)] = {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("etc/provider-profile.yaml")
@@ -38,7 +38,7 @@ struct ProviderSettingsTests {
         }
     }
 
-    /// The profile that requests of an account with these settings go by.
+    /// The profile that applies to an account with these settings.
     private func profile(_ own: [String: String], over yaml: String, provider: String? = "p") throws -> ProviderProfile
     {
         let profiles = try profiles(yaml)
@@ -56,17 +56,17 @@ struct ProviderSettingsTests {
     @Test(arguments: own)
     func `account settings use the profile's syntax and apply to requests`(key: String) throws {
         let value = try #require(Self.samples.first { $0.key == key }?.value)
-        // A text needs its quotes in the file where YAML would read something else.
+        // A text needs quotes in the file if YAML would otherwise read another type.
         let written = value.first == "[" || value.first == "{" || Double(value) != nil ? value : "'\(value)'"
         let expected = try #require(try profiles("name: p\n\(key): \(written)\n").named("p"))
         #expect(try profile([key: value], over: "name: p\n") == expected)
         if !["refresh_with", "refresh_grant_type", "refresh_token_parameter", "refresh_method", "body_format", "pkce"]
             .contains(key)
         {
-            // Those samples show the standard.
+            // These samples show the default.
             #expect(expected != ProviderProfile(name: "p"))
         }
-        // An account that names no provider says it all the same.
+        // An account without a provider can have the setting, too.
         var alone = try profile([key: value], over: "name: p\n", provider: nil)
         alone.name = "p"
         #expect(alone == expected)
@@ -111,7 +111,7 @@ struct ProviderSettingsTests {
         let account = try account(["token_endpoint": "https://as.example/{realm}/token"], provider: provider)
         let yaml = "name: p\ntoken_endpoint: https://as.example/token\nrevocation_endpoint: https://as.example/revoke\n"
         var settings = RefreshConfiguration(profiles: try profiles(yaml))
-        // The variable is gone from the profile.
+        // The variable was removed from the profile.
         let found = settings.profile(for: account)
         let profile = try #require(found)
         #expect(profile.tokenEndpoint?.host.hasSuffix(".invalid") == true)
@@ -200,7 +200,7 @@ struct ProviderSettingsTests {
         #expect(try secret(["scope_separator": ","], nil) == Secret("s"))
         for key in ["token_endpoint", "jwks_uri"] {
             let elsewhere = [key: "https://elsewhere.example/x"]
-            // Nothing is erased without a word.
+            // The secret is not erased silently.
             let refusal = #expect(throws: VarlinkError.self) { try secret(elsewhere, nil) }
             #expect(refusal?.name == InvalidSettingsError.name)
             #expect(try secret(elsewhere, false) == nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// Where servers are to send browsers back to.
+/// Which redirect URIs are sent to servers.
 struct RedirectChoiceTests {
     private let usual = SignInProfile()
 

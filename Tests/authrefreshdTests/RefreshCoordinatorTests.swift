@@ -35,7 +35,7 @@ struct RefreshCoordinatorTests {
             try await rig.start()
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = await rig.waitForToken(of: id)
-            // An hour's token, jitter in the middle: due after forty minutes.
+            // The token lives an hour and the jitter is average, so it is due after forty minutes.
             await rig.pass(.seconds(39 * 60))
             #expect(try await rig.state(of: "work")?.state.generation == Generation(2))
             #expect(await issuer.counters.tokenRequests == 1)
@@ -70,7 +70,7 @@ struct RefreshCoordinatorTests {
         try await withFreshAccount { rig, issuer, id in
             let sequence = await issuer.lastSequence
             try await issuer.script(.delayAfter(.seconds(8)))
-            // Also the refresh that is due by now goes to a server that does not answer.
+            // The refresh that is due by now also goes to a server that does not answer.
             await rig.pass(.seconds(3600 - left))
             let held = try #require(try await rig.state(of: "work")).state.accessToken
             let outcomes = EventLog<WaitOutcome>()

@@ -36,7 +36,7 @@ struct RefusalLogTests {
             #expect(lines.count == all)
             let first = try #require(lines.first)
             #expect(first.contains("\(JournalKey.error)=\(refusal)"), "\(first)")
-            // What was left out of the reason before.
+            // The number of lines left out for the previous reason.
             #expect(first.contains("\(JournalKey.leftOut)=3") == (index > 0), "\(first)")
             for line in lines.dropFirst() { #expect(!line.contains(JournalKey.leftOut), "\(line)") }
         }

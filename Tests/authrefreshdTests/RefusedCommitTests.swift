@@ -6,7 +6,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// Decisions that contradict the store: they end by their cause, and hold up nobody else's.
+/// Decisions that contradict the store. They end with an error, and do not hold up others.
 struct RefusedCommitTests {
     /// A decision about `record` that was kept because it could not be stored, and never can be.
     private static func poison(_ owner: AccountID, _ record: Record, _ write: StateWrite) -> Decision {
@@ -31,9 +31,9 @@ struct RefusedCommitTests {
         )
     }
 
-    /// Plants what `write` makes of the record of `first`, then has `second` refreshed.
+    /// Adds the decision that `write` makes from the record of `first`, then has `second` refreshed.
     ///
-    /// - Parameter owner: whose decision it is; nil for `first`.
+    /// - Parameter owner: the account of the decision; nil for `first`.
     private func expectSecondServed(
         owner: AccountID? = nil,
         after write: @escaping @Sendable (Record) -> StateWrite,
@@ -52,7 +52,7 @@ struct RefusedCommitTests {
             let outcome = await rig.waitForToken(of: second)
             #expect(outcome.snapshot?.shown == .fresh)
             #expect(await rig.inside { $0.records.areStored && $0.trouble == nil })
-            // The account itself goes on from what is stored.
+            // The account itself continues from its stored state.
             #expect(try await rig.state(of: "first")?.shown == .fresh)
             if let line { try await rig.log.first("the line") { $0.contains(line) } }
             await rig.stop()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// What is advised for an account that is misconfigured.
+/// The advice for a misconfigured account.
 @Suite struct RemedyTests {
     @Test(
         arguments: [
@@ -31,7 +31,7 @@ import Testing
             (nil, nil, nil, "authctl account edit wiki --issuer URL, if the address is wrong;"),
             (nil, nil, 404, "authctl account edit wiki --issuer URL"),
             ("bot", nil, nil, "authctl status bot"), ("work", nil, nil, "authctl status work"),
-            // A source of before, by a name that is nobody's any more.
+            // A former source, by a name that no account has any more.
             ("gone", nil, nil, "authctl account edit wiki --issuer URL, if the address is wrong;"),
             (nil, "invalid_request", 400, "authctl refresh work bot"),
             (nil, "invalid_client", 401, "authctl account edit wiki --client-secret-file FILE"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// The parts of the coordinator that hold something, each by itself: without a daemon, a store or a server.
+/// The parts of the coordinator that hold data, each alone: without a daemon, a store or a server.
 struct RoomTests {
     private let account = AccountID(7)
 
@@ -135,7 +135,7 @@ struct RoomTests {
 
     // MARK: Registrations
 
-    /// An account whose client secret ends within the fortnight, and may be renewed by the client.
+    /// An account whose client secret expires within a fortnight, and may be renewed by the client.
     private func endingSecret(of id: AccountID, isManaged: Bool = true) throws -> Account {
         var registration = ClientRegistration(clientID: "app", clientSecret: Secret("one"))
         registration.clientSecretExpiresAt = at(86_400).wall
@@ -169,7 +169,7 @@ struct RoomTests {
         registrations.endRenewal(of: AccountID(2))
         #expect((registrations.careDue(for: third, at: now + .seconds(59)) == nil) == true)
         #expect(isRenewal(registrations.careDue(for: third, at: now + .seconds(60))) == true)
-        // Not while its renewal is under way.
+        // Not while its renewal is in flight.
         let first = try endingSecret(of: AccountID(1))
         #expect((registrations.careDue(for: first, at: now + .seconds(60)) == nil) == true)
     }
@@ -193,7 +193,7 @@ struct RoomTests {
         let old = ClientRegistration(clientID: "app", clientSecret: Secret("one"))
         var new = old
         new.clientSecret = Secret("two")
-        // Nobody asked.
+        // Nobody asked for this renewal.
         #expect(registrations.take(new, of: account, isRenewal: true, correlationID: "c") == false)
         registrations.beginRenewal(old, of: account)
         #expect(registrations.take(old, of: account, isRenewal: true, correlationID: "c") == false)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// The scheduler alone, with a real store: no queue, no server, no caller but those that a test names.
+/// The scheduler alone, with a real store: without a queue or a server, and only with the callers that a test names.
 struct SchedulerTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
@@ -64,7 +64,7 @@ struct SchedulerTests {
         accounts.map { Arrival(account: $0, event: .deadlineReached) }
     }
 
-    /// What a server answers the lease that a decision holds.
+    /// The server's answer to the lease of a decision.
     private func answer(_ decision: Decision) throws -> Arrival {
         guard case .refreshing(let lease) = decision.record.state.phase else { throw TestFault.unreadable("a lease") }
         return Arrival(

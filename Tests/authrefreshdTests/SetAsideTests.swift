@@ -24,7 +24,7 @@ struct SetAsideTests {
             #expect(try coordinator.store.schedule.setAside(try coordinator.store.add(accounts)).count == count)
         }
         try await rig.start()
-        // Behind the turns in which they come back, which begin before any other.
+        // After the turns in which they return, which begin before all others.
         for _ in 0..<3 { #expect(try await rig.inside { try Overview(of: $0).accounts } == count) }
         #expect(try await rig.inside { try Overview(of: $0).damaged } == 0)
         await rig.stop()

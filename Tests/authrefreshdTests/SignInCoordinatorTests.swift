@@ -7,7 +7,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// What time and the account's owner do to a sign-in, with a clock that the test moves.
+/// The effects of time and of the account's owner on a sign-in, with a clock that the test moves.
 struct SignInCoordinatorTests {
     private typealias Reports = EventLog<RunningSignIn.Report>
 

@@ -10,12 +10,12 @@ import Testing
 @testable import OAuthMessages
 @testable import authrefreshd
 
-/// The sign-ins by themselves, and what is wanted beyond grants: without a daemon, a store or a server.
+/// Sign-ins, and requests for more than a grant, without a daemon, a store or a server.
 struct SignInRoomTests {
     private typealias Reports = EventLog<RunningSignIn.Report>
     private typealias Pages = EventLog<RedirectPage>
 
-    /// People are sent to a page of the client's, and bring back the address.
+    /// A profile whose redirect URI is a page of the client's. People bring the address back.
     private var profile: SignInProfile {
         var profile = SignInProfile()
         profile.redirectURI = "https://app.example/callback"
@@ -40,7 +40,7 @@ struct SignInRoomTests {
         )
     }
 
-    /// As whom a server is asked of which all is known, so that nothing is looked up.
+    /// The client of a server of which everything is known, so that nothing is looked up.
     private func asking() throws -> RequestingClient {
         var provider = ProviderProfile(name: "example", tokenEndpoint: Endpoint("https://login.example.com/token"))
         provider.endpoints.authorization = Endpoint("https://login.example.com/authorize")
@@ -90,7 +90,7 @@ struct SignInRoomTests {
         )
     }
 
-    /// Starts a sign-in, and has the address made that the browser opens.
+    /// Starts a sign-in, and has the browser's address made.
     private func wait(in room: SignIns) async throws -> RunningSignIn {
         _ = try start(in: room)
         let id = try #require(room[AccountID(7)]?.id)
@@ -171,7 +171,7 @@ struct SignInRoomTests {
 
     private let failure = ["announce failure", "report end", "ended"]
 
-    // MARK: Those who ask
+    // MARK: Callers
 
     @Test func `followers learn of the beginning of a sign-in before everybody else`() async throws {
         try await withRoom { room in
@@ -213,7 +213,7 @@ struct SignInRoomTests {
             #expect(end(in: steps) == .cancelled(by: .superseded))
             #expect(room.isEmpty)
             #expect(words(try start(request, in: room).steps) == ["prepare", "wake"])
-            // What was asked for the old one is none of the new one's business.
+            // The address for the old sign-in does not concern the new one.
             let stale = await room.prepare(old.id, as: try asking()) { _, _ in }
             #expect(stale.isEmpty)
             #expect(room[AccountID(7)]?.id != old.id && room[AccountID(7)]?.redirectURI == nil)
@@ -223,7 +223,7 @@ struct SignInRoomTests {
     @Test func `one sign-in too many is refused, and one that ends makes room`() async throws {
         try await withRoom { room in
             for number in 1...Int64(CallerLimits.signInsMax) { _ = try start(in: room, number) }
-            // Who joins takes no room.
+            // A caller who joins a sign-in uses no place.
             _ = try start(in: room, 1)
             let refusal = #expect(throws: SignInRefusal.self) { try start(in: room, 100) }
             guard case .tooMany? = refusal else {
@@ -246,14 +246,14 @@ struct SignInRoomTests {
             _ = try start(request, in: room, stepUp: stepUp)
             let asked = try #require(room[AccountID(7)]?.request)
             #expect(asked.claims == "{}" && asked.scopes == ["mail", "send"] && asked.acrValues == ["silver"])
-            // RFC 8628 §3.1 has no words for it.
+            // RFC 8628 §3.1 has no parameter for it.
             request.flow = .device
             #expect(throws: SignInRefusal.self) { try start(request, in: room, 8, stepUp: stepUp) }
             #expect(room[AccountID(8)] == nil)
         }
     }
 
-    // MARK: Those who answer
+    // MARK: Answers
 
     @Test func `the answer with the right state is accepted once, and no other`() async throws {
         try await withRoom { room in
@@ -345,7 +345,7 @@ struct SignInRoomTests {
         func refusal(_ failureClass: FailureClass) -> RefreshOutcome {
             RefreshOutcome(result: .failure(RefreshFailure(failureClass, detail: FailureDetail(summary: "no"))))
         }
-        // A server that could not be asked has not refused it.
+        // A server that could not be asked has not refused the claims.
         #expect(stepUps.note(refusal(.unreachable), having: "{}", of: id, at: at(1)) == nil)
         #expect(stepUps.isDemanding(id))
         #expect(stepUps.note(refusal(.userRequired), having: nil, of: id, at: at(1)) == nil)
@@ -353,7 +353,7 @@ struct SignInRoomTests {
         #expect(stepUps[id]?.needsPerson == true)
     }
 
-    /// What a sign-in that asked for `acrValues` and `maxAge` has shown.
+    /// The proof from a sign-in that asked for `acrValues` and `maxAge`.
     private func proof(
         acrValues: [String] = ["gold"],
         maxAge: Duration? = nil,
@@ -378,7 +378,7 @@ struct SignInRoomTests {
         let strong = demand { $0.acrValues = ["gold", "platinum"] }
         #expect(strong.isMet(by: proof { $0.authenticationContext = "platinum" }))
         #expect(!strong.isMet(by: proof(acrValues: strong.acrValues) { $0.authenticationContext = "bronze" }))
-        // A server that does not say how strong it was has at least been asked.
+        // A server that does not tell the strength has at least been asked for it.
         #expect(strong.isMet(by: proof(acrValues: strong.acrValues)))
         #expect(!strong.isMet(by: proof(acrValues: [])))
     }

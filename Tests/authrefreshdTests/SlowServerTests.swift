@@ -5,12 +5,13 @@ import Testing
 
 @testable import authrefreshd
 
-/// A server that needs longer than `request_timeout`, and whose answer holds the only refresh token that it still takes.
+/// A server that needs longer than `request_timeout`, and whose answer has the only refresh token that it still
+/// accepts.
 struct SlowServerTests {
     @Test func `callers are released at the time limit, and the answer is used when it arrives`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1), requestTimeout: .seconds(4))
-            // So the gate's patience with the request does not end, which would free its slot as well.
+            // The clock stops, because the gate's patience with the request would also end and free its slot.
             try rig.clock.stop()
             try await rig.start()
             try await issuer.script(.delayAfter(.seconds(10)))
@@ -20,7 +21,7 @@ struct SlowServerTests {
                 return
             }
             #expect(reason.contains("has not answered yet"))
-            // The only slot of the issuer is free, and nobody new waits for the slow one.
+            // The only slot of the issuer is free, and no new caller waits for the slow request.
             let other = try await rig.add("other", url, try await issuer.issueGrant(clientID: "app"))
             #expect(await rig.waitForToken(of: other).snapshot?.shown == .fresh)
             guard case .notNow = await rig.waitForToken(of: slow) else {
@@ -47,7 +48,8 @@ struct SlowServerTests {
             try await issuer.script(.delayAfter(.seconds(60)))
             await rig.pass(.seconds(3600))
             #expect(await rig.waitForToken(of: id).snapshot?.shown == .retrying)
-            // The first wait after a failure, which the timer does not end: it goes by the machine's clock, and the rig's is ahead.
+            // The first wait after a failure. The timer does not end it, because it follows the machine's clock, and
+            // the rig's clock is ahead.
             await rig.pass(.seconds(2))
             _ = try await issuer.waitForRequest(after: 2) { $0.path == "/token" }
             await rig.stop()

@@ -12,7 +12,7 @@ import Varlink
 private typealias Outcome = Result<StoreBackups.Copy, StoreBackups.Failure>
 
 extension RefreshCoordinator {
-    /// Has a backup made as the service does; returns the caller's number.
+    /// Requests a backup as the service does. Returns the caller's number.
     fileprivate func backUp(
         _ tell: @escaping @Sendable (Outcome) -> Void
     ) throws(StoreError) -> Int {
@@ -25,7 +25,7 @@ extension RefreshCoordinator {
 }
 
 extension CoordinatorRig {
-    /// Asks for a backup; what comes of it goes into `outcomes`.
+    /// Requests a backup. Its result goes into `outcomes`.
     fileprivate func backUp(_ outcomes: EventLog<Outcome>) async throws {
         try await inside { coordinator in _ = try coordinator.backUp { outcomes.append($0) } }
     }
@@ -36,7 +36,7 @@ extension CoordinatorRig {
         return try await outcomes.first("the backup") { _ in true }.get()
     }
 
-    /// The copies beside the store.
+    /// The copies in the store's folder.
     fileprivate func copies() async throws -> [String] {
         let path = await inside { $0.store.path }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -44,24 +44,24 @@ extension CoordinatorRig {
     }
 }
 
-/// Backups of a store at work.
+/// Backups of a store in use.
 struct StoreBackupTests {
     @Test func `a backup shares the queue, and a caller that leaves leaves nothing behind`() async throws {
         try await withFreshAccount { rig, _, _ in
             let gone = EventLog<Outcome>()
             try await rig.inside { coordinator in
-                // Fewer pages than the store has, so that the first batch is not the last.
+                // The batches are smaller than the store, so that the first one is not the last.
                 for _ in 1...3 { coordinator.storeKeeping.backups.batchSize.fit(to: .seconds(1)) }
                 let first = try coordinator.backUp { gone.append($0) }
                 let second = try coordinator.backUp { gone.append($0) }
-                // Both are under way, and nobody has waited for them.
+                // Both are in progress, and nobody has waited for them.
                 #expect(coordinator.storeKeeping.backups.underWay == first)
                 coordinator.forgetBackupCaller(second)
                 coordinator.forgetBackupCaller(first)
                 #expect(coordinator.storeKeeping.backups.underWay == nil)
             }
             #expect(try await rig.copies() == [])
-            // One that goes while its copy is checked, which nobody can interrupt.
+            // One caller leaves during the check of its copy, which cannot be interrupted.
             try await rig.inside { coordinator in
                 // The whole store in one batch.
                 for _ in 1...9 { coordinator.storeKeeping.backups.batchSize.fit(to: .zero) }
@@ -81,7 +81,7 @@ struct StoreBackupTests {
             try await rig.inside { coordinator in
                 for _ in 1...3 { coordinator.storeKeeping.backups.batchSize.fit(to: .seconds(1)) }
                 let first = try coordinator.backUp { _ in Issue.record("it is told though it has gone") }
-                // The next is copied in one batch, as soon as it begins, and is being checked then.
+                // The next backup is copied in one batch, as soon as it begins. Then it is checked.
                 for _ in 1...9 { coordinator.storeKeeping.backups.batchSize.fit(to: .zero) }
                 let second = try coordinator.backUp { outcomes.append($0) }
                 coordinator.forgetBackupCaller(first)
@@ -102,7 +102,7 @@ struct StoreBackupTests {
                 _ = try coordinator.backUp { _ in }
                 somethingElse.wait()
             }
-            // Its own log is none any more: the check begins with that (SQLite's file format, "File format version numbers").
+            // The check begins by turning the copy's log off (SQLite's file format, "File format version numbers").
             let isWithoutLog = { (try? Data(contentsOf: URL(fileURLWithPath: copy)))?.dropFirst(18).first == 1 }
             let end = ContinuousClock.now + .seconds(30)
             while !isWithoutLog(), .now < end { await Task.yield() }
@@ -122,7 +122,7 @@ struct StoreBackupTests {
             let copy = try await rig.backedUp()
             let removals = EventLog<Bool>()
             let watch = PathWatch(copy.path) { removals.append(true) }
-            // If it is gone already, no watch tells of it any more.
+            // If the file is gone already, no watch reports it any more.
             if FileManager.default.fileExists(atPath: copy.path) {
                 try await removals.first("the removal") { _ in !FileManager.default.fileExists(atPath: copy.path) }
             }
@@ -147,7 +147,7 @@ struct StoreBackupTests {
 
     @Test func `a progressing key change refuses backups, and a stuck one does not`() async throws {
         try await withFreshAccount { rig, _, _ in
-            // As damage leaves it.
+            // The state after damage.
             let both = try await rig.inside { coordinator in
                 let old = coordinator.store.rekeying.keyIdentifier
                 let next = try coordinator.storeKeeping.keyring.next(after: old).key
@@ -167,13 +167,13 @@ struct StoreBackupTests {
                 #expect(throws: StoreError.beingResealed(path: coordinator.store.path)) {
                     try coordinator.backUp { _ in }
                 }
-                // The change goes on where it was.
+                // The key change continues from where it was.
                 coordinator.take(coordinator.storeKeeping.take(.reseal))
             }
             try await news.first("the end of the change") { news in
                 if case .end(.success) = news { true } else { false }
             }
-            // A copy that opens with the old key outlives neither the change, nor its own making.
+            // No copy that opens with the old key remains, neither a complete one nor one that was being made.
             #expect(!FileManager.default.fileExists(atPath: halted.path))
             #expect(throws: StoreBackups.Failure.self) { try stuck.all.first?.get() }
             #expect(try await rig.backedUp().keys == [both[1]])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// The store's keeping alone, with a real store: a test takes the turns that it asks for.
+/// The store's maintenance alone, with a real store. The test runs the turns that it asks for.
 struct StoreKeepingTests {
     private let folder: TemporaryFolder
     private let store: AccountStore
@@ -28,7 +28,7 @@ struct StoreKeepingTests {
         )
     }
 
-    /// Does all that the steps ask for at once, and leaves what is to be done later.
+    /// Runs the steps that are due at once, and returns those for later.
     private func perform(_ steps: [StoreKeeping.Step]) async -> [StoreKeeping.Step] {
         var (rest, left) = (steps[...], [StoreKeeping.Step]())
         while let step = rest.popFirst() {

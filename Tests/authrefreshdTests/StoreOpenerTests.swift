@@ -7,7 +7,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// Opening the store while a keyring comes, goes and changes its mind.
+/// Opening the store while a keyring appears, disappears and changes its answers.
 struct StoreOpenerTests {
     private let folder: TemporaryFolder
     private let service = StubbornKeyring()
@@ -38,7 +38,7 @@ struct StoreOpenerTests {
         ) { [answers] in answers.append($0) }
     }
 
-    /// A store whose key the keyring has.
+    /// A store whose key is in the keyring.
     private func makeStore() throws {
         try keyring().openStore(at: folder.path + "/accounts.sqlite").close()
     }
@@ -89,11 +89,11 @@ struct StoreOpenerTests {
         for _ in 0..<1_000 { await wait.callerCame() }
         service.release()
         _ = try await answer(2)
-        // One that comes now is the third, with nothing before it.
+        // A caller who comes now causes the third question, which waits for no other.
         service.fail(with: nil)
         await wait.callerCame()
         #expect(try await answer(3).get().take() != nil)
-        // One for `makeStore`.
+        // One question is from `makeStore`.
         #expect(service.questions == 1 + 3)
         #expect(answers.count == 3)
     }
@@ -105,7 +105,7 @@ struct StoreOpenerTests {
         await wait.end()
         service.release()
         await wait.callerCame()
-        // Behind the question on the one thread for what blocks.
+        // Waits for the question, which uses the same thread for blocking work.
         _ = await BlockingCall.result {}
         await wait.callerCame()
         #expect(answers.count == 0)
@@ -132,7 +132,7 @@ struct StoreOpenerTests {
         let missing = StoreKeyError.keyMissing(path: folder.path + "/store-key")
         #expect(try await answer(2).refusal == .key(missing))
         #expect(!missing.isAwaited)
-        // That was final.
+        // That error was final.
         await wait.callerCame()
         #expect(answers.count == 2)
     }
@@ -148,14 +148,14 @@ extension StoreOpener.Answer {
 }
 
 extension EventLog {
-    /// The element of this number, counted from 1, once it is there.
+    /// The element with this number, counted from 1. Waits for it.
     fileprivate func nth(_ number: Int) async throws -> Element {
         for earlier in 1..<number { try await first("answer \(earlier)", from: earlier - 1) { _ in true } }
         return try await first("answer \(number)", from: number - 1) { _ in true }
     }
 }
 
-/// The items of one store in a Secret Service that fails, and is slow, as a test wants.
+/// The items of one store in a Secret Service that fails, or is slow, as a test says.
 private final class StubbornKeyring: Sendable {
     private struct State {
         var items: [Secret] = []
@@ -182,7 +182,7 @@ private final class StubbornKeyring: Sendable {
         state.withLock { $0.items.popLast() }
     }
 
-    /// Has the next question wait for `release`.
+    /// Makes the next question wait for `release`.
     func hold() {
         state.withLock { $0.isHeld = true }
     }

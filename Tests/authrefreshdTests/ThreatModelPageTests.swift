@@ -1,8 +1,8 @@
 import Testing
 
-/// What the threat model claims is shown by tests that are there.
+/// The claims of the threat model are shown by tests that exist.
 struct ThreatModelPageTests {
-    /// The points of "Defended", each with the lines that belong to it.
+    /// The points under "Defended", each with its lines.
     private func claims() throws -> [String] {
         let page = try PageSources.page("Threat-model")
         let start = try #require(page.firstRange(of: "## Defended\n"))

@@ -9,7 +9,7 @@ import Varlink
 
 @testable import authrefreshd
 
-/// The room of the token files by itself, and on a coordinator whose clock the test moves.
+/// The token files alone, and with a coordinator whose clock the test moves.
 struct TokenFilesTests {
     private let one = AccountID(1)
     private let two = AccountID(2)
@@ -48,7 +48,7 @@ struct TokenFilesTests {
         let second = try #require(batch2)
         #expect(jobs(second) == ["a=a-20", "b=b-20"])
         _ = files.ended(second, [:], at: at(21))
-        // What stands there already is not written again.
+        // The file has this token already, so it is not written again.
         want("a", at: 20, of: one, in: &files)
         let none = files.nextBatch()
         #expect(none == nil && files.isIdle)
@@ -83,7 +83,7 @@ struct TokenFilesTests {
         let count = Counter()
         files.whenSettled([TokenFile(name: "a")]) { count.add() }
         want("a", at: 1, of: one, in: &files)
-        // Its wish came after the batch began.
+        // This request came after the batch began.
         files.whenSettled([TokenFile(name: "a")]) { count.add() }
         #expect(count.value == 0)
         let strangers = Counter()
@@ -144,7 +144,7 @@ struct TokenFilesTests {
                     try TokenFileSteps.check(TokenFile(name: "more"), of: account, on: coordinator)
                 }
                 #expect(error?.name.hasSuffix("LimitExceeded") == true)
-                // Whoever has one may have another.
+                // An account that has a token file may have another.
                 try TokenFileSteps.check(TokenFile(name: "other"), of: AccountID(1_000), on: coordinator)
             }
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import authrefreshd
 
 struct WatchdogTests {
-    /// A loop that answers when it is told to.
+    /// A loop that answers when the test says so.
     private final class Loop: Sendable {
         private let questions = Mutex<[@Sendable () -> Void]>([])
 
@@ -33,7 +33,7 @@ struct WatchdogTests {
             watchdog.ask()
             for loop in loops where loop !== hung { loop.turn() }
             #expect(fed.withLock(\.self) == before)
-            // Nobody is asked again while one hangs.
+            // While one loop hangs, no loop is asked again.
             watchdog.ask()
             #expect(loops.map(\.asked).reduce(0, +) == 1)
             hung.turn()

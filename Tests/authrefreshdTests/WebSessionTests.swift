@@ -5,7 +5,7 @@ import Testing
 
 @testable import authrefreshd
 
-/// The web sessions by themselves, with real ports of this machine and a clock that a test moves.
+/// Web sessions alone, with real ports of this machine and a clock that the test moves.
 struct WebSessionTests {
     private typealias Reports = EventLog<WebSessions.Report>
 
@@ -17,7 +17,7 @@ struct WebSessionTests {
         room = WebSessions(executor: executor, timebase: try clock.timebase())
     }
 
-    /// Begins a session, and waits until it takes its callback.
+    /// Begins a session, and waits until it accepts its callback.
     private func start(
         _ callback: String,
         timeout: Duration = .seconds(600),
@@ -31,8 +31,8 @@ struct WebSessionTests {
         return (id, reply.callback, reports)
     }
 
-    /// The same at a port of loopback that the kernel gives to nobody by itself (`ip_local_port_range` begins at 32768): once the session is
-    /// over, the port is free.
+    /// Begins a session at a loopback port that the kernel never assigns by itself (`ip_local_port_range` begins at
+    /// 32768), so that the port is free after the session.
     private func startAtPort(timeout: Duration = .seconds(600)) async throws -> (
         callback: String, reports: Reports, id: String
     ) {
@@ -58,7 +58,7 @@ struct WebSessionTests {
         return nil
     }
 
-    /// The address that the session ends with; nil if it ends with none.
+    /// The address with which the session ends; nil if it ends without one.
     private func end(_ reports: Reports) async throws -> String? {
         let end = try await reports.first("the end") { if case .started = $0 { false } else { true } }
         if case .completed(let reply) = end { return reply.url }
@@ -204,7 +204,7 @@ struct WebSessionTests {
         #expect(session.reports.count == 1)
     }
 
-    // MARK: One of each
+    // MARK: One session at a time
 
     @Test(arguments: ["com.example.app:/done", "https://app.example/back"])
     func `a second session with the same callback is refused while one is under way`(callback: String) async throws {
@@ -251,7 +251,7 @@ struct WebSessionTests {
         }
         #expect(long.reports.count == 1)
         _ = try await start(short.callback)
-        // Nothing is taken late, though no timer has fired yet.
+        // A late callback is refused although no timer has fired yet.
         clock.pass(.seconds(540))
         #expect(await room.bring("com.example.long:/done?token=late", to: nil) == .nobodys)
         #expect(try await end(long.reports) == nil)

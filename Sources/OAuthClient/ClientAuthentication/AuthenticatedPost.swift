@@ -3,10 +3,11 @@ import NIOHTTP1
 import OAuthMessages
 import RefreshCore
 
-/// Posts fields to an endpoint as an authenticated client, and finds out how the server wants the credentials written.
+/// Posts fields to an endpoint as an authenticated client, and finds out in which form the server accepts the
+/// credentials.
 ///
-/// Another form is tried only after the server refused the client: authentication comes before the grant (RFC 6749
-/// §3.2.1), so the token in the refused request was not spent.
+/// Another form is tried only after the server refused the client. Servers authenticate the client before they look at
+/// the grant (RFC 6749 §3.2.1), so the refused request did not spend the token in it.
 struct AuthenticatedPost: Sendable {
     let servers: ServerAccess
     let endpoint: Endpoint
@@ -14,38 +15,41 @@ struct AuthenticatedPost: Sendable {
     var registration: ClientRegistration
     /// `token_endpoint_auth_methods_supported` or its counterpart for revocation; nil if the server does not say.
     var offeredMethods: [String]?
-    /// What was found out earlier; nil if nothing was.
+    /// The form that an earlier exchange found out; nil if none did.
     var knownEncoding: BasicCredentialEncoding?
     let correlationID: String
-    /// Whether the server has answered the same grant with tokens before.
+    /// Whether the server has answered this grant with tokens before.
     var workedBefore = false
     var deadline: ContinuousClock.Instant
-    /// Nil if no answer is read after the deadline.
+    /// When to stop reading an answer that comes late; nil stops at the deadline.
     var patience: HTTPTransport.Patience?
     var format = BodyFormat.form
-    /// Whether the fields stand in the query of a GET.
+    /// Whether to send the fields in the query of a GET.
     var isQuery = false
-    /// Whether the request is a DELETE, with the fields in its body.
+    /// Whether to send a DELETE, with the fields in its body.
     var isDeletion = false
-    /// Nothing is tried again, not even with other credentials: what is sent is good for one use.
+    /// Whether the fields may be sent only once, so that no other credentials are tried: a code or token in them can be
+    /// used once.
     var isSentOnce = false
-    /// Whether what is posted says who the client is, so that one that proves nothing need not be named (RFC 7521 §4.1).
+    /// Whether the fields already say who the client is. A client without credentials is then not named a second time
+    /// (RFC 7521 §4.1).
     var namesClient = false
-    /// Needed by the methods that sign assertions or show a certificate; nil for a probe of the others.
+    /// The server's metadata. Methods that sign assertions or show a certificate need it; nil for a probe of the other
+    /// methods.
     var metadata: AuthorizationServerMetadata?
 
-    /// What came of it.
+    /// The result of an exchange.
     struct Conclusion: Sendable {
         /// The last answer, or why there was none.
         let answer: Result<Answer, TransportFailure>
         let body: AnswerBody?
-        /// The table's row; nil for an answer that `isSuccess` takes.
+        /// The row of the failure table; nil for an answer that `isSuccess` accepts.
         let row: FailureRow?
-        /// How the secret had to be written, if this exchange told.
+        /// The form in which the server accepted the secret; nil if this exchange did not show it.
         let foundEncoding: BasicCredentialEncoding?
     }
 
-    /// Posts `fields`; `isSuccess` says which answers are no failures.
+    /// Posts `fields`. `isSuccess` says which answers are successes.
     func run(
         _ fields: [(name: String, value: String)],
         isSuccess: @Sendable (Answer, AnswerBody) -> Bool
@@ -68,10 +72,11 @@ struct AuthenticatedPost: Sendable {
                 }
                 return conclusion
             }
-            // All forms refused: the standard one's answer is the one to show.
+            // All forms were refused: report the answer to the standard form.
             let shown = first ?? conclusion
             first = shown
-            // A refusal that may mean the grant is a reason to try the raw secret, or whom an assertion names, only.
+            // A refusal that may also mean the grant justifies only two further tries: the raw secret and the other
+            // audience.
             let isPlain = conclusion.row?.consequence == .tryOtherCredentials
             let audience = credentials.audience
             let isWorthTrying = { (next: ClientCredentials) in
@@ -82,12 +87,13 @@ struct AuthenticatedPost: Sendable {
         }
     }
 
-    /// What was learned of this client, else what registration, profile and metadata say.
+    /// The credentials to try first: what was learned about this client, or else what registration, profile and
+    /// metadata say.
     private func firstGuess(_ learned: MetadataCache.LearnedForm?) -> ClientCredentials {
         let guess = ClientCredentials.method(registration, profile: profile, offered: offeredMethods)
         return ClientCredentials(
             registration: registration,
-            // A method that somebody chose is never replaced by one that was only found to work.
+            // A method that somebody configured is never replaced by a method that was only found to work.
             method: isMethodChosen ? guess : learned?.method ?? guess,
             encoding: knownEncoding ?? .formEncoded,
             repeatsClientID: learned?.repeatsClientID ?? false,
@@ -100,17 +106,20 @@ struct AuthenticatedPost: Sendable {
         registration.authentication != nil || profile?.authentication != nil || profile?.clientSecretScheme == .bearer
     }
 
-    /// In the order in which they are tried: the raw secret, `client_id` in the body too, the secret in the body.
+    /// The other forms, in the order in which to try them: the raw secret, `client_id` also in the body, the secret in
+    /// the body.
     private func alternatives(to credentials: ClientCredentials) -> [ClientCredentials] {
         guard !isSentOnce else { return [] }
         if [.clientSecretJWT, .privateKeyJWT].contains(credentials.method), profile?.assertionAudience == nil {
             var other = credentials
-            // RFC 9126 §2 lets a server insist on the URL that is asked; what the others are used to is the token endpoint's.
+            // RFC 9126 §2 lets a server require the URL of this endpoint as the audience; other servers expect the
+            // token endpoint's.
             let isPushed = endpoint == metadata?.endpoints.pushedAuthorizationRequest
             other.audience = credentials.audience != .issuer ? .issuer : isPushed ? .endpoint : .tokenEndpoint
             return [other]
         }
-        // A scheme that somebody chose has one form: in another the secret would be shown as it never was to be.
+        // A configured scheme has one form only: any other would show the secret in a way that the owner did not
+        // choose.
         guard credentials.method == .clientSecretBasic, credentials.scheme == .basic else { return [] }
         var alternatives: [ClientCredentials] = []
         if knownEncoding == nil, credentials.differsByEncoding {
@@ -123,7 +132,7 @@ struct AuthenticatedPost: Sendable {
             repeating.repeatsClientID = true
             alternatives.append(repeating)
         }
-        // A server may offer both methods and have this client down for the second.
+        // A server may offer both methods and still have registered this client for the second.
         if !isMethodChosen, offeredMethods?.contains(ClientAuthentication.clientSecretPost.rawValue) ?? true {
             var post = credentials
             post.method = .clientSecretPost
@@ -132,7 +141,7 @@ struct AuthenticatedPost: Sendable {
         return alternatives
     }
 
-    /// Whether the server got as far as judging the grant, and so took the credentials.
+    /// Whether the server judged the grant, which means that it accepted the credentials.
     private static func isAuthenticated(_ row: FailureRow?) -> Bool {
         row.map { $0.failureClass == .grantEnded || $0.failureClass == .userRequired } ?? true
     }
@@ -175,7 +184,7 @@ struct AuthenticatedPost: Sendable {
         }
     }
 
-    /// One request and its answer; two if the server only wants its DPoP nonce in it.
+    /// Sends one request and reads its answer. Sends a second request if the server only asked for its DPoP nonce.
     private func answer(
         to fields: [(name: String, value: String)],
         _ credentials: ClientCredentials
@@ -187,10 +196,10 @@ struct AuthenticatedPost: Sendable {
         var isRepeated = false
         while true {
             let now = servers.configuration.now() + servers.cache.origins.skew(of: place)
-            // Anew for each request: an assertion's `jti` is good for one.
+            // Made for each request: the `jti` of an assertion can be used once.
             let isNamed = namesClient && credentials.method == .none
             let own = isNamed ? [] : credentials.fields(try assertion(of: credentials, at: now))
-            // Some requests name the client themselves, whatever the method.
+            // Some requests name the client in their own fields, whatever the method.
             let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
             let request = HTTPTransport.Request(
                 endpoint: isQuery ? place.adding(all) : place,
@@ -204,8 +213,9 @@ struct AuthenticatedPost: Sendable {
             )
             let answer = try await servers.transport.send(request, before: deadline)
             let given = servers.cache.origins.note(answer, from: place, now: servers.configuration.now())
-            // Compared with the nonce that was sent: an answer to another account may have brought the new one first, and then it
-            // stands in memory already. RFC 9449 §8: nothing was done with what the request held.
+            // Compare with the nonce that was sent, not with the remembered one: an answer to another account may have
+            // brought the new nonce already. The server did nothing with this request (RFC 9449 §8), so it can be
+            // repeated.
             guard !isRepeated, isBound, Self.wantsNonce(answer),
                 let next = given ?? servers.cache.origins.nonce(for: place),
                 next != nonce
@@ -214,7 +224,7 @@ struct AuthenticatedPost: Sendable {
         }
     }
 
-    /// Whether the tokens of this endpoint are bound to a key. Only the token endpoint looks at proofs (RFC 9449 §5).
+    /// Whether the tokens of this endpoint are bound to a key. Only the token endpoint reads proofs (RFC 9449 §5).
     private var isBound: Bool {
         registration.dpopKey != nil && (endpoint == metadata?.tokenEndpoint || endpoint == profile?.refreshEndpoint)
     }
@@ -238,7 +248,7 @@ struct AuthenticatedPost: Sendable {
         }
     }
 
-    /// 16 random bytes: two that are the same are not to be expected.
+    /// 16 random bytes, enough that no two calls are expected to give the same.
     static func newIdentifier() -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let halves = [random.next(), random.next()]

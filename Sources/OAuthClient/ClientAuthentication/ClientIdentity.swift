@@ -2,11 +2,12 @@ import NIOSSL
 import OAuthMessages
 package import RefreshCore
 
-/// The certificate by which a client proves itself in the TLS handshake (RFC 8705), with its key: the text of a PEM file.
+/// The certificate with which a client authenticates in the TLS handshake (RFC 8705), and its key: the text of a PEM
+/// file.
 struct ClientIdentity: Hashable, Sendable {
     private let pem: Secret
 
-    /// Nil unless `method` is done with a certificate.
+    /// Nil if `method` uses no certificate.
     init?(_ registration: ClientRegistration, _ method: ClientAuthentication) {
         guard method.means == .certificate, let key = registration.clientKey else { return nil }
         pem = key
@@ -20,13 +21,13 @@ struct ClientIdentity: Hashable, Sendable {
         self.pem = pem
     }
 
-    /// Whether the text holds what it has to.
+    /// Whether the text holds a certificate and a readable key.
     fileprivate var isUsable: Bool {
         var tls = TLSConfiguration.makeClientConfiguration()
         return (try? add(to: &tls)) != nil
     }
 
-    /// Has connections present the certificate.
+    /// Makes connections present the certificate.
     ///
     /// - Throws: `clientCertificate` if the text holds no certificate, or no key without a passphrase.
     func add(to tls: inout TLSConfiguration) throws(TransportFailure) {

@@ -2,7 +2,7 @@ import OAuthMessages
 import RefreshCore
 
 extension RefreshFailure {
-    /// What a failed exchange means, with what the server said about it.
+    /// The failure that a conclusion without success stands for, with what the server said.
     init(_ conclusion: AuthenticatedPost.Conclusion, hiding secrets: [Secret], correlationID: String, now: Timestamp) {
         let row = conclusion.row ?? FailureTable.anythingElse
         let answer = try? conclusion.answer.get()

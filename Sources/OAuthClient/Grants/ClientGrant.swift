@@ -1,26 +1,27 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// A grant that needs no person at a browser: what the client itself may, or what it holds, is exchanged for tokens.
+/// A grant that needs no person at a browser: the client obtains tokens by its own right, or exchanges a token that it
+/// holds.
 package enum ClientGrant: Sendable {
     /// The client acts for itself (RFC 6749 §4.4).
     case clientCredentials
-    /// A signed assertion about whom the token is for (RFC 7523 §2.1).
+    /// The client presents a signed assertion that names the person or service the token is for (RFC 7523 §2.1).
     case jwtBearer(assertion: Secret)
-    /// A token for another audience, resource or actor, derived from one that is held (RFC 8693).
+    /// The client exchanges a token that it holds for one for another audience, resource or actor (RFC 8693).
     case tokenExchange(TokenExchange)
 }
 
-/// What RFC 8693 §2.1 wants to know.
+/// The parameters of a token exchange (RFC 8693 §2.1).
 package struct TokenExchange: Sendable {
-    /// The token that says on whose behalf.
+    /// The token of the person or service on whose behalf the request is made.
     package var subjectToken: Secret
     package var subjectTokenType: TokenTypeIdentifier
     /// The token of the acting party; nil if the client acts as itself.
     package var actorToken: Secret?
-    /// Sent with `actorToken` only.
+    /// The type of `actorToken`; sent only with it.
     package var actorTokenType: TokenTypeIdentifier
-    /// Nil leaves it to the server.
+    /// The type of token to ask for; nil leaves it to the server.
     package var requestedTokenType: TokenTypeIdentifier?
 
     package init(subjectToken: Secret, subjectTokenType: TokenTypeIdentifier = .accessToken) {
@@ -30,19 +31,19 @@ package struct TokenExchange: Sendable {
     }
 }
 
-/// What it takes to obtain tokens by a `ClientGrant`.
+/// A request for tokens by a `ClientGrant`.
 package struct ClientGrantRequest: Sendable {
     package var client: RequestingClient
     package var grant: ClientGrant
-    /// Empty leaves it to the server.
+    /// The scopes to ask for. Empty leaves them to the server.
     package var scopes: [String]
-    /// RFC 8707 §2.2.
+    /// The resources that the token is for (RFC 8707 §2.2).
     package var resources: [String] = []
-    /// RFC 8693 §2.1, and Auth0's word elsewhere; nil sends none.
+    /// The audience of the token (RFC 8693 §2.1; Auth0 uses the name for other grants, too); nil sends none.
     package var audience: String?
-    /// OpenID Connect Core §5.5; nil sends none.
+    /// The claims to ask for (OpenID Connect Core §5.5); nil sends none.
     package var claims: String?
-    /// Added to the request, unless it names them itself.
+    /// Added to the request, except those that the request itself sets.
     package var parameters: [String: String] = [:]
 
     package init(
@@ -55,7 +56,7 @@ package struct ClientGrantRequest: Sendable {
         self.scopes = scopes
     }
 
-    /// What must not be shown when a server says it back.
+    /// The secrets that must not be shown if the server repeats them in an answer.
     var secrets: [Secret] {
         switch grant {
         case .clientCredentials: []
@@ -72,7 +73,7 @@ package struct ClientGrantRequest: Sendable {
             + resources.map { ("resource", $0) }
             + (audience.map { [("audience", $0)] } ?? [])
             + (claims.map { [("claims", $0)] } ?? [])
-            // RFC 9396 §6: a grant that no person gives says it here.
+            // RFC 9396 §6: if no person gives the grant, the token request names the details.
             + (client.registration.authorizationDetails.map { [("authorization_details", $0)] } ?? [])
         let rest = parameters.filter { name, _ in !own.contains { $0.name == name } }
         return own + rest.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -80,7 +81,7 @@ package struct ClientGrantRequest: Sendable {
 }
 
 extension ClientGrant {
-    /// Whether it says itself who the client is.
+    /// Whether the grant's own fields say who the client is.
     var namesClient: Bool {
         switch self {
         case .jwtBearer: true

@@ -2,13 +2,13 @@ internal import JOSE
 package import OAuthMessages
 package import RefreshCore
 
-/// What it takes to obtain a token of a service account.
+/// A request for a token of a service account.
 package struct ServiceTokenRequest: Sendable {
     package var client: RequestingClient
     package var grant: ServiceGrant
-    /// What is asked for; nil for the account's default access token.
+    /// The token to ask for; nil for the account's default access token.
     package var target: TokenTarget?
-    /// The tokens of other accounts that are exchanged; nil for grants that need none.
+    /// The tokens of other accounts to exchange; nil for grants that need none.
     package var exchange: TokenExchange?
 
     package init(
@@ -23,7 +23,7 @@ package struct ServiceTokenRequest: Sendable {
         self.target = target
     }
 
-    /// The profile's scopes are not asked for: they are what a person signs in for.
+    /// The scopes to ask for. The profile's scopes are not among them, because they are meant for sign-ins of people.
     fileprivate var scopes: [String] {
         let asked = target?.scopes ?? []
         return asked.isEmpty ? client.registration.scopes : asked
@@ -47,9 +47,10 @@ package struct ClientGrants: Sendable {
     /// The name under which the answer's `issued_token_type` (RFC 8693 §2.2.1) is kept.
     package static let issuedTokenType = "issued_token_type"
 
-    /// Obtains a token of a service account, once; what came of it is told as of a refresh.
+    /// Obtains a token of a service account, with one request. The outcome has the form of a refresh's.
     ///
-    /// A refresh token that comes with it is left out (RFC 6749 §4.4.3: there should be none): another token is had without.
+    /// A refresh token in the answer is ignored. There should be none (RFC 6749 §4.4.3), and the next access token can
+    /// be obtained without it.
     @concurrent package func obtain(_ request: ServiceTokenRequest) async -> RefreshOutcome {
         let client = request.client
         if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
@@ -69,14 +70,15 @@ package struct ClientGrants: Sendable {
         )
     }
 
-    /// Exchanges what the client holds for tokens, once.
+    /// Exchanges what the client holds for tokens, with one request.
     ///
-    /// An exchanged token may be good for no `Authorization` header: its type is `N_A` then (RFC 8693 §2.2.1).
+    /// A token that was exchanged may not be meant for an `Authorization` header. Its type is `N_A` then (RFC 8693
+    /// §2.2.1).
     @concurrent package func obtain(_ request: ClientGrantRequest) async -> GrantOutcome {
         let client = request.client
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: client)
-            // No person signed in: an id_token that comes nevertheless is checked, and not waited for.
+            // No person signed in. If an id_token comes nevertheless, it is checked, but it is not required.
             let check = IDTokenCheck(client, IDTokenCheck.Binding(scopes: []), metadata, cache: servers.keySets)
             let grant = TokenEndpoint.GrantRequest(
                 fields: request.fields,
@@ -102,9 +104,10 @@ package struct ClientGrants: Sendable {
         }
     }
 
-    /// Signs that the client wants a token (RFC 7523 §3), anew for each request.
+    /// Signs an assertion by which the client asks for a token (RFC 7523 §3). A new one is made for each request.
     ///
-    /// - Throws: `misconfigured` if the account's key cannot sign it; what keeps the server's metadata away.
+    /// - Throws: `misconfigured` if the account's key cannot sign it; the metadata's failure if the server's metadata
+    ///   cannot be fetched.
     private func assertion(
         _ terms: AssertionTerms,
         for request: ServiceTokenRequest
@@ -115,14 +118,15 @@ package struct ClientGrants: Sendable {
         do throws(JOSEError) {
             guard let text = registration.clientKey else { throw .keyMalformed }
             let key = try PrivateKey(text)
-            // RFC 7523 §3 wants a subject. Google's servers, and its own libraries, take none for the service account itself.
+            // RFC 7523 §3 requires a subject. Google's servers accept none for the service account itself, and Google's
+            // own libraries send none.
             let isNamedByKey = key.clientID == registration.clientID
             return try ClientAssertion.assertion(
                 issuer: registration.clientID,
                 subject: terms.subject ?? (isNamedByKey ? nil : registration.clientID),
-                // §3: the token endpoint's URL may be used, and is what most servers (Google) look for.
+                // §3: the token endpoint's URL may be the audience, and most servers (Google) expect it.
                 audience: terms.audience ?? (isForIssuer ? metadata.issuer.url : metadata.tokenEndpoint.url),
-                // In the request as well (RFC 7521 §4.1); Google and DocuSign read it here only.
+                // The scopes stand in the request, too (RFC 7521 §4.1). Google and DocuSign read them only here.
                 claims: request.scopes.isEmpty ? [:] : ["scope": request.scopes.joined(separator: " ")],
                 lifetime: terms.lifetime ?? ClientAssertion.lifetime,
                 signer: TokenSigner(key: key, keyID: registration.clientKeyID, offered: nil),
@@ -153,7 +157,8 @@ extension TokenResponse {
 }
 
 extension RefreshFailure {
-    /// What servers say of a person's grant means the client's registration where there is no person.
+    /// The failure, with a server's words about "the grant" read as words about the client's registration. A service
+    /// account has no grant of a person.
     fileprivate func refusing(_ grant: ServiceGrant) -> RefreshFailure {
         guard failureClass.isAboutGrant else { return self }
         var failure = self

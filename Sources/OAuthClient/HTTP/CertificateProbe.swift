@@ -12,12 +12,12 @@ package struct ServerCertificate: Hashable, Sendable {
     package let notAfter: Timestamp
 }
 
-/// Why no TLS connection to a server came about.
+/// Why no TLS connection to a server could be made.
 package enum CertificateProbeError: Error, Hashable, Sendable {
     /// Nobody answers at the port, or the name has no address.
     case unreachable
     case timedOut
-    /// The handshake failed, and not for the certificate.
+    /// The handshake failed, but not because of the certificate.
     case handshake
     /// The configured CA file cannot be read, or holds no certificate.
     case authorityFile
@@ -25,17 +25,17 @@ package enum CertificateProbeError: Error, Hashable, Sendable {
     case authorityFileHangs
     case expired(at: Timestamp)
     case notYetValid(until: Timestamp)
-    /// The certificate is another host's.
+    /// The certificate is for another host.
     case wrongHost
-    /// No authority that is trusted here has signed it.
+    /// No trusted authority has signed the certificate.
     case untrusted
 }
 
-/// Opens a TLS connection as a refresh would, looks at the certificate and closes it; no request is sent.
+/// Opens a TLS connection as a refresh does, reads the certificate and closes the connection. Sends no request.
 struct CertificateProbe: Sendable {
     let configuration: OAuthClientConfiguration
 
-    /// The certificate of the server at `endpoint`, which is checked as it is for a refresh.
+    /// The certificate of the server at `endpoint`, checked as for a refresh.
     func run(_ endpoint: Endpoint, caFile: String?) async throws(CertificateProbeError) -> ServerCertificate {
         var trusted: [NIOSSLCertificate] = []
         if let file = caFile ?? configuration.caFile {
@@ -51,7 +51,8 @@ struct CertificateProbe: Sendable {
         } catch {
             guard TransportCause(error) == .certificate else { throw CertificateProbeError(error) }
             if error as? NIOSSLExtraError == .failedToValidateHostname { throw .wrongHost }
-            // What is wrong with it is not said: it is looked at over a connection that trusts anybody, and carries nothing.
+            // NIOSSL does not say what is wrong with a certificate. So it is read over a second connection, which
+            // accepts any certificate and carries nothing.
             tls.certificateVerification = .none
             let refused = try? await certificate(of: endpoint, tls)
             throw CertificateProbeError(refused, at: configuration.now())
@@ -62,13 +63,15 @@ struct CertificateProbe: Sendable {
         let context = try NIOSSLContext(configuration: tls)
         let limit = TimeAmount(configuration.connectTimeout)
         let eventLoop = configuration.eventLoopGroup.any()
-        // Made beforehand: a handshake may be over, and the channel closed, before its connection is told of.
+        // The promise is made beforehand, because the handshake may be over, and the channel closed, before `connect`
+        // returns it.
         let handshake = eventLoop.makePromise(of: ServerCertificate.self)
         let connection = ClientBootstrap(group: eventLoop)
             .connectTimeout(limit)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    // An address is no name (RFC 6066 §3); the certificate is compared with the peer's address then.
+                    // An IP address is not sent as server name (RFC 6066 §3). The certificate is then compared with the
+                    // peer's address.
                     let isAddress = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) != nil
                     let name = isAddress ? nil : endpoint.host
                     try channel.pipeline.syncOperations.addHandlers(
@@ -96,7 +99,7 @@ extension CertificateProbeError {
         }
     }
 
-    /// What is wrong with a certificate that was not accepted.
+    /// The reason why a certificate was not accepted.
     fileprivate init(_ certificate: ServerCertificate?, at now: Timestamp) {
         guard let certificate else {
             self = .untrusted
@@ -151,13 +154,14 @@ private final class HandshakeWatch: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Reads the files with certificate authorities that settings name, away from every thread that others need.
+/// Reads the files with certificate authorities that settings name. Runs on threads of its own, so that a file that
+/// hangs blocks nobody else.
 package final class CertificateAuthorities: Sendable {
-    /// Longest file read, in bytes. The system's own bundle, with all authorities there are, has some 220 KiB.
+    /// Longest file read, in bytes. The system's own bundle, with all public authorities, has some 220 KiB.
     package static let fileBytesMax = 1 << 20
-    /// How long a file is waited for: much longer than a disk that has to spin up, much shorter than a caller waits.
+    /// How long to wait for a file: much longer than a disk needs to spin up, much shorter than a caller waits.
     package static let fileTimeLimit = Duration.seconds(5)
-    /// Files read at the same time. Each that hangs holds a thread.
+    /// Most files read at the same time. Each one that hangs holds a thread.
     package static let fileReadsMax = 32
 
     private let files: BlockingWork<String, [NIOSSLCertificate]>
@@ -177,7 +181,8 @@ package final class CertificateAuthorities: Sendable {
 
     /// The certificates in the PEM file at `path`.
     ///
-    /// - Throws: `authorityFile` if it holds none or cannot be read; `authorityFileHangs` if it could not be read in time.
+    /// - Throws: `authorityFile` if the file holds none or cannot be read; `authorityFileHangs` if it could not be read
+    ///   in time.
     func certificates(in path: String) async throws(TransportFailure) -> [NIOSSLCertificate] {
         let certificates = await files.value(path) { [contents] in
             contents(path).flatMap { try? NIOSSLCertificate.fromPEMBytes($0) } ?? []

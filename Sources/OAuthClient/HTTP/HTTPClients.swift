@@ -8,9 +8,9 @@ import RefreshCore
 import Synchronization
 import TextEncodings
 
-/// A client, which is shut down when nobody uses it any more.
+/// An HTTP client that is shut down when nobody uses it any more.
 final class RoutedClient: Sendable {
-    /// Not a global queue, which `BlockingCall` has the reason for.
+    /// A queue of its own instead of a global one, for the reason that `BlockingCall` gives.
     private static let queue = DispatchQueue(label: "authrefreshd.clients")
 
     let client: HTTPClient
@@ -24,11 +24,11 @@ final class RoutedClient: Sendable {
     }
 }
 
-/// The HTTP clients in use: one for each combination of CA file, proxy and client certificate, because all three belong to a client's
-/// connections.
+/// The HTTP clients in use: one for each combination of CA file, proxy and client certificate, because connections of
+/// different combinations must not be shared.
 ///
-/// Every request asks for its client, so this is a lock: an actor would take its turn on the event loop each time. Nothing is done
-/// under it that could take time.
+/// It is protected by a lock, because each request asks for its client and a call to an actor would wait for its turn
+/// on the event loop each time. Nothing slow is done under the lock.
 final class HTTPClients: Sendable {
     private struct Route: Hashable {
         let caFile: String?
@@ -54,14 +54,14 @@ final class HTTPClients: Sendable {
         }
     }
 
-    /// Clients kept for the next request; the one that was used longest ago makes room, and ends with its last request. Each has its TLS
-    /// settings ready, which take some milliseconds to make.
+    /// Most clients kept for later requests. The one that was used longest ago goes first, and ends with its last
+    /// request. Each has its TLS settings ready, which take some milliseconds to make.
     static let limit = 64
 
     private let configuration: OAuthClientConfiguration
     private let state = Mutex(State())
 
-    /// Where time limits are kept.
+    /// The event loop on which time limits are measured.
     let eventLoop: any EventLoop
 
     init(configuration: OAuthClientConfiguration) {
@@ -69,11 +69,11 @@ final class HTTPClients: Sendable {
         eventLoop = configuration.eventLoopGroup.any()
     }
 
-    /// The client for requests to `endpoint`; to be held on to until the request has ended.
+    /// The client for requests to `endpoint`. Hold on to it until the request has ended.
     ///
     /// - Parameter identity: the certificate to present; nil for none.
-    /// - Throws: `proxyConfiguration`, `authorityFile` or `clientCertificate` if the settings cannot be used; `authorityFileHangs` if the
-    ///   CA file could not be read in time; `other` after `shutDown`.
+    /// - Throws: `proxyConfiguration`, `authorityFile` or `clientCertificate` if the settings cannot be used;
+    ///   `authorityFileHangs` if the CA file could not be read in time; `other` after `shutDown`.
     func client(
         for endpoint: Endpoint,
         caFile: String?,
@@ -95,11 +95,11 @@ final class HTTPClients: Sendable {
     }
 
     private func keep(_ client: RoutedClient, for route: Route) throws(TransportFailure) -> RoutedClient {
-        // What is let go of ends after the lock is free.
+        // Declared outside, so that the client is released after the lock.
         var oldest: Kept?
         let kept = state.withLock { state -> RoutedClient? in
             guard !state.isShutDown else { return nil }
-            // Somebody else may have made one meanwhile.
+            // Another call may have made one meanwhile.
             if let other = state.use(route) { return other }
             if state.clients.count >= Self.limit,
                 let last = state.clients.min(by: { $0.value.lastUse < $1.value.lastUse })
@@ -115,16 +115,16 @@ final class HTTPClients: Sendable {
         return kept
     }
 
-    /// How many clients are kept.
+    /// The number of clients kept.
     var count: Int { state.withLock { $0.clients.count } }
 
-    /// The name that is looked up for requests to `endpoint`: its own or the proxy's; nil if that is this machine's.
+    /// The host name to look up for requests to `endpoint`: the endpoint's or the proxy's; nil if that is this machine.
     func nameToLookUp(for endpoint: Endpoint) -> String? {
         guard !endpoint.isLoopback else { return nil }
         return configuration.proxy.covers(endpoint) ? configuration.proxy.address?.host : endpoint.host
     }
 
-    /// Ends all connections; requests in flight fail, later ones are refused.
+    /// Closes all connections. Requests in flight fail, and later ones are refused.
     func shutDown() async throws {
         let ending = state.withLock { state in
             defer { state.clients = [:] }
@@ -134,9 +134,9 @@ final class HTTPClients: Sendable {
         for routed in ending { try await routed.client.shutdown() }
     }
 
-    /// How every connection is secured.
+    /// The TLS settings of all connections.
     ///
-    /// - Parameter authorities: trusted beside the system's.
+    /// - Parameter authorities: trusted in addition to the system's.
     static func tls(trusting authorities: [NIOSSLCertificate]) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
@@ -151,13 +151,14 @@ final class HTTPClients: Sendable {
         try route.identity?.add(to: &tls)
         var settings = HTTPClient.Configuration(tlsConfiguration: tls)
         settings.redirectConfiguration = .disallow
-        // A request an hour gains nothing by HTTP/2; see the decision page "HTTP/1.1 is enough".
+        // HTTP/2 brings no gain for one request an hour; see the decision page "HTTP/1.1 is enough".
         settings.httpVersion = .http1Only
         settings.timeout.connect = TimeAmount(configuration.connectTimeout)
-        // A refresh token must not ride on a connection that the server is about to close: the loss would look like a
-        // spent token. gunicorn closes idle connections after 2 s, node and Apache after 5 s.
+        // A refresh token must not be sent on a connection that the server is about to close: the lost request would
+        // look like a spent token. gunicorn closes idle connections after 2 s, node and Apache after 5 s.
         settings.connectionPool.idleTimeout = .seconds(1)
-        // The coordinator limits requests per issuer; the pool must not queue what it lets through.
+        // The coordinator already limits the requests per issuer. The pool must not queue what the coordinator lets
+        // through.
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         settings.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -165,7 +166,7 @@ final class HTTPClients: Sendable {
                 try LostPeerDetection.enable(on: channel)
             }
         }
-        // The core decides about repetition, and it wants the first error, not a time limit that hides it.
+        // The core decides about repetition. It needs the first error, and not a time limit that hides it.
         settings.connectionPool.retryConnectionEstablishment = false
         if route.usesProxy, let server = configuration.proxy.server {
             settings.proxy = .server(
@@ -178,14 +179,15 @@ final class HTTPClients: Sendable {
     }
 }
 
-/// Has the kernel find out that the other end of a connection is gone: nothing else tells while an answer is waited for.
+/// Makes the kernel notice that the other end of a connection is gone. Nothing else notices while an answer is awaited.
 enum LostPeerDetection {
-    /// How long the connection is silent before the first probe, and between probes, in seconds.
+    /// How long the connection is silent before the first probe and between probes, in seconds.
     static let probeInterval = 15
-    /// How long data or probes may go unacknowledged, in milliseconds. The kernel's own limit is a quarter of an hour.
+    /// How long data or probes may remain unacknowledged, in milliseconds. The kernel's own limit is a quarter of an
+    /// hour.
     static let acknowledgementLimit = 60_000
 
-    /// Turns on TCP keepalive (tcp(7)): a peer that is gone ends the connection with an error within about a minute.
+    /// Turns on TCP keepalive (tcp(7)). If the peer is gone, the connection ends with an error within about a minute.
     static func enable(on channel: any Channel) throws {
         guard let options = channel.syncOptions else { return }
         try options.setOption(.socketOption(.so_keepalive), value: 1)
@@ -195,10 +197,10 @@ enum LostPeerDetection {
     }
 }
 
-/// Sends all that one turn of the event loop brings for a connection by one system call.
+/// Sends all data that one turn of the event loop has for a connection with one system call.
 ///
-/// The HTTP client flushes a request's head before it asks for the body. Sent by themselves they are two segments, and two
-/// wake-ups of whoever reads them.
+/// The HTTP client flushes the head of a request before it asks for the body. Sent separately, they are two segments,
+/// and wake the reader twice.
 final class FlushGathering: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = ByteBuffer
 
@@ -214,7 +216,7 @@ final class FlushGathering: ChannelOutboundHandler, RemovableChannelHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // A closing TLS session has something to say, too.
+        // The end of a TLS session also sends data.
         flushNow(context)
         context.close(mode: mode, promise: promise)
     }
@@ -226,9 +228,9 @@ final class FlushGathering: ChannelOutboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Runs tasks on one event loop: a task that waits for what happens there goes on without a change of threads.
+/// Runs tasks on one event loop, so that a task that waits for something there continues without a change of threads.
 ///
-/// What runs on it must not block, and holds up the loop's connections for as long as it computes.
+/// Code on it must not block. While it computes, the loop's connections wait.
 package final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

@@ -7,7 +7,7 @@ import OAuthMessages
 import RefreshCore
 import Synchronization
 
-/// One request and its answer, within a time limit; nothing is repeated and no redirect followed.
+/// Sends one request and reads its answer, within a time limit. Repeats nothing and follows no redirect.
 struct HTTPTransport: Sendable {
     let clients: HTTPClients
     private let configuration: OAuthClientConfiguration
@@ -18,26 +18,29 @@ struct HTTPTransport: Sendable {
         self.configuration = configuration
     }
 
-    /// The wish to read on after the time limit, for an answer that may hold the only refresh token the server still takes.
+    /// Permission to read on after the time limit, for an answer that may hold the only refresh token that the server
+    /// still accepts.
     struct Patience: Sendable {
-        /// How long the answer is read for, from when the request is sent; the time limit if that is longer.
+        /// How long to read the answer, from the sending of the request. The time limit holds if it is longer.
         let limit: Duration
-        /// Called once, on the event loop, when the time limit has passed with the request sent and its answer still to come.
+        /// Called once, on the event loop, if the time limit passes after the request was sent and before its answer
+        /// has come.
         let onOverdue: @Sendable () -> Void
     }
 
-    /// A request as it goes out.
+    /// A request to be sent.
     struct Request: Sendable {
         let endpoint: Endpoint
-        /// Nil: POST with a body, GET without.
+        /// The method; nil means POST with a body, GET without one.
         var method: HTTPMethod?
         var headers: HTTPHeaders
         var body: [UInt8]?
-        /// Whether it holds something that is good for one use. Then one without a body counts as sent, whatever became of it.
+        /// Whether the request holds something that can be used only once. If it has no body, it then counts as sent in
+        /// any case.
         var isSpending = false
-        /// Nil if no answer is read after the time limit.
+        /// How long to read on after the time limit; nil not to.
         var patience: Patience?
-        /// The profile's CA file.
+        /// The CA file of the profile.
         var caFile: String?
         /// The certificate to present in the handshake; nil for none.
         var identity: ClientIdentity?
@@ -45,8 +48,8 @@ struct HTTPTransport: Sendable {
 
     /// Sends `request` and reads the whole answer before `deadline`.
     ///
-    /// With patience the request is sent before `deadline` or not at all, and its answer is read for longer. One limit holds over
-    /// connecting, sending, waiting and reading, so a server that drips its answer keeps within it.
+    /// With patience, the request is sent before `deadline` or not at all, and the answer may come later. The one limit
+    /// includes connecting, sending, waiting and reading, so it also ends an answer that comes slowly, byte by byte.
     ///
     /// - Throws: `TransportFailure` if no whole answer arrived.
     func send(_ request: Request, before deadline: ContinuousClock.Instant) async throws(TransportFailure) -> Answer {
@@ -55,18 +58,20 @@ struct HTTPTransport: Sendable {
             caFile: request.caFile,
             identity: request.identity
         )
-        // A client that nobody holds is shut down.
+        // The client would be shut down if nobody held it.
         defer { withExtendedLifetime(routed) {} }
         let name = clients.nameToLookUp(for: request.endpoint)
         if let name { try await names.pass(name, before: deadline) }
-        // A machine that slept since the exchange began has used up its time: the client would still send, and hear no answer.
+        // A machine that slept since the exchange began has used up its time. The client would still send, but no
+        // answer would be read.
         let remaining = configuration.uptime().duration(to: deadline)
         guard remaining > .zero else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
         let progress = SendingProgress(isSentWithHead: request.isSpending && request.body == nil)
         do {
             let message = try message(of: request, before: deadline, noting: progress)
             let limit = max(remaining, request.patience?.limit ?? remaining)
-            // By the client's futures: their limit holds to the last byte of the answer, its async face's to the head only.
+            // By the client's futures, whose limit holds up to the last byte of the answer. That of the async interface
+            // ends with the head.
             let exchange = routed.client.execute(
                 request: message,
                 delegate: AnswerReader(on: clients.eventLoop, limit: configuration.bodyLimit),
@@ -109,7 +114,8 @@ struct HTTPTransport: Sendable {
         )
         message.body = request.body.map { body in
             .stream(contentLength: Int64(body.count)) { [configuration, clients] connection in
-                // The machine may have slept while the connection was made: a refresh token does not leave hours after its time.
+                // The machine may have slept while the connection was made. A refresh token must not leave hours after
+                // its time.
                 guard configuration.uptime() < deadline else {
                     progress.runOut()
                     return clients.eventLoop.makeFailedFuture(HTTPClientError.deadlineExceeded)
@@ -122,31 +128,32 @@ struct HTTPTransport: Sendable {
     }
 }
 
-/// How far the sending of one request has come.
+/// Records how far the sending of one request has come.
 ///
-/// The HTTP client asks for the body only after it has written the request's head to an open connection. As long as it did
-/// not, a refresh token in the body is certain not to have left this process; everything after is "may have arrived".
+/// The HTTP client asks for the body only after it has written the head of the request to an open connection. Until
+/// then a refresh token in the body has certainly not left this process; afterwards it may have arrived.
 private final class SendingProgress: Sendable {
     private let isSentWithHead: Bool
     private let bodyTaken = Atomic(false)
     private let outOfTime = Atomic(false)
 
-    /// - Parameter isSentWithHead: whether the request counts as sent from the beginning, because what it spends is not in a body.
+    /// - Parameter isSentWithHead: whether the request counts as sent from the beginning, because the code or token in
+    ///   it is not in a body.
     init(isSentWithHead: Bool) {
         self.isSentWithHead = isSentWithHead
     }
 
     var isBodyTaken: Bool { bodyTaken.load(ordering: .sequentiallyConsistent) }
-    /// Whether what the request spends may have left.
+    /// Whether the code or token in the request may have left this process.
     var isSent: Bool { isSentWithHead || isBodyTaken }
-    /// Whether the time limit has ended it.
+    /// Whether the time limit has ended the request.
     var hasRunOut: Bool { outOfTime.load(ordering: .sequentiallyConsistent) }
 
     func takeBody() { bodyTaken.store(true, ordering: .sequentiallyConsistent) }
     func runOut() { outOfTime.store(true, ordering: .sequentiallyConsistent) }
 }
 
-/// Puts an answer together as its parts arrive on the event loop.
+/// Assembles an answer from the parts that arrive on the event loop.
 private final class AnswerReader: HTTPClientResponseDelegate {
     private let answer: NIOLoopBoundBox<Answer?>
     private let limit: Int
@@ -168,7 +175,7 @@ private final class AnswerReader: HTTPClientResponseDelegate {
         guard var cut = answer.value, cut.body.count > limit else { return task.eventLoop.makeSucceededVoidFuture() }
         cut.body = []
         cut.isTooLarge = true
-        // Failing ends the connection: the rest is not worth reading.
+        // A failed future ends the connection, because the rest is not worth reading.
         return task.eventLoop.makeFailedFuture(OversizedAnswer(answer: cut))
     }
 
@@ -178,18 +185,19 @@ private final class AnswerReader: HTTPClientResponseDelegate {
     }
 }
 
-/// Carries an answer that was cut at the limit out of the client.
+/// Carries an answer that was cut off at the limit out of the client.
 private struct OversizedAnswer: Error {
     let answer: Answer
 }
 
 extension TransportCause {
-    /// What an error of the HTTP client, NIO or TLS means.
+    /// The failure that an error of the HTTP client, NIO or TLS stands for.
     init(_ error: any Error) {
         switch error {
         case let error as HTTPClientError: self = Self.httpCauses.first { $0.error == error }?.cause ?? .other
         case let error as NIOConnectionError:
-            // Both lookups fail where a name does not exist; one alone is normal for a host with one kind of address.
+            // Both lookups fail if the name does not exist. One alone fails normally for a host with one kind of
+            // address.
             let isUnresolved = error.connectionErrors.isEmpty && (error.dnsAError != nil || error.dnsAAAAError != nil)
             self = isUnresolved ? .nameResolution : .connection
         case let error as NIOSSLError: self = Self.cause(of: error)
@@ -221,8 +229,8 @@ extension TransportCause {
         case .noCertificateToValidate, .unableToValidateCertificate:
             return .certificate
         case .handshakeFailed(.sslError(let stack)):
-            // NIOSSL keeps BoringSSL's reason to itself; this is its symbolic name, not a sentence. Which fault the
-            // certificate has (time, issuer, purpose) is not said at all.
+            // NIOSSL does not expose BoringSSL's reason. This is its symbolic name, not a sentence. The fault of the
+            // certificate (time, issuer, purpose) is not given at all.
             return stack.contains { $0.description.contains("CERTIFICATE_VERIFY_FAILED") } ? .certificate : .tls
         case .uncleanShutdown:
             return .connectionLost

@@ -4,42 +4,43 @@ import OAuthMessages
 import RefreshCore
 import Synchronization
 
-/// Lets a request go on to the HTTP client once its host's name is known to have an answer.
+/// Holds a request back from the HTTP client until its host's name has been looked up.
 ///
-/// NIO looks names up one after the other, each as long as the resolver takes: one name whose name server is silent (that of a VPN
-/// that is down) would hold up the requests to every other host until their time is over. So it is asked only for names that have just
-/// been found, and those that hang, hang here, each on a thread of its own.
+/// NIO looks names up one after the other, each for as long as the resolver takes. One name with a silent name server
+/// (such as that of a VPN that is down) would hold up the requests to all other hosts until their time is over. So NIO
+/// is asked only for names that have just been found. Names that hang, hang here, each on a thread of its own.
 final class NameResolution: Sendable {
-    /// How long a name that was found is taken to have an answer: as long as one refresh, with its metadata, and those of other accounts
-    /// beside it. A name server that falls silent within it can still hold up others, once.
+    /// How long a found name counts as known: as long as one refresh takes, with its metadata and with those of other
+    /// accounts. A name server that falls silent within this time can still hold up others, once.
     static let memory = Duration.seconds(5)
-    /// Look-ups under way at once; each holds a thread. Further names wait until one ends.
+    /// Most look-ups at the same time; each holds a thread. Further names wait until one ends.
     static let lookUpsMax = 16
-    /// Names that are remembered; beyond it all are forgotten, and looked up again.
+    /// Most names remembered. When one more comes, all are forgotten and looked up again.
     static let rememberedLimit = 4096
 
     private struct State {
         var found: [String: ContinuousClock.Instant] = [:]
         var waiters: [String: [Waiter]] = [:]
         var lookUps = 0
-        /// Names that wait for a thread, the first to come first.
+        /// Names that wait for a thread, in the order in which they came.
         var queued: [String] = []
     }
 
     private let state = Mutex(State())
     private let isFound: @Sendable (String) -> Bool
-    /// Where limits end. Not Task.sleep, whose timer stays when it is cancelled, and is on a queue that libdispatch looks after every
-    /// second (`Decisions/Tasks-run-on-a-queue-of-our-own`).
+    /// The queue for the time limits. Not `Task.sleep`: its timer remains after it was cancelled, in a queue that
+    /// libdispatch checks every second (`Decisions/Tasks-run-on-a-queue-of-our-own`).
     private let limits = DispatchQueue(label: "authrefreshd.name-limits")
 
-    /// - Parameter isFound: whether a name has an address; blocks for as long as that takes.
+    /// - Parameter isFound: returns whether a name has an address; blocks until that is known.
     init(isFound: @escaping @Sendable (String) -> Bool = NameResolution.hasAddress) {
         self.isFound = isFound
     }
 
-    /// Returns when `host` may be asked for.
+    /// Returns when `host` has been found, so that the HTTP client may be asked to connect to it.
     ///
-    /// - Throws: `nameResolution` if it has no address; `timeLimit` if it is not known before `deadline`, or the caller has given up.
+    /// - Throws: `nameResolution` if it has no address; `timeLimit` if that is not known before `deadline`, or the
+    ///   caller was cancelled.
     func pass(_ host: String, before deadline: ContinuousClock.Instant) async throws(TransportFailure) {
         let now = ContinuousClock.now
         guard !state.withLock({ $0.found[host].map { now - $0 < Self.memory } ?? false }) else { return }
@@ -53,18 +54,18 @@ final class NameResolution: Sendable {
             waiter.resume(nil)
         }
         limit.cancel()
-        // A look-up that hangs is not to gather those who have given up.
+        // Waiters that have given up must not accumulate at a look-up that hangs.
         if isFound == nil { state.withLock { $0.waiters[host]?.removeAll { $0 === waiter } } }
         guard let isFound else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
         guard isFound else { throw TransportFailure(cause: .nameResolution, wasSent: false) }
     }
 
-    /// Has `host` looked up again at the next request: it could not be reached.
+    /// Has `host` looked up again at the next request, because it could not be reached.
     func forget(_ host: String) {
         state.withLock { $0.found[host] = nil }
     }
 
-    /// How many wait for `host`.
+    /// The number of requests that wait for `host`.
     func waiting(for host: String) -> Int {
         state.withLock { $0.waiters[host]?.count ?? 0 }
     }
@@ -80,7 +81,7 @@ final class NameResolution: Sendable {
 
     private func wait(_ waiter: Waiter, for host: String) {
         let mayStart = state.withLock { state in
-            // Who has gone meanwhile has taken itself off already.
+            // A waiter that was cancelled meanwhile has already removed itself.
             guard !waiter.isOver else { return false }
             let isFirst = state.waiters[host] == nil
             state.waiters[host, default: []].append(waiter)
@@ -95,7 +96,8 @@ final class NameResolution: Sendable {
         if mayStart { lookUp(host) }
     }
 
-    /// On a queue of its own, which ends with its work: nobody waits behind a name that hangs.
+    /// Looks up `host` on a queue of its own, which ends with the look-up, so that nobody waits behind a name that
+    /// hangs.
     private func lookUp(_ host: String) {
         DispatchQueue(label: "authrefreshd.name").async { [self] in answer(host, isFound(host)) }
     }
@@ -122,7 +124,8 @@ final class NameResolution: Sendable {
     }
 }
 
-/// One request that waits; it goes on once, with what comes first: the answer, or nil when its time is over or it is not wanted any more.
+/// One waiting request. It continues once, with whatever comes first: the answer, or nil if its time is over or it was
+/// cancelled.
 private final class Waiter: Sendable {
     private enum State {
         case begins
@@ -136,7 +139,7 @@ private final class Waiter: Sendable {
         state.withLock { if case .ended = $0 { true } else { false } }
     }
 
-    /// - Returns: whether it waits; an end that came first holds.
+    /// - Returns: whether it has to wait. If it has ended already, it does not.
     func begin(_ continuation: CheckedContinuation<Bool?, Never>) -> Bool {
         let end: Bool?? = state.withLock { state in
             switch state {

@@ -1,11 +1,11 @@
 import OAuthMessages
 import RefreshCore
 
-/// The proxy that requests go through, from `HTTPS_PROXY` and `NO_PROXY`; lower-case names win, as in curl.
+/// The proxy for requests, from `HTTPS_PROXY` and `NO_PROXY`. Lower-case names are preferred, as in curl.
 package struct ProxySettings: Sendable {
-    /// Nil if there is none.
+    /// The proxy; nil if there is none.
     let server: ProxyServer?
-    /// `HTTPS_PROXY` is set and cannot be used: nothing is sent, rather than past the proxy.
+    /// Whether `HTTPS_PROXY` is set and cannot be used. Nothing is sent then, because it must not bypass the proxy.
     package let isUnusable: Bool
     private let exceptions: [Exception]
 
@@ -26,18 +26,18 @@ package struct ProxySettings: Sendable {
     /// The proxy's host and port; nil if there is none.
     package var address: (host: String, port: Int)? { server.map { ($0.host, $0.port) } }
 
-    /// How many hosts and domains `NO_PROXY` excepts.
+    /// The number of hosts and domains that `NO_PROXY` excepts.
     package var exceptionCount: Int { exceptions.count }
 
-    /// Whether requests to `endpoint` go through the proxy; never those to this machine.
+    /// Whether requests to `endpoint` go through the proxy. Requests to this machine never do.
     func covers(_ endpoint: Endpoint) -> Bool {
         guard server != nil || isUnusable, !endpoint.isLoopback else { return false }
         return !exceptions.contains { $0.fits(endpoint) }
     }
 
-    /// One entry of `NO_PROXY`: `*`, a host, or a domain with all below it, each with or without a port.
+    /// One entry of `NO_PROXY`: `*`, a host, or a domain with its subdomains, each with or without a port.
     ///
-    /// Address ranges (10.0.0.0/8) are not understood, as in most programs: issuers are names.
+    /// Address ranges (10.0.0.0/8) are not supported, as in most programs, because issuers are names.
     private struct Exception: Sendable {
         let host: String
         let port: Int?
@@ -56,7 +56,7 @@ package struct ProxySettings: Sendable {
     }
 }
 
-/// An HTTP proxy that opens connections by CONNECT (RFC 9110 §9.3.6).
+/// An HTTP proxy that is asked for connections with CONNECT (RFC 9110 §9.3.6).
 struct ProxyServer: Sendable {
     let host: String
     let port: Int
@@ -79,7 +79,7 @@ struct ProxyServer: Sendable {
         }
         guard let (host, port) = Endpoint.split(authority: rest) else { return nil }
         self.host = host
-        // 1080 is curl's, 3128 Squid's, 80 the scheme's: the scheme's is the one that RFC 3986 gives.
+        // curl would use 1080 and Squid 3128. The scheme's port is the one that RFC 3986 prescribes.
         self.port = port ?? 80
     }
 

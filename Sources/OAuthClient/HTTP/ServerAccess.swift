@@ -1,7 +1,8 @@
 import OAuthMessages
 import RefreshCore
 
-/// How the client's duties reach authorization servers: the connections, what is remembered of the servers, and the configuration.
+/// The way in which the parts of the client reach servers: the connections, what is remembered of the servers, and the
+/// configuration.
 struct ServerAccess: Sendable {
     let configuration: OAuthClientConfiguration
     let transport: HTTPTransport
@@ -18,7 +19,7 @@ struct ServerAccess: Sendable {
         keySets = KeySetCache(transport: transport, configuration: configuration)
     }
 
-    /// The metadata of `client`'s server, or what its absence means.
+    /// The metadata of `client`'s server.
     func metadata(for client: RequestingClient) async throws(RefreshFailure) -> AuthorizationServerMetadata {
         do throws(MetadataError) {
             return try await cache.metadata(for: MetadataCache.Key(issuer: client.issuer, profile: client.profile))
@@ -29,7 +30,7 @@ struct ServerAccess: Sendable {
         }
     }
 
-    /// A post of `client` to `endpoint`, to be run within `totalTimeout` from now.
+    /// A post of `client` to `endpoint`. Run it within `totalTimeout` from now.
     func post(
         from client: RequestingClient,
         to endpoint: Endpoint,

@@ -1,22 +1,24 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// Why an issuer is not taken at its word.
+/// Why an issuer could not be confirmed.
 package enum IssuerFault: Error, Hashable, Sendable {
-    /// No server said anything of use; it may be right all the same. One sentence says why.
+    /// No usable answer came. The issuer may still be right. One sentence says what happened.
     case unreachable(String)
-    /// What stands at its place is no authorization server, or another issuer's. The server there may say which: `other`.
+    /// The server at the issuer's address is no authorization server, or speaks for another issuer. `other` is that
+    /// issuer, if the server names it.
     case contradicted(String, other: Issuer?)
 }
 
 extension ServerInspection {
-    /// Has the server of `issuer` say that it is the one; what it says is kept for the first request.
+    /// Asks the server at `issuer` whether that is its issuer. The metadata that it publishes is kept for the first
+    /// request.
     ///
     /// - Throws: `IssuerFault`.
     @concurrent package func check(_ issuer: Issuer, profile: ProviderProfile?) async throws(IssuerFault) {
         let error: MetadataError
         do throws(MetadataError) {
-            // Somebody may have mended what was wrong a moment ago.
+            // Somebody may have corrected the cause a moment ago.
             servers.cache.forgetFailures(of: issuer)
             _ = try await servers.cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: profile))
             return
@@ -26,7 +28,7 @@ extension ServerInspection {
         let detail = error.refreshFailure.detail
         let status = detail.httpStatus.map { " (HTTP \($0))" } ?? ""
         switch error {
-        // A certificate that is not trusted, or no name: the network, or a setting elsewhere.
+        // An untrusted certificate or an unknown host name: the cause is in the network or in another setting.
         case .noAnswer, .unavailable: throw .unreachable(detail.summary + status)
         case .notPublished:
             throw .contradicted(
@@ -49,7 +51,8 @@ extension ServerInspection {
         return "the server says that its issuer is '\(published)'"
     }
 
-    /// The issuer at the root of the same host, where people who copied a longer address find it; nil if there is none.
+    /// The issuer at the root of the same host; nil if there is none. Finds the right issuer when somebody copied a
+    /// longer address.
     private func above(_ issuer: Issuer) async -> Issuer? {
         guard let endpoint = Endpoint(issuer.url), endpoint.path.count > 1,
             let root = try? Issuer(url: String(issuer.url.dropLast(endpoint.path.count)))

@@ -2,11 +2,13 @@ import OAuthMessages
 import RefreshCore
 import Synchronization
 
-/// The metadata of the servers in use, in memory, fetched once for all who ask at the same time.
+/// The metadata of the servers in use, in memory. Fetched once for all callers that ask at the same time.
 ///
-/// Every request asks, and nearly always finds: this is a lock because an actor would take its turn on the event loop each time.
+/// Each request asks, and nearly always finds the metadata here. It is protected by a lock, because a call to an actor
+/// would wait for its turn on the event loop each time.
 final class MetadataCache: Sendable {
-    /// Metadata is per issuer and profile: a profile decides about trust and about the issuer's template.
+    /// The key of an entry. It has the profile beside the issuer, because a profile decides about trusted authorities
+    /// and about the issuer's template.
     struct Key: Hashable {
         let issuer: Issuer
         let profile: ProviderProfile?
@@ -24,7 +26,7 @@ final class MetadataCache: Sendable {
         let clientID: String
     }
 
-    /// A way of writing credentials beyond what the account remembers.
+    /// A form of credentials that a server accepted after it had refused the first one.
     struct LearnedForm: Sendable {
         let method: ClientAuthentication
         let repeatsClientID: Bool
@@ -36,13 +38,13 @@ final class MetadataCache: Sendable {
         let at: ContinuousClock.Instant
     }
 
-    /// How long a fetch that failed, or that showed nothing new, is not repeated: ten thousand accounts of a dead
-    /// issuer ask once.
+    /// How long a fetch is not repeated after it failed or brought nothing new. Ten thousand accounts of a dead issuer
+    /// so cause one fetch.
     static let refusalLifetime = Duration.seconds(5)
-    /// How long metadata is kept of which one document could not be had.
+    /// How long metadata is kept if one of its two documents could not be fetched.
     static let incompleteLifetime = Duration.seconds(600)
 
-    /// What servers say in passing.
+    /// What servers tell in their answers beside the content: DPoP nonces and clocks.
     let origins = OriginMemory()
     private let fetch: MetadataFetch
     private let configuration: OAuthClientConfiguration
@@ -52,11 +54,13 @@ final class MetadataCache: Sendable {
         var entries: [Key: Entry] = [:]
         var refusals: [Key: Refusal] = [:]
         var inFlight: [Key: Fetching] = [:]
-        /// Raised whenever failures are forgotten: a fetch that began before knows nothing of what has changed.
+        /// Counts the calls of `forgetFailures()`. A fetch that began before the last call may fail for a reason that
+        /// is gone.
         var circumstances = 0
-        /// How clients had to prove themselves where the first guess was refused. Found out again after a restart.
+        /// The forms of credentials that servers accepted after they had refused the first one. Lost, and found out
+        /// again, at a restart.
         var learnedForms: [ClientAt: LearnedForm] = [:]
-        /// Where documents are kept beyond a restart; nil if nowhere.
+        /// Where documents are kept over a restart; nil if nowhere.
         var shelf: MetadataShelf?
     }
 
@@ -73,12 +77,13 @@ final class MetadataCache: Sendable {
         self.configuration = configuration
     }
 
-    /// Has the last good documents kept, and used after a restart while they cannot be fetched.
+    /// Keeps the last good documents in `shelf`. They are used after a restart while the server cannot be reached.
     func keep(in shelf: MetadataShelf) {
         memory.withLock { $0.shelf = shelf }
     }
 
-    /// The metadata for `key`, fetched if there is none or it is too old; too old is better than none if that fails.
+    /// The metadata for `key`. Fetches it if there is none or it is too old. If the fetch fails, metadata that is too
+    /// old is returned.
     func metadata(for key: Key) async throws(MetadataError) -> AuthorizationServerMetadata {
         if let metadata = AuthorizationServerMetadata(issuer: key.issuer, profile: key.profile) { return metadata }
         let fetching: Fetching
@@ -96,7 +101,8 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// What is known, or else the fetch that will tell, begun if there is none: looked up in one go, so that there is never a second.
+    /// The known metadata, or the running fetch; begins a fetch if there is neither. Does both under one lock, so that
+    /// there are never two fetches.
     private func find(_ key: Key) -> Finding {
         let now = configuration.uptime()
         return memory.withLock { memory in
@@ -106,16 +112,18 @@ final class MetadataCache: Sendable {
                 return entry.map { .known($0.metadata) } ?? .refused(refusal.error)
             }
             if let task = memory.inFlight[key] { return .underWay(task) }
-            // A task of its own: a caller that gives up must not take the answer from the others.
+            // The fetch is a task of its own, so that one caller's cancellation does not take the answer from the
+            // others.
             let task = Task { [circumstances = memory.circumstances] in await self.fetch(key, in: circumstances) }
             memory.inFlight[key] = task
             return .underWay(task)
         }
     }
 
-    /// Has the metadata fetched again before the next use: its token endpoint is not where it said.
+    /// Has the metadata fetched again before its next use, because its token endpoint did not answer as one.
     ///
-    /// Metadata fetched a moment ago stays: all accounts of the issuer find the same, and one fetch is enough for them.
+    /// Does nothing if the metadata was fetched a moment ago: all accounts of the issuer notice the same, and one fetch
+    /// is enough for them.
     func expire(_ key: Key) {
         let now = configuration.uptime()
         memory.withLock { memory in
@@ -126,7 +134,7 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// Has what failed fetched again before the next use, and what is being fetched, too: the network or the clock may have changed.
+    /// Has failed and running fetches repeated before the next use: the network or the clock may have changed.
     func forgetFailures() {
         memory.withLock { memory in
             memory.refusals = [:]
@@ -135,19 +143,20 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// The same for the failures of one issuer, and nothing that is being fetched: somebody asks who may have mended what it was.
+    /// Has failed fetches of one issuer repeated before the next use, but no running ones: a person asks, who may have
+    /// corrected the cause.
     func forgetFailures(of issuer: Issuer) {
         memory.withLock { memory in
             for key in memory.refusals.keys where key.issuer == issuer { memory.refusals[key] = nil }
         }
     }
 
-    /// What an earlier request found out; nil if the first guess was right or none was made.
+    /// The form that an earlier request found out; nil if the first form was accepted or none was tried.
     func learnedForm(of client: ClientAt) -> LearnedForm? {
         memory.withLock { $0.learnedForms[client] }
     }
 
-    /// Remembers what a server took after it had refused another form.
+    /// Remembers the form that a server accepted after it had refused another.
     func learn(_ form: LearnedForm, of client: ClientAt) {
         memory.withLock { memory in
             if memory.learnedForms.count >= configuration.metadataLimit { memory.learnedForms = [:] }
@@ -166,7 +175,7 @@ final class MetadataCache: Sendable {
         let now = configuration.uptime()
         memory.withLock { memory in
             if let kept, memory.entries[key] == nil {
-                // Fetched anew at the next use that a failure does not forbid.
+                // Fetched again at the next use, unless a recent failure forbids it.
                 memory.entries[key] = MetadataCache.Entry(metadata: kept, fetchedAt: now, lifetime: .zero)
             }
             if memory.circumstances == circumstances {
@@ -179,7 +188,7 @@ final class MetadataCache: Sendable {
         return result
     }
 
-    /// Keeps what was fetched; if nothing could be, and there is nothing in memory, finds what was kept.
+    /// Keeps the fetched metadata. If the fetch failed and there is none in memory, takes the kept documents.
     private func settle(
         _ result: Result<MetadataFetch.Result, MetadataError>,
         with key: Key
@@ -189,10 +198,10 @@ final class MetadataCache: Sendable {
         let place = KeptMetadata.Place(issuer: key.issuer, caFile: key.profile?.caFile)
         switch result {
         case .success(let fetched):
-            // One document of two is less than what was kept.
+            // A single document is less than the two that were kept before.
             guard fetched.isComplete, fetched.bodies.allSatisfy({ $0.count <= KeptMetadata.bytesMax }) else { break }
             let documents = KeptMetadata(documents: fetched.bodies, fetchedAt: configuration.now())
-            // Nobody who waits for the metadata waits for the disk.
+            // In a task, so that callers do not wait for the disk.
             Task { await shelf.keep(place, documents) }
         case .failure:
             guard !isKnown, let kept = await shelf.find(place),

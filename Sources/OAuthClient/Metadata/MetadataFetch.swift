@@ -2,20 +2,20 @@ import NIOHTTP1
 import OAuthMessages
 package import RefreshCore
 
-/// Gets both metadata documents of an issuer and makes one of them.
+/// Fetches the two metadata documents of an issuer and merges them.
 struct MetadataFetch: Sendable {
     let transport: HTTPTransport
     let configuration: OAuthClientConfiguration
 
-    /// The merged metadata, and whether both documents were really asked for.
+    /// The merged metadata, with what is known about the fetch.
     struct Result: Sendable {
         let metadata: AuthorizationServerMetadata
-        /// The server's clock when it answered; nil if it did not say.
+        /// The server's clock at the time of the answer; nil if the answer has no date.
         let serverDate: Timestamp?
-        /// False if one document could not be had for a reason that will pass: what it says is missing until the next
-        /// fetch.
+        /// Whether both documents were answered for. False if one could not be fetched for a temporary reason: its
+        /// fields are missing until the next fetch.
         let isComplete: Bool
-        /// The documents as they were sent.
+        /// The documents as the server sent them.
         let bodies: [[UInt8]]
     }
 
@@ -29,11 +29,12 @@ struct MetadataFetch: Sendable {
 
     @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
         let locations = AuthorizationServerMetadata.locations(of: issuer)
-        // One after the other, over the same connection. At the same time they would need two, and AsyncHTTPClient reads all of the
-        // system's authorities for each connection that is begun before the first one stands: 0.8 MiB, of which the heap keeps the room.
+        // One document after the other, over the same connection. Two connections at once would cost memory:
+        // AsyncHTTPClient reads all of the system's authorities for each connection that begins before the first one is
+        // established. That is 0.8 MiB each, and the heap does not give it back.
         let limit = min(configuration.discoveryTimeout, configuration.totalTimeout)
         let begin = configuration.uptime()
-        // Some hang at the one, and have the other.
+        // Some servers hang on one document and have the other.
         let openID = await document(at: locations.openID, profile, begin + limit * 2 / 3)
         let oauth = await document(at: locations.oauth, profile, begin + limit)
         let documents = [openID, oauth]
@@ -51,7 +52,7 @@ struct MetadataFetch: Sendable {
         )
     }
 
-    /// What documents that were kept say; nil if they cannot be used.
+    /// The metadata in kept documents; nil if they cannot be used.
     static func metadata(in kept: KeptMetadata, for key: MetadataCache.Key) -> AuthorizationServerMetadata? {
         try? AuthorizationServerMetadata(
             issuer: key.issuer,
@@ -81,8 +82,8 @@ struct MetadataFetch: Sendable {
         switch answer.status {
         case 200 where body.kind == .fields:
             return .success(Page(fields: body.fields, serverDate: answer.serverDate, body: answer.body))
-        // Some servers answer every unknown path with their front page, others with a redirect to it or with 401. An
-        // answer from another place is a captive portal's.
+        // Some servers answer each unknown path with their front page, others with a redirect to it or with 401. An
+        // answer after a redirect to another host is that of a captive portal.
         case 300...399 where !answer.isRedirect(awayFrom: endpoint), 400...406, 410:
             return .failure(.notPublished(status: answer.status))
         default:
@@ -99,7 +100,7 @@ struct MetadataFetch: Sendable {
         }
     }
 
-    /// The failure to report: one that passes by itself before one that says that there is nothing.
+    /// The failure to report: a temporary one is preferred to "not published".
     private static func worst(of documents: [Document]) -> MetadataError {
         let failures = documents.filter(willPass) + documents
         guard case .failure(let error)? = failures.first else { return .notPublished(status: 404) }
@@ -107,12 +108,13 @@ struct MetadataFetch: Sendable {
     }
 }
 
-/// The metadata documents of an issuer as they were fetched last, for the time after a restart.
+/// The metadata documents of an issuer as last fetched, for use after a restart.
 package struct KeptMetadata: Hashable, Sendable {
-    /// What the documents were fetched for: those that one set of authorities vouches for are not believed with another.
+    /// The issuer and the trust under which documents were fetched. Documents fetched with one set of authorities are
+    /// not used with another.
     package struct Place: Hashable, Sendable {
         package let issuer: Issuer
-        /// The PEM file of a profile; nil for the authorities that all servers are trusted by.
+        /// The PEM file of a profile; nil for the authorities that are trusted for all servers.
         package let caFile: String?
 
         package init(issuer: Issuer, caFile: String?) {
@@ -121,7 +123,7 @@ package struct KeptMetadata: Hashable, Sendable {
         }
     }
 
-    /// JSON, as the server sent it; they are read by the rules for fetched ones whenever they are used.
+    /// The documents in JSON, as the server sent them. Each use reads them by the same rules as fetched ones.
     package var documents: [[UInt8]]
     package var fetchedAt: Timestamp
 
@@ -130,16 +132,16 @@ package struct KeptMetadata: Hashable, Sendable {
         self.fetchedAt = fetchedAt
     }
 
-    /// Bytes of one document that is kept. Real ones have some KiB, with embedded keys up to 100 KiB.
+    /// Longest document that is kept, in bytes. Real ones have some KiB, with embedded keys up to 100 KiB.
     package static let bytesMax = 128 << 10
-    /// How long documents are used after they were fetched: an endpoint that nobody has confirmed for a quarter of a year may be
-    /// another's by now.
+    /// How long documents are used after they were fetched. An endpoint that nobody has confirmed for a quarter of a
+    /// year may belong to somebody else by now.
     package static let lifetime = Duration.seconds(90 * 86_400)
 }
 
-/// Keeps metadata beyond the life of the process. Nothing in it is secret: servers publish it to everybody.
+/// Keeps metadata over a restart of the process. Nothing in it is secret, because servers publish it.
 package struct MetadataShelf: Sendable {
-    /// What was kept last; nil if there is nothing.
+    /// Finds the documents that were kept last; nil if there are none.
     let find: @Sendable (KeptMetadata.Place) async -> KeptMetadata?
     let keep: @Sendable (KeptMetadata.Place, KeptMetadata) async -> Void
 

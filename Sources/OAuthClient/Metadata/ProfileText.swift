@@ -1,7 +1,7 @@
 import OAuthMessages
 import RefreshCore
 
-/// The text of a profile that describes a server.
+/// Writes the text of a profile that describes a server.
 struct ProfileText {
     let metadata: AuthorizationServerMetadata
     let template: String?
@@ -47,7 +47,7 @@ struct ProfileText {
         return String(host.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
     }
 
-    /// A server's text as lines of a comment: it must not become anything else.
+    /// A server's text as comment lines. It can become nothing else than a comment.
     private static func comment(_ text: String) -> [String] {
         var lines: [String] = []
         for word in text.unicodeScalars.map({ (0x21...0x7e).contains($0.value) ? Character($0) : " " }).split(
@@ -63,7 +63,7 @@ struct ProfileText {
         return lines
     }
 
-    /// Plain if nothing in it means something to YAML.
+    /// The text as a YAML scalar: without quotes if nothing in it has a meaning in YAML.
     private static func scalar(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

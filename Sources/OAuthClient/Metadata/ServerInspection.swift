@@ -1,20 +1,20 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// Looks at servers without sending them a token.
+/// Reads what servers publish, without sending them a token.
 package struct ServerInspection: Sendable {
     let servers: ServerAccess
 
-    /// What a server published just now.
+    /// The metadata that a server published just now.
     package struct PublishedMetadata: Sendable {
         package let metadata: AuthorizationServerMetadata
-        /// The server's clock when it answered; nil if it did not say, or was not asked.
+        /// The server's clock at the time of the answer; nil if the answer has no date, or nothing was fetched.
         package let serverDate: Timestamp?
-        /// Whether a provider profile stands for the document, so that nothing was fetched.
+        /// Whether the provider profile replaces the metadata document, so that nothing was fetched.
         package let isFromProfile: Bool
     }
 
-    /// The server's metadata, fetched anew.
+    /// Fetches the server's metadata anew.
     @concurrent package func publishedMetadata(
         of issuer: Issuer,
         profile: ProviderProfile?
@@ -26,8 +26,8 @@ package struct ServerInspection: Sendable {
         return PublishedMetadata(metadata: result.metadata, serverDate: result.serverDate, isFromProfile: false)
     }
 
-    /// The certificate of the server at `endpoint`, checked as for a refresh; nil if there is none to see: the connection is plain, or
-    /// a proxy's.
+    /// The certificate of the server at `endpoint`, checked as for a refresh. Nil if the connection is not encrypted or
+    /// goes through a proxy.
     @concurrent package func certificate(
         of endpoint: Endpoint,
         profile: ProviderProfile?
@@ -36,12 +36,12 @@ package struct ServerInspection: Sendable {
         return try await CertificateProbe(configuration: servers.configuration).run(endpoint, caFile: profile?.caFile)
     }
 
-    /// Whether requests to `endpoint` go through the proxy.
+    /// Whether requests to `endpoint` go through the configured proxy.
     package func usesProxy(for endpoint: Endpoint) -> Bool {
         servers.configuration.proxy.covers(endpoint)
     }
 
-    /// How the client proves itself to a server that offers these methods.
+    /// The method with which the client authenticates at a server that offers these methods.
     package func authenticationMethod(
         of registration: ClientRegistration,
         profile: ProviderProfile?,
@@ -52,13 +52,13 @@ package struct ServerInspection: Sendable {
 
     package var proxy: ProxySettings { servers.configuration.proxy }
 
-    /// Looks at the server whose issuer is, or stands at, `issuer`, and describes it: a file for `providers.d`, comments and all.
+    /// Describes the server at `issuer` in a file for `providers.d`, with comments.
     ///
-    /// People give the address that they know, without the slash or the path that the issuer has: a document there that names another
-    /// issuer of the same host is believed only if that issuer's own place says the same.
+    /// `issuer` may be the address that people know, without the slash or the path of the real issuer. If the document
+    /// there names another issuer of the same host, that issuer's own document has to confirm it.
     ///
-    /// - Parameter name: of the profile; nil makes one of the issuer's host.
-    /// - Throws: `MetadataError` if the server publishes nothing, or speaks for another.
+    /// - Parameter name: the profile's name; nil makes one from the issuer's host.
+    /// - Throws: `MetadataError` if the server publishes nothing, or speaks for another issuer.
     @concurrent package func discover(
         at issuer: Issuer,
         name: String? = nil
@@ -67,7 +67,7 @@ package struct ServerInspection: Sendable {
         return ProfileText(metadata: metadata, template: template, name: name).text
     }
 
-    /// The issuer that is, or stands at, `issuer`.
+    /// The server's real issuer, if people know it as `issuer`.
     func located(at issuer: Issuer) async throws(MetadataError) -> Issuer {
         try await find(at: issuer).metadata.issuer
     }
@@ -86,7 +86,7 @@ package struct ServerInspection: Sendable {
         guard let published, Endpoint(published)?.host == Endpoint(issuer.url)?.host else {
             throw .issuerMismatch(published: published)
         }
-        // Entra's shared authorities publish a text with the tenant's place in braces.
+        // Entra's shared authorities publish an issuer in which the tenant's place is in braces.
         if published.contains("{") { return (try await look(at: issuer, published), published) }
         guard let own = try? Issuer(url: published) else { throw .issuerMismatch(published: published) }
         return (try await look(at: own, nil), nil)

@@ -2,26 +2,29 @@ internal import JOSE
 package import OAuthMessages
 package import RefreshCore
 
-/// What one refresh needs (RFC 6749 §6).
+/// The input of one refresh (RFC 6749 §6).
 package struct RefreshRequest: Sendable {
     package var client: RequestingClient
     package var refreshToken: RefreshToken
-    /// What is asked for; nil for the account's default access token.
+    /// The token to ask for; nil for the account's default access token.
     package var target: TokenTarget?
-    /// The whole scope of the grant, where the server has to be told it; nil names none. Only without a token target.
+    /// The whole scope of the grant, for a server that requires it in the request; nil to name none. Only without a
+    /// token target.
     package var scopes: [String]?
-    /// What a resource server wants the token to say: a JSON object (OpenID Connect Core §5.5, Entra). Nil sends nothing.
+    /// The claims that a resource server wants in the token: a JSON object (OpenID Connect Core §5.5, Entra). Nil sends
+    /// none.
     package var claims: String?
-    /// Whether the server has answered this account with tokens before, with the same registration: to a refresh, or to a sign-in.
+    /// Whether the server has answered a refresh or sign-in of this account with tokens before, with the same
+    /// registration.
     ///
-    /// A server that then answers `invalid_request` means the token, not the form of the request.
+    /// If it has, and now answers `invalid_request`, it means the token, not the form of the request.
     package var hasWorkedBefore: Bool
-    /// Whose grant it is, by the id_token of the sign-in: an id_token that comes with the refresh is compared with it. Nil if that is
-    /// not known.
+    /// The subject of the grant, from the id_token of the sign-in. An id_token in the answer is compared with it. Nil
+    /// if it is not known.
     package var subject: String?
-    /// Whether the server may replace the refresh token: then a late answer is worth waiting for.
+    /// Whether the server may replace the refresh token. A late answer is then worth waiting for.
     package var mayRotate: Bool
-    /// For how long the server still takes a refresh token that it has replaced; nil if that is not known.
+    /// How long the server still accepts a refresh token that it has replaced; nil if that is not known.
     package var rotationGrace: Duration?
 
     package init(
@@ -43,17 +46,19 @@ package struct RefreshRequest: Sendable {
     }
 }
 
-/// What came of one refresh.
+/// The result of one refresh.
 package struct RefreshOutcome: Sendable {
     package let result: Result<TokenResponse, RefreshFailure>
-    /// The server's clock (`Date`) when it answered; nil if it said nothing.
+    /// The server's clock (`Date`) at the time of the answer; nil if the answer has none.
     package let serverDate: Timestamp?
-    /// How Basic credentials have to be written for this server, if this refresh found it out: to be stored.
+    /// The form in which this server accepts Basic credentials, if this refresh found it out. To be stored.
     package let basicCredentialEncoding: BasicCredentialEncoding?
-    /// What is wrong with the id_token of the answer, which is left out of the result then; nil if nothing is. The tokens are good:
-    /// the old ones may be spent, and whatever is wrong came from the server that issued these.
+    /// What is wrong with the id_token of the answer; nil if nothing is. A wrong id_token is left out of the result.
+    /// The tokens are kept all the same: the old ones may be spent, and the server that issued these also issued the
+    /// wrong id_token.
     package let idTokenFault: String?
-    /// The claims that the server wants the person's sign-in to ask for, a JSON object (Entra's `claims`); nil if it wants none.
+    /// The claims that the next sign-in of the person should ask for, a JSON object (Entra's `claims`); nil if the
+    /// server wants none.
     package let demandedClaims: String?
 
     package init(
@@ -72,7 +77,7 @@ package struct RefreshOutcome: Sendable {
 }
 
 extension RefreshOutcome {
-    /// The same with `tokens`.
+    /// This outcome with `tokens` in its result.
     func with(_ tokens: TokenResponse) -> RefreshOutcome {
         RefreshOutcome(
             result: .success(tokens),
@@ -85,8 +90,8 @@ extension RefreshOutcome {
 }
 
 extension RefreshRequest {
-    /// What is wrong with the id_token that came with the refresh (OpenID Connect Core §12.2); nil if nothing is, or if it is not known
-    /// whose it should be.
+    /// What is wrong with the id_token that came with the refresh (OpenID Connect Core §12.2); nil if nothing is, or if
+    /// the subject of the grant is not known.
     func fault(of token: Secret?) -> String? {
         guard let token, let subject else { return nil }
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)

@@ -1,12 +1,12 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// What one revocation needs (RFC 7009 §2.1).
+/// The input of one revocation (RFC 7009 §2.1).
 package struct RevocationRequest: Sendable {
     package var client: RequestingClient
-    /// Revoked first: that ends the grant.
+    /// The refresh token. It is revoked first, because that ends the grant.
     package var refreshToken: RefreshToken?
-    /// Revoked after it; nil leaves it to the server, which may let it live on to its end.
+    /// The access token, revoked second. Nil leaves it to the server, which may let it live until it expires.
     package var accessToken: AccessToken?
 
     package init(
@@ -24,16 +24,16 @@ package struct RevocationRequest: Sendable {
 package enum RevocationFailure: Error, Hashable, Sendable {
     /// The server has no revocation endpoint, or it does not revoke refresh tokens.
     case unsupported
-    /// The server could not do it now (503): the token is still valid (RFC 7009 §2.2.1). Nil if it did not say when to
-    /// return.
+    /// The server could not revoke it now (503), and the token is still valid (RFC 7009 §2.2.1). `retryAfter` is nil if
+    /// the server did not say when to try again.
     case stillValid(retryAfter: Duration?)
-    /// The refresh token is revoked, and with it the grant; the access token may live on to its end.
+    /// The refresh token is revoked, and the grant has ended with it. The access token may live until it expires.
     case accessTokenNotRevoked(RefreshFailure)
-    /// The server was not reached, did not answer, or refused the client; the token has to be taken as still valid.
+    /// The server was not reached, did not answer, or refused the client. The token must be taken as still valid.
     case failed(RefreshFailure)
 }
 
-/// One revocation of a grant's tokens.
+/// Revokes the tokens of one grant.
 struct Revocation: Sendable {
     let servers: ServerAccess
 
@@ -85,7 +85,8 @@ struct Revocation: Sendable {
         let fields =
             [(request.form.parameter, token.reveal())] + (isStandard ? [("token_type_hint", hint)] : [])
             + parameters.map { ($0.key, $0.value) }
-        // RFC 7009 §2.2: 200 for unknown tokens too, and the body says nothing. Slack answers 200 with an error.
+        // RFC 7009 §2.2: the status is 200 also for unknown tokens, and the body has no meaning. But Slack answers 200
+        // with an error.
         let conclusion = await post.run(fields) { answer, body in
             (200...299).contains(answer.status) && body.kind != .html && ErrorReading(body.fields).error == nil
         }
@@ -93,7 +94,7 @@ struct Revocation: Sendable {
         let failure = request.client.failure(conclusion, hiding: [token], now: servers.configuration.now())
         if failure.detail.httpStatus == 503 { return .failure(.stillValid(retryAfter: failure.retryAfter)) }
         if failure.detail.oauthError == "unsupported_token_type" { return .failure(.unsupported) }
-        // A server that says that the grant has ended says what was wanted.
+        // If the server says that the grant has ended already, the purpose is fulfilled.
         if failure.failureClass == .grantEnded { return .success(()) }
         return .failure(.failed(failure))
     }

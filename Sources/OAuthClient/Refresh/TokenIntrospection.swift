@@ -1,14 +1,15 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// Asks servers what they know of a token (RFC 7662).
+/// Asks servers about tokens (RFC 7662).
 package struct TokenIntrospection: Sendable {
     let servers: ServerAccess
 
-    /// How long the tokens wait for it: they are not on disk yet, and can be had again.
+    /// How long the new tokens wait for the answer. They are not on disk yet, and can be obtained again.
     private static let timeout = Duration.seconds(5)
 
-    /// How long the token lives on, as the server tells of it (RFC 7662 §2.2); nil if it does not, or says nothing within five seconds.
+    /// The remaining lifetime of the token according to the server (RFC 7662 §2.2); nil if the server does not answer
+    /// within five seconds or does not say.
     @concurrent package func lifetime(
         of token: AccessToken,
         as client: RequestingClient
@@ -17,8 +18,9 @@ package struct TokenIntrospection: Sendable {
         return await lifetime(of: token, as: client, metadata)
     }
 
-    /// `tokens` with the lifetime that the server tells of them, if the answer that brought them has none and the profile says where to
-    /// ask. Whatever goes wrong with it leaves them as they are. Only for tokens without a new refresh token, which would wait with them.
+    /// `tokens` with the lifetime that the server tells, if the answer with the tokens has none and the profile names
+    /// an endpoint to ask. On any failure the tokens stay as they are. Only for tokens without a new refresh token,
+    /// because a new refresh token must not wait.
     func completed(
         _ tokens: TokenResponse,
         of client: RequestingClient,
@@ -33,8 +35,8 @@ package struct TokenIntrospection: Sendable {
         return known
     }
 
-    /// What the server tells of a token that is good (RFC 7662 §2.2), and its clock when it told; nil if it tells nothing within five
-    /// seconds.
+    /// What the server says about a valid token (RFC 7662 §2.2), and its clock at that time; nil if there is no such
+    /// answer within five seconds.
     func answer(
         about token: AccessToken,
         at endpoint: Endpoint,
@@ -62,7 +64,7 @@ package struct TokenIntrospection: Sendable {
         else { return nil }
         let clock = serverDate ?? servers.configuration.now()
         let rest = end - Double(clock.microseconds) / 1e6
-        // A year is as good as no end at all.
+        // A longer lifetime than a year makes no difference.
         return rest >= 1 ? .seconds(Int64(min(rest, 365 * 86_400))) : nil
     }
 }

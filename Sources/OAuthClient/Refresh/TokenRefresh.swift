@@ -6,10 +6,11 @@ struct TokenRefresh: Sendable {
     let servers: ServerAccess
     let introspection: TokenIntrospection
 
-    /// Spends `request`'s refresh token once and says what came of it.
+    /// Sends the refresh token of `request` once and returns the outcome.
     ///
-    /// It takes `totalTimeout`. If the server may replace the refresh token, the answer is read for as long as `answerTimeout`: it may hold
-    /// the only refresh token that the server still takes. Cancelling a refresh that was sent makes it unanswered.
+    /// It takes `totalTimeout` at most. If the server may replace the refresh token, it goes on reading for
+    /// `answerTimeout`, because the answer may hold the only refresh token that the server still accepts. A refresh
+    /// that is cancelled after it was sent counts as unanswered.
     ///
     /// - Parameter onOverdue: called once if the request was sent and `totalTimeout` passes before its answer.
     @concurrent func run(
@@ -38,7 +39,7 @@ struct TokenRefresh: Sendable {
         )
         var post = post(to: metadata, for: request, before: deadline)
         if request.mayRotate {
-            // Where the server forgives a second use for a known time, there has to be enough of it left for one.
+            // If the server accepts a second use within a known time, half of that time must be left for it.
             let limit = request.rotationGrace.map { min($0 / 2, servers.configuration.answerTimeout) }
             post.patience = HTTPTransport.Patience(
                 limit: limit ?? servers.configuration.answerTimeout,
@@ -52,12 +53,12 @@ struct TokenRefresh: Sendable {
             servers.cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
         }
         let outcome = outcome(of: conclusion, for: request, probed)
-        // A new refresh token waits for nothing: until it is on disk, there is no other.
+        // A new refresh token must not wait: until it is on disk, no usable one is.
         guard case .success(let tokens) = outcome.result, tokens.refreshToken == nil else { return outcome }
         return outcome.with(await introspection.completed(tokens, of: request.client, metadata))
     }
 
-    /// The body of RFC 6749 §6. The one place where a refresh token is revealed to be spent.
+    /// The body of RFC 6749 §6. This is the only place where a refresh token is revealed to be spent.
     private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
         let registration = request.client.registration
         let parameters = (request.client.profile?.refreshParameters(for: registration) ?? [:])
@@ -87,7 +88,7 @@ struct TokenRefresh: Sendable {
         return post
     }
 
-    /// - Parameter probed: how Basic credentials have to be written, if a probe told.
+    /// - Parameter probed: the form of Basic credentials, if a probe found it out.
     private func outcome(
         of conclusion: AuthenticatedPost.Conclusion,
         for request: RefreshRequest,
@@ -120,21 +121,22 @@ struct TokenRefresh: Sendable {
 }
 
 extension TokenTarget {
-    /// What it adds to a refresh request: `scope` (RFC 6749 §6), `resource` once for each (RFC 8707 §2.2), `audience`,
-    /// `claims` (OpenID Connect Core §5.5). What it does
-    /// not name stays as the account has it.
+    /// The fields that the target adds to a refresh request: `scope` (RFC 6749 §6), `resource` once for each (RFC 8707
+    /// §2.2), `audience`, `claims` (OpenID Connect Core §5.5). For what the target does not name, the account's
+    /// settings apply.
     ///
     /// - Parameters:
-    ///   - usual: the scope that the account's own requests name; nil if they name none.
+    ///   - usual: the scope in the account's own requests; nil if they name none.
     ///   - granted: the scope of the account's grant.
-    ///   - separator: what stands between two scopes: a space (RFC 6749 §3.3), or what the provider wants.
+    ///   - separator: the separator of two scopes: a space (RFC 6749 §3.3), or the provider's.
     fileprivate func fields(
         keeping usual: String?,
         _ granted: [String],
         separatedBy separator: String
     ) -> [(name: String, value: String)] {
         var scopes = scopes
-        // Without it some servers end the grant or answer without its next refresh token; MSAL, too, sends it each time.
+        // Without `offline_access`, some servers end the grant or answer without its next refresh token. MSAL sends it
+        // each time, too.
         let holdsOffline =
             granted.contains(Self.offlineAccess)
             || usual?.split(separator: separator).contains { $0 == Self.offlineAccess } == true

@@ -2,13 +2,13 @@ import NIOHTTP1
 package import OAuthMessages
 package import RefreshCore
 
-/// Registers clients at servers that take any, and manages their registrations (RFC 7591, RFC 7592).
+/// Registers clients at servers that accept new ones, and manages their registrations (RFC 7591, RFC 7592).
 package struct ClientRegistrar: Sendable {
     let servers: ServerAccess
 
     /// Registers a client (RFC 7591 §3).
     ///
-    /// Sent once: a server that answers too late has one client more, which harms nobody.
+    /// The request is sent once. If the answer comes too late, the server has one client too many, which does no harm.
     @concurrent package func register(
         _ request: RegistrationRequest
     ) async -> Result<RegisteredClient, RefreshFailure> {
@@ -20,7 +20,7 @@ package struct ClientRegistrar: Sendable {
                 )
             }
             var request = request
-            // RFC 6749 §4.4: a client that acts for itself has to prove itself.
+            // RFC 6749 §4.4: a client that acts for itself must have credentials.
             let isPublic = request.grantTypes.contains("authorization_code")
             if request.authentication == nil, isPublic,
                 metadata.tokenEndpointAuthenticationMethods?.contains("none") == true
@@ -34,7 +34,7 @@ package struct ClientRegistrar: Sendable {
                 caFile: request.client.profile?.caFile
             )
             let reply = try await reply(to: message, of: request.client, hiding: request.initialAccessToken) {
-                // §3.2.1 wants 201; some servers answer 200.
+                // §3.2.1 requires 201; some servers answer 200.
                 (200...299).contains($0.status) && $1.fields["client_id"]?.text?.isEmpty == false
             }
             return .success(registered(reply.fields, for: request))
@@ -43,7 +43,7 @@ package struct ClientRegistrar: Sendable {
         }
     }
 
-    /// Deletes a client's own registration (RFC 7592 §2.3). One that is gone already is as good as deleted.
+    /// Deletes a client's own registration (RFC 7592 §2.3). Succeeds also if the registration no longer exists.
     @concurrent package func deregister(
         _ management: RegistrationManagement,
         of client: RequestingClient
@@ -59,7 +59,7 @@ package struct ClientRegistrar: Sendable {
         )
         do throws(RefreshFailure) {
             _ = try await reply(to: message, of: client, hiding: management.accessToken) { answer, body in
-                // §2.3: 204. A registration that is not there is answered with 401 (§2.1), by some with 404.
+                // §2.3: 204. If the registration does not exist, the answer is 401 (§2.1), or 404 at some servers.
                 (200...299).contains(answer.status) && body.kind != .html || [401, 404, 410].contains(answer.status)
             }
             return .success(())
@@ -68,12 +68,12 @@ package struct ClientRegistrar: Sendable {
         }
     }
 
-    /// Has the server give a client another secret before the present one ends: what it knows of the client is read and sent back
-    /// (RFC 7592 §2.1, §2.2), which is when servers renew secrets.
+    /// Renews a client's secret before it expires. Reads the registration and sends it back (RFC 7592 §2.1, §2.2);
+    /// servers renew secrets at that moment.
     ///
-    /// - Parameter keep: stores the registration as reading has made it, before anything else is sent with what is new in it; false
-    ///   ends the renewal there.
-    /// - Returns: nil if `keep` has ended it, which has all there is to store.
+    /// - Parameter keep: stores the registration after it was read, before its new secret or token is used. If it
+    ///   returns false, the renewal stops.
+    /// - Returns: nil if `keep` stopped the renewal. Everything is stored then.
     @concurrent package func renew(
         _ management: RegistrationManagement,
         of client: RequestingClient,
@@ -115,16 +115,16 @@ package struct ClientRegistrar: Sendable {
         }
     }
 
-    /// What an update must not say (RFC 7592 §2.2); the secret is not ours to choose.
+    /// The fields that an update must not contain (RFC 7592 §2.2). We cannot choose the secret either.
     private static let serversOwn: Set = [
         "registration_access_token", "registration_client_uri", "client_secret", "client_secret_expires_at",
         "client_id_issued_at",
     ]
 
     /// - Parameters:
-    ///   - document: what the registration is to become; nil only reads it.
-    ///   - limit: for both together what any request may take, which is less than the end of the daemon may (`TimeoutStopSec=`): what
-    ///     a killed daemon was told is lost.
+    ///   - document: the new content of the registration; nil only reads it.
+    ///   - limit: the time limit for reading and updating together. It is that of a single request, and less than the
+    ///     daemon has for its end (`TimeoutStopSec=`): what a killed daemon received is lost.
     private func answer(
         to document: [String: JSONValue]?,
         _ management: RegistrationManagement,
@@ -146,8 +146,8 @@ package struct ClientRegistrar: Sendable {
         }
     }
 
-    /// Whether a client of `issuer` may show its registration's token at `uri`: what listens on this machine is shown none of a server
-    /// elsewhere.
+    /// Whether a client of `issuer` may send its registration's token to `uri`. A service on this machine must not get
+    /// the token of a remote server.
     package static func isManagementURI(_ uri: String, of issuer: Issuer) -> Bool {
         Endpoint(uri).map { !$0.isLoopback || issuer.isLoopback } ?? false
     }
@@ -162,9 +162,9 @@ package struct ClientRegistrar: Sendable {
         return headers
     }
 
-    /// The body of the answer that `isSuccess` takes.
+    /// The body of an answer that `isSuccess` accepts.
     ///
-    /// - Parameter limit: how long it may take; nil for as long as any request.
+    /// - Parameter limit: the time limit; nil means that of any request.
     private func reply(
         to message: HTTPTransport.Request,
         of client: RequestingClient,
@@ -200,13 +200,13 @@ package struct ClientRegistrar: Sendable {
         let said = RegistrationAnswer(fields, from: request.client.issuer)
         let method = fields["token_endpoint_auth_method"]?.text.flatMap(ClientAuthentication.init)
         let algorithm = fields["id_token_signed_response_alg"]?.text.flatMap {
-            // Without a secret nothing can be signed with it.
+            // An algorithm that signs with the secret cannot be used without a secret.
             let isUsable = said.secret != nil || !IDTokenAlgorithm.isSymmetric($0)
             return isUsable && IDTokenAlgorithm.names.contains($0) ? $0 : nil
         }
         let registration = ClientRegistration(
             clientID: fields["client_id"]?.text ?? "",
-            // §3.2.1: the server may have changed what was asked for.
+            // §3.2.1: the server may have registered other values than those that were sent.
             authentication: method ?? request.authentication,
             clientSecret: said.secret,
             clientSecretExpiresAt: said.secretExpiresAt,
@@ -218,13 +218,13 @@ package struct ClientRegistrar: Sendable {
     }
 }
 
-/// The secrets of an answer about a client's registration (RFC 7591 §3.2.1, RFC 7592 §3).
+/// The secrets in an answer about a client's registration (RFC 7591 §3.2.1, RFC 7592 §3).
 struct RegistrationAnswer {
-    /// Nil if the answer has none.
+    /// The client secret; nil if the answer has none.
     let secret: Secret?
-    /// Nil if the secret does not end, or there is none.
+    /// When the secret expires; nil if it does not, or if there is none.
     let secretExpiresAt: Timestamp?
-    /// Whether it says when the secret ends; one without an end is one that does not.
+    /// Whether the answer has a secret, or says when it expires. A secret without a time does not expire.
     let concernsSecret: Bool
     private let managementURI: String?
     private let managementToken: Secret?
@@ -237,7 +237,7 @@ struct RegistrationAnswer {
         managementURI = fields["registration_client_uri"]?.text.flatMap {
             ClientRegistrar.isManagementURI($0, of: issuer) ? $0 : nil
         }
-        // 0 means that it does not end.
+        // 0 means that the secret does not expire.
         secretExpiresAt = fields["client_secret_expires_at"]?.seconds.flatMap {
             $0 > 0 && $0 < 1e11 ? Timestamp(microseconds: Int64($0) * 1_000_000) : nil
         }
@@ -245,7 +245,7 @@ struct RegistrationAnswer {
 
     /// How the registration is managed from now on; nil if it cannot be.
     ///
-    /// - Parameter known: as it was managed until now: an answer may leave out what has not changed.
+    /// - Parameter known: how it was managed until now. An answer may leave out values that have not changed.
     func management(besides known: RegistrationManagement?) -> RegistrationManagement? {
         guard let uri = managementURI ?? known?.uri, let token = managementToken ?? known?.accessToken else {
             return nil
@@ -254,26 +254,27 @@ struct RegistrationAnswer {
     }
 }
 
-/// What a client says about itself to be registered (RFC 7591 §2).
+/// The metadata with which a client registers (RFC 7591 §2).
 package struct RegistrationRequest: Sendable {
-    /// On whose behalf; it has no client id yet.
+    /// The client to register, and its server. It has no client id yet.
     package var client: RequestingClient
-    /// What the person sees at the server.
+    /// The client's name, which the server shows to the person.
     package var clientName: String
     package var redirectURIs: [String]
     package var grantTypes: [String] = ["authorization_code", "refresh_token"]
-    /// Nil is none at all, which suits a native client (RFC 8252 §8.4), where the server offers that, and else leaves it to the server.
+    /// How the client authenticates. Nil prefers no authentication, which suits a native client (RFC 8252 §8.4), and
+    /// leaves the choice to a server that does not offer that.
     package var authentication: ClientAuthentication?
     package var scopes: [String] = []
-    /// What ID tokens are to be signed by; nil leaves it to the server.
+    /// The algorithm that signs ID tokens; nil leaves it to the server.
     package var idTokenAlgorithm: String?
     package var postLogoutRedirectURIs: [String] = []
     /// The client's public keys as a key set in JSON, for `private_key_jwt`; nil if it has none.
     package var keySet: String?
-    /// The same for all installations of this program (RFC 7591 §2).
+    /// The identifier of this program, the same in all installations (RFC 7591 §2).
     package var softwareID: String?
     package var softwareVersion: String?
-    /// What servers want that do not register everybody (RFC 7591 §3).
+    /// The token for a server that does not register everybody (RFC 7591 §3); nil if none is needed.
     package var initialAccessToken: Secret?
 
     package init(client: RequestingClient, clientName: String, redirectURIs: [String]) {
@@ -302,23 +303,24 @@ package struct RegistrationRequest: Sendable {
     }
 }
 
-/// What the server made of it (RFC 7591 §3.2.1).
+/// A client that the server has registered (RFC 7591 §3.2.1).
 package struct RegisteredClient: Sendable {
-    /// With what changes and deletes it later, if the server lets clients do that.
+    /// The registration. If the server allows changing and deleting it, it has the address and token for that.
     package let registration: ClientRegistration
 }
 
-/// What became of a client's registration.
+/// The result of a renewal.
 package struct RegistrationRenewal: Sendable {
-    /// As it stands now, to be stored whatever failed: a server may change the secret and the management token with each answer, and
-    /// takes the ones before no more (RFC 7592 §2.1, §2.2).
+    /// The registration as it is now. Store it whatever failed: a server may change the secret and the management token
+    /// with each answer, and then no longer accepts the previous ones (RFC 7592 §2.1, §2.2).
     package let registration: ClientRegistration
-    /// Why the secret does not last longer; nil if it does.
+    /// Why the secret was not renewed; nil if it was.
     package let failure: RefreshFailure?
 }
 
 extension ClientRegistration {
-    /// Takes over what the server says about the secret and the management of the registration; what it leaves out stays.
+    /// Takes over the secret and the management data from an answer. Values that the answer leaves out stay as they
+    /// are.
     fileprivate mutating func renewed(by answer: AnswerBody, at issuer: Issuer) {
         let said = RegistrationAnswer(answer.fields, from: issuer)
         clientSecret = said.secret ?? clientSecret

@@ -2,12 +2,12 @@ internal import JOSE
 package import OAuthMessages
 package import RefreshCore
 
-/// Where a person's browser is sent: to sign in, and to end the session at the server.
+/// Makes the addresses for a person's browser: for signing in, and for ending the session at the server.
 package struct BrowserURLs: Sendable {
     let servers: ServerAccess
 
-    /// Where to send the person's browser: the server's authorization endpoint, with the request in its query or pushed to the
-    /// server beforehand (RFC 9126).
+    /// The address for signing in: the server's authorization endpoint. The request is in its query, or is pushed to
+    /// the server beforehand (RFC 9126).
     @concurrent package func authorizationURL(
         for request: AuthorizationRequest
     ) async -> Result<AuthorizationURL, RefreshFailure> {
@@ -29,8 +29,8 @@ package struct BrowserURLs: Sendable {
             if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
             var parameters = AuthorizationParameters(request: request).all
             let name = (name: "client_id", value: client.registration.clientID)
-            // OpenID Connect Core §6.1 wants to see these two in the address as well, and so do some servers of a pushed request. Others
-            // pass over what stands beside it (RFC 9101 §5).
+            // OpenID Connect Core §6.1 requires these two also in the address, and some servers require them of a
+            // pushed request. Others ignore what is not in the request object (RFC 9101 §5).
             let frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
             let isSigned = metadata.requiresSignedRequestObjects
             if isSigned {
@@ -54,7 +54,7 @@ package struct BrowserURLs: Sendable {
         }
     }
 
-    /// Where to send the person's browser to end the session at the server; nil if the server has no such place.
+    /// The address for ending the person's session at the server; nil if the server has no such endpoint.
     @concurrent package func endSessionURL(
         for request: EndSessionRequest
     ) async -> Result<EndSessionURL?, RefreshFailure> {
@@ -64,7 +64,7 @@ package struct BrowserURLs: Sendable {
             }
             var fields = [(name: "client_id", value: request.client.registration.clientID)]
             let ownParameter = request.client.profile?.endSessionRedirectParameter
-            // Whoever has a name of its own for the one parameter does not know the other.
+            // A provider with a parameter of its own for the redirect does not know `id_token_hint`.
             if ownParameter == nil, let token = request.idTokenHint { fields.append(("id_token_hint", token.reveal())) }
             if let uri = request.postLogoutRedirectURI {
                 fields.append((ownParameter ?? "post_logout_redirect_uri", uri))
@@ -76,12 +76,12 @@ package struct BrowserURLs: Sendable {
         }
     }
 
-    /// The prompt by which people choose who signs in (OpenID Connect Core §3.1.2.1).
+    /// The value of `prompt` that lets people choose who signs in (OpenID Connect Core §3.1.2.1).
     private static let choice = "select_account"
 
-    /// Whether the server checks code challenges (RFC 7636 §4.6), by what it publishes or by what its profile says.
+    /// Whether the server certainly checks code challenges (RFC 7636 §4.6), according to its metadata or its profile.
     ///
-    /// A server that publishes no methods, as Entra, may check them or ignore them (RFC 8414 §2).
+    /// A server that publishes no methods, such as Entra, may check or ignore them (RFC 8414 §2).
     private static func checksCodeChallenge(_ profile: ProviderProfile?, _ metadata: AuthorizationServerMetadata)
         -> Bool
     {
@@ -89,13 +89,13 @@ package struct BrowserURLs: Sendable {
         return metadata.codeChallengeMethods?.contains("S256") == true
     }
 
-    /// What a server makes of a pushed request.
+    /// The server's answer to a pushed request.
     private struct PushedRequest {
         let uri: String
         let expiresIn: Duration
     }
 
-    /// Nil if the request goes into the query.
+    /// Pushes the request. Returns nil if the request goes into the query instead.
     private func push(
         _ parameters: [(name: String, value: String)],
         of request: AuthorizationRequest,
@@ -110,7 +110,7 @@ package struct BrowserURLs: Sendable {
             }
             return nil
         }
-        // A client that proves itself gains by pushing; for a public one it changes little.
+        // Pushing is useful for a client that authenticates; for a public client it changes little.
         let method = ClientCredentials.method(
             request.client.registration,
             profile: request.client.profile,
@@ -125,23 +125,23 @@ package struct BrowserURLs: Sendable {
         if conclusion.row == nil, let body = conclusion.body { return Self.pushedRequest(in: body) }
         let secrets = [request.state, request.codeVerifier] + (request.nonce.map { [$0] } ?? [])
         let failure = request.client.failure(conclusion, hiding: secrets, now: servers.configuration.now())
-        // Some servers publish the endpoint and keep it for chosen clients. What is wrong with the request itself, the browser
-        // will show; a client that is not known will not get tokens either.
+        // Some servers publish the endpoint and allow it only to chosen clients. If the request itself is wrong, the
+        // browser will show that; and a client that the server does not know will not get tokens either.
         let isOwnFault = failure.detail.oauthError == "invalid_client"
         let isRefusal = failure.detail.httpStatus.map { (400...499).contains($0) && $0 != 429 } ?? false
         guard !isRequired, isRefusal, !isOwnFault else { throw failure }
         return nil
     }
 
-    /// RFC 9126 §2.2.
+    /// Reads the answer of RFC 9126 §2.2.
     private static func pushedRequest(in body: AnswerBody) -> PushedRequest? {
         guard let uri = body.fields["request_uri"]?.text, uri.isWord, uri.utf8.count <= 2048 else { return nil }
-        // §2.2 wants 5 to 600 s: a server that does not say gets what is shortest.
+        // §2.2 recommends 5 to 600 s. If the server does not say, take the shortest.
         let seconds = body.fields["expires_in"]?.seconds ?? 5
         return PushedRequest(uri: uri, expiresIn: .seconds(Int64(min(max(seconds, 1), 600))))
     }
 
-    /// An authorization request as one signed token (RFC 9101), for a server that takes nothing else.
+    /// The authorization request as one signed token (RFC 9101), for a server that accepts nothing else.
     ///
     /// - Throws: `misconfigured` if the account has no key that can sign it.
     private func requestObject(
@@ -174,14 +174,14 @@ package struct BrowserURLs: Sendable {
     }
 }
 
-/// What it takes to end a person's session at the server (OpenID Connect RP-Initiated Logout §2).
+/// The input for ending a person's session at the server (OpenID Connect RP-Initiated Logout §2).
 package struct EndSessionRequest: Sendable {
     package var client: RequestingClient
-    /// The last id_token of the grant; with it the server need not ask the person.
+    /// The last id_token of the grant. With it, the server need not ask the person.
     package var idTokenHint: Secret?
-    /// Where the browser goes afterwards; must be registered.
+    /// Where the browser goes afterwards. It must be registered at the server.
     package var postLogoutRedirectURI: String?
-    /// Comes back with that; sent together with it only.
+    /// A value that comes back with the redirect. Sent only together with `postLogoutRedirectURI`.
     package var state: Secret?
 
     package init(
@@ -197,9 +197,9 @@ package struct EndSessionRequest: Sendable {
     }
 }
 
-/// Where a person's browser has to go to sign out.
+/// The address where a person's browser signs out.
 package struct EndSessionURL: Hashable, Sendable {
-    /// Holds the id_token: to be shown to the account's owner only.
+    /// The URL. It contains the id_token, so show it only to the account's owner.
     package let url: String
     /// The host that the browser will show.
     package let host: String

@@ -1,23 +1,24 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// What it takes to turn an authorization code into tokens (RFC 6749 §4.1.3).
+/// The input for exchanging an authorization code for tokens (RFC 6749 §4.1.3).
 package struct CodeExchange: Sendable {
     package var client: RequestingClient
-    /// Sent once: a second time would end the grant (RFC 6749 §4.1.2).
+    /// The code. It is sent once, because sending it twice would end the grant (RFC 6749 §4.1.2).
     package var code: Secret
-    /// As the authorization request had it.
+    /// The redirect URI of the authorization request.
     package var redirectURI: String
     package var codeVerifier: Secret
-    /// As the authorization request had it.
+    /// The nonce of the authorization request.
     package var nonce: Secret?
-    /// Whether there has to be an ID token, whatever the scopes say.
+    /// Whether the answer must have an ID token, whatever the scopes are.
     package var demandsIDToken = false
-    /// The ID token that came with the code; nil if only a code was asked for. The code is not sent unless it can be believed.
+    /// The ID token that came with the code; nil if only a code was asked for. The code is not sent if this ID token is
+    /// invalid.
     package var frontIDToken: Secret?
-    /// As the authorization request had it.
+    /// The maximum age of the authorization request.
     package var maxAge: Duration?
-    /// As the authorization request had them; nil for the account's or the profile's.
+    /// The scopes of the authorization request; nil for the account's or the profile's.
     package var scopes: [String]?
 
     package init(
@@ -38,7 +39,7 @@ package struct CodeExchange: Sendable {
         self.scopes = scopes
     }
 
-    /// The body of RFC 6749 §4.1.3. The one place where a code is revealed.
+    /// The body of RFC 6749 §4.1.3. This is the only place where a code is revealed.
     var fields: [(name: String, value: String)] {
         let fields =
             [(name: "grant_type", value: "authorization_code"), ("code", code.reveal()), ("redirect_uri", redirectURI)]
@@ -48,13 +49,13 @@ package struct CodeExchange: Sendable {
     }
 }
 
-/// What it takes to believe an ID token that came by way of the browser, without a code.
+/// The input for checking an ID token that came through the browser, without a code.
 package struct IdentityCheck: Sendable {
     package var client: RequestingClient
     package var idToken: Secret
-    /// As the authorization request had it.
+    /// The nonce of the authorization request.
     package var nonce: Secret?
-    /// As the authorization request had it.
+    /// The maximum age of the authorization request.
     package var maxAge: Duration?
 
     package init(client: RequestingClient, idToken: Secret, nonce: Secret?, maxAge: Duration?) {
@@ -65,12 +66,12 @@ package struct IdentityCheck: Sendable {
     }
 }
 
-/// What came of asking for a grant.
+/// The result of asking for a grant.
 package struct GrantOutcome: Sendable {
     package let result: Result<ObtainedGrant, RefreshFailure>
-    /// The server's clock (`Date`) when it answered; nil if it said nothing.
+    /// The server's clock (`Date`) at the time of the answer; nil if the answer has none.
     package let serverDate: Timestamp?
-    /// How Basic credentials have to be written for this server, if this exchange found it out: to be stored.
+    /// The form in which this server accepts Basic credentials, if this exchange found it out. To be stored.
     package let basicCredentialEncoding: BasicCredentialEncoding?
 
     package init(
@@ -85,20 +86,20 @@ package struct GrantOutcome: Sendable {
 }
 
 extension GrantOutcome {
-    /// The same with `grant`.
+    /// This outcome with `grant` as its result.
     func with(_ grant: ObtainedGrant) -> GrantOutcome {
         GrantOutcome(result: .success(grant), serverDate: serverDate, basicCredentialEncoding: basicCredentialEncoding)
     }
 }
 
-/// The first tokens of a grant, and whose it is.
+/// The first tokens of a grant, and the person who gave it.
 package struct ObtainedGrant: Sendable {
-    /// Its id_token was validated, or is nil.
+    /// The tokens. The id_token was validated, or is nil.
     package let tokens: TokenResponse
     package var person: SignedInPerson
-    /// The profile's `token_fields` that the answer has.
+    /// The fields of the answer that the profile lists in `token_fields`.
     package let keptFields: [String: String]
-    /// What the person was asked to grant; empty if that was left to the server.
+    /// The scopes that the person was asked for; empty if that was left to the server.
     package let askedScopes: [String]
 
     package init(
@@ -113,6 +114,6 @@ package struct ObtainedGrant: Sendable {
         self.askedScopes = askedScopes
     }
 
-    /// Whose it is; nil if the server named nobody.
+    /// The subject of the person; nil if the server named nobody.
     package var subject: String? { person.subject }
 }

@@ -2,16 +2,17 @@ internal import JOSE
 internal import OAuthMessages
 package import RefreshCore
 
-/// Turns the codes that sign-ins by browser end with into grants, and believes ID tokens that come without one.
+/// Exchanges the codes of sign-ins in a browser for grants, and checks ID tokens that come without a code.
 package struct CodeFlow: Sendable {
     let servers: ServerAccess
     let tokens: TokenEndpoint
     let people: PersonLookup
 
-    /// Sends the code once and says what came of it, within `totalTimeout` for each request that it takes.
+    /// Sends the code once and returns the outcome. Each request that it needs has the time limit `totalTimeout`.
     ///
-    /// The keys that check the id_token, and the way in which the server wants this client to prove itself, are found out first:
-    /// afterwards nothing can be tried again. A grant whose id_token cannot be believed is revoked.
+    /// First it fetches the keys that check the id_token, and finds out in which form the server accepts this client's
+    /// credentials, because after the code is sent nothing can be tried again. If the id_token is invalid, the grant is
+    /// revoked.
     @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
         let client = request.client
         do throws(RefreshFailure) {
@@ -53,7 +54,7 @@ package struct CodeFlow: Sendable {
         }
     }
 
-    /// Checks the ID token that is all that an authorization request asked for (OpenID Connect Core §3.2.2.11).
+    /// Checks the ID token of an authorization request that asked for nothing else (OpenID Connect Core §3.2.2.11).
     @concurrent package func identify(_ request: IdentityCheck) async -> Result<CheckedIDToken, RefreshFailure> {
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: request.client)
@@ -72,10 +73,10 @@ package struct CodeFlow: Sendable {
         }
     }
 
-    /// `grant` with the tokens that its access token is exchanged for, where the profile has an `exchange_endpoint`.
+    /// Exchanges the access token of `grant` for tokens that last, if the profile has an `exchange_endpoint`.
     ///
-    /// - Throws: why there are none. The code is spent, and the token at hand could not be refreshed: whoever has just signed in does so
-    ///   once more now, and not in an hour.
+    /// - Throws: why the exchange failed. The code is spent, and the token at hand could not be refreshed. The person
+    ///   has just signed in, and repeats it more easily now than in an hour.
     private func lasting(
         _ grant: ObtainedGrant,
         of client: RequestingClient,
@@ -101,7 +102,7 @@ package struct CodeFlow: Sendable {
                 now: servers.configuration.now()
             )
         }
-        // What only the first answer has goes on being true.
+        // Values that only the first answer has remain true.
         tokens.idToken = grant.tokens.idToken
         tokens.scopes = tokens.scopes ?? grant.tokens.scopes
         if tokens.refreshToken == nil, let refreshToken = grant.tokens.refreshToken {
@@ -118,7 +119,7 @@ package struct CodeFlow: Sendable {
         )
     }
 
-    /// What came of the code, with tokens that last and the person whose they are; a failure stays one.
+    /// The outcome with tokens that last and with the person; a failure is returned unchanged.
     private func completed(
         _ result: Result<ObtainedGrant, RefreshFailure>,
         of client: RequestingClient,
@@ -138,17 +139,17 @@ package struct CodeFlow: Sendable {
     }
 }
 
-/// Asks for the first tokens of grants, of whatever kind (RFC 6749 §3.2), and judges what comes.
+/// Requests the first tokens of grants of all kinds (RFC 6749 §3.2), and checks the answer.
 struct TokenEndpoint: Sendable {
     let servers: ServerAccess
     let introspection: TokenIntrospection
 
-    /// A request that is to bring the first tokens of a grant.
+    /// A request for the first tokens of a grant.
     struct GrantRequest {
         var fields: [(name: String, value: String)]
-        /// What must not be shown when the server says it back.
+        /// The secrets that must not be shown if the server repeats them in an answer.
         var secrets: [Secret]
-        /// Fields of the answer that are kept beside the profile's.
+        /// Fields of the answer to keep in addition to the profile's.
         var keptFields: [String] = []
         var isSentOnce = false
         /// See `AuthenticatedPost`.
@@ -221,7 +222,7 @@ struct TokenEndpoint: Sendable {
                 .success(ObtainedGrant(tokens: tokens, person: person, keptFields: kept, askedScopes: asked))
             )
         } catch {
-            // Nobody will use it: the server should know. What comes of it changes nothing here.
+            // Nobody will use this grant, so the server should end it. The result does not change anything here.
             var known = client
             known.basicCredentialEncoding = client.basicCredentialEncoding ?? conclusion.foundEncoding
             _ = await Revocation(servers: servers).run(
@@ -237,9 +238,10 @@ struct TokenEndpoint: Sendable {
 }
 
 extension RequestingClient {
-    /// `tokens` of a new grant, of which at least the refresh token can be used; one that is not bound is marked.
+    /// `tokens` of a new grant, if at least the refresh token can be used. An access token that is not bound is marked.
     ///
-    /// - Throws: `misconfigured` if there is nothing but an access token that is bound to no key, and this client takes none such.
+    /// - Throws: `misconfigured` if there is only an access token that is not bound to a key, and this client accepts
+    ///   only bound ones.
     fileprivate func usable(_ tokens: TokenResponse) throws(RefreshFailure) -> TokenResponse {
         let judged = judged(tokens)
         guard judged.issuance.isUnbound, judged.refreshToken == nil else { return judged }
@@ -249,15 +251,15 @@ extension RequestingClient {
 
 /// Fields of an answer that are kept with the account.
 enum KeptFields {
-    /// Longest value kept, in bytes: they are names, numbers and URLs.
+    /// Longest value kept, in bytes. Values are names, numbers and URLs.
     static let valueLimit = 1024
 
-    /// What was granted in detail (RFC 9396 §7), under its own name.
+    /// The name of the granted details (RFC 9396 §7).
     static let details = "authorization_details"
-    /// Longest text of it that is kept, in bytes: a dozen objects.
+    /// Longest text of details kept, in bytes. That is enough for a dozen objects.
     private static let detailsLimit = 8192
 
-    /// Nil if the answer has none, or too much of it to be shown.
+    /// The granted details; nil if the answer has none, or more than can be shown.
     static func details(in fields: [String: JSONValue]) -> String? {
         guard case .array? = fields[details], let bytes = fields[details]?.bytes, bytes.count <= detailsLimit else {
             return nil
@@ -265,7 +267,7 @@ enum KeptFields {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The values of those `names` that `fields` have; dots lead into objects.
+    /// The values in `fields` for those `names` that it has. Dots separate the names of nested objects.
     static func read(_ names: [String], in fields: [String: JSONValue]) -> [String: String] {
         var kept: [String: String] = [:]
         for name in names {

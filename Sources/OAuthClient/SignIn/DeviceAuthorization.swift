@@ -1,10 +1,10 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// What it takes to ask for a device code (RFC 8628 §3.1).
+/// The input for requesting a device code (RFC 8628 §3.1).
 package struct DeviceAuthorizationRequest: Sendable {
     package var client: RequestingClient
-    /// Nil asks for the account's, else for the profile's.
+    /// The scopes to ask for; nil for the account's scopes, or else the profile's.
     package var scopes: [String]?
 
     package init(
@@ -15,8 +15,8 @@ package struct DeviceAuthorizationRequest: Sendable {
         self.scopes = scopes
     }
 
-    /// Parameters of authorization requests that make sense without a browser. A server must pass over others (RFC 6749 §3.1), but
-    /// Google does not.
+    /// Parameters of authorization requests that are useful without a browser. Servers should ignore others (RFC 6749
+    /// §3.1), but Google does not.
     private static let extras: Set = ["audience", "resource", "claims", "acr_values"]
 
     var fields: [(name: String, value: String)] {
@@ -27,33 +27,33 @@ package struct DeviceAuthorizationRequest: Sendable {
             .merging(registration.target) { _, target in target }
             .merging(registration.authorizationParameters) { _, account in account }
             .filter { Self.extras.contains($0.key) }
-        // Some servers want client_id here whatever the method (Google, Entra).
+        // Some servers require client_id here, whatever the method (Google, Entra).
         return [("client_id", registration.clientID)]
             + (scopes.isEmpty ? [] : [(profile?.signIn.scopeParameter ?? "scope", scope)])
             + extra.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-            // RFC 9396 §4: wherever scopes are asked for.
+            // RFC 9396 §4: the details may be sent wherever scopes are.
             + (registration.authorizationDetails.map { [("authorization_details", $0)] } ?? [])
     }
 }
 
-/// What a person has to type where, and what we ask about meanwhile (RFC 8628 §3.2).
+/// The code that a person types, the address to type it at, and the device code to poll with (RFC 8628 §3.2).
 package struct DeviceAuthorization: Sendable {
     package let deviceCode: Secret
     package let userCode: String
-    /// `https`, or `http` on loopback.
+    /// The address to type the code at: `https`, or `http` on loopback.
     package let verificationURI: String
-    /// With the user code in it; nil if the server gives none.
+    /// The address that already contains the user code; nil if the server gives none.
     package let verificationURIComplete: String?
     package let expiresIn: Duration
-    /// How long to wait between two questions.
+    /// How long to wait between two polls.
     package let interval: Duration
 }
 
-/// One question after a device code (RFC 8628 §3.4).
+/// The input of one poll with a device code (RFC 8628 §3.4).
 package struct DevicePoll: Sendable {
     package var client: RequestingClient
     package var deviceCode: Secret
-    /// As they were asked for; nil for the account's or the profile's.
+    /// The scopes of the request; nil for the account's or the profile's.
     package var scopes: [String]?
 
     package init(
@@ -74,29 +74,30 @@ package struct DevicePoll: Sendable {
     }
 }
 
-/// What the server says while the person is at it (RFC 8628 §3.5).
+/// The server's answer to a poll (RFC 8628 §3.5).
 package enum DevicePollOutcome: Sendable {
     /// The person has not decided yet.
     case pending
-    /// As before, and from now on five seconds more between two questions.
+    /// The person has not decided yet. From now on, wait five seconds longer between two polls.
     case slowDown
-    /// The code is spent. The outcome may be a failure: an id_token that cannot be believed.
+    /// The code is spent. The outcome may still be a failure, such as an invalid id_token.
     case obtained(GrantOutcome)
-    /// The person said no.
+    /// The person refused.
     case denied(RefreshFailure)
-    /// The codes have ended.
+    /// The codes have expired.
     case expired
-    /// Anything else. Ask on, more slowly, after one that is unreachable, unanswered or unavailable (§3.5); give up after others.
+    /// Any other failure. Poll again, more slowly, after one that is unreachable, unanswered or unavailable (§3.5);
+    /// give up after others.
     case failed(RefreshFailure)
 }
 
-/// Signs people in by a browser on another device (RFC 8628).
+/// Signs people in with a browser on another device (RFC 8628).
 package struct DeviceFlow: Sendable {
     let servers: ServerAccess
     let tokens: TokenEndpoint
     let people: PersonLookup
 
-    /// Asks for a device code, which a person confirms in any browser.
+    /// Requests a device code, which a person confirms in any browser.
     @concurrent package func authorize(
         _ request: DeviceAuthorizationRequest
     ) async -> Result<DeviceAuthorization, RefreshFailure> {
@@ -126,7 +127,7 @@ package struct DeviceFlow: Sendable {
         }
     }
 
-    /// Asks once whether the person has confirmed.
+    /// Asks the server once whether the person has confirmed.
     @concurrent package func poll(_ request: DevicePoll) async -> DevicePollOutcome {
         let client = request.client
         do throws(RefreshFailure) {
@@ -137,7 +138,7 @@ package struct DeviceFlow: Sendable {
                 metadata,
                 cache: servers.keySets
             )
-            // The question that is answered with tokens spends the code.
+            // The poll that is answered with tokens spends the code, so the keys must be there before.
             try await check.prepare()
             let grant = TokenEndpoint.GrantRequest(fields: request.fields, secrets: [request.deviceCode])
             let conclusion = await tokens.send(grant, as: client, metadata) { DevicePollWord($0) != nil }
@@ -182,7 +183,7 @@ package struct DeviceFlow: Sendable {
     }
 }
 
-/// The error codes of RFC 8628 §3.5, and what servers say instead.
+/// The error codes of RFC 8628 §3.5, and the variants that servers use.
 private enum DevicePollWord {
     case pending, slowDown, denied, expired
 
@@ -190,7 +191,7 @@ private enum DevicePollWord {
         switch ErrorReading(body.fields).error?.lowercased() {
         case "authorization_pending": self = .pending
         case "slow_down": self = .slowDown
-        // Entra has the second one.
+        // Entra uses the second one.
         case "access_denied", "authorization_declined": self = .denied
         case "expired_token", "code_expired": self = .expired
         default: return nil
@@ -199,15 +200,15 @@ private enum DevicePollWord {
 }
 
 extension DeviceAuthorization {
-    /// Longest user code shown, in characters: RFC 8628 §6.1 advises 8.
+    /// Longest user code shown, in characters. RFC 8628 §6.1 recommends 8.
     private static let userCodeLimit = 64
 
-    /// Reads RFC 8628 §3.2; nil if a field that is needed is missing or cannot be used.
+    /// Reads the answer of RFC 8628 §3.2; nil if a required field is missing or cannot be used.
     init?(_ body: AnswerBody, from issuer: Issuer) {
         let fields = body.fields
-        // A server out there must not have a browser open what listens on this machine.
+        // A remote server must not make a browser open a service on this machine.
         let page = { (text: String) in Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil } }
-        // Google kept the name of the draft.
+        // Google uses the name from the draft.
         let uri = fields["verification_uri"] ?? fields["verification_url"]
         guard let deviceCode = fields["device_code"]?.text, !deviceCode.isEmpty,
             let userCode = fields["user_code"]?.text, FailureText.clean(userCode, hiding: []) == userCode,
@@ -219,7 +220,7 @@ extension DeviceAuthorization {
         self.userCode = userCode
         verificationURI = verification.url
         verificationURIComplete = complete?.text.flatMap(page)?.url
-        // The field is required; ten minutes are what sign-ins by browser get.
+        // The field is required. Without it, the codes get ten minutes, as sign-ins in a browser do.
         let lifetime = fields["expires_in"]?.seconds ?? 600
         expiresIn = .seconds(Int64(min(max(lifetime, 1), 86_400)))
         // §3.2: 5 s if the server does not say.

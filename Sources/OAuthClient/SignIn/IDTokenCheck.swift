@@ -3,24 +3,26 @@ import NIOHTTP1
 import OAuthMessages
 package import RefreshCore
 
-/// The check of the id_token that comes with a grant (OpenID Connect Core §3.1.3.7): what is wanted, and the keys for it.
+/// Checks the id_token that comes with a grant (OpenID Connect Core §3.1.3.7). Holds what is expected of it, and where
+/// the keys are.
 struct IDTokenCheck: Sendable {
-    /// How the answer's id_token is tied to the request.
+    /// The values of the request with which the id_token must agree.
     struct Binding: Sendable {
         var nonce: Secret?
         var code: Secret?
         var maxAge: Duration?
         var scopes: [String]
-        /// Whether the caller wants an ID token whatever the scopes say: for a nonce of its own, or by the response type.
+        /// Whether an ID token is required whatever the scopes are: because the caller has a nonce of its own, or
+        /// because of the response type.
         var isDemanded = false
     }
 
     let client: RequestingClient
     let binding: Binding
     let cache: KeySetCache
-    /// What came with the code and was believed; nil if only a code did.
+    /// The validated ID token that came with the code; nil if only a code came.
     var frontChannel: CheckedIDToken?
-    /// Where the server's keys are; nil if that is not known.
+    /// Where to fetch the server's keys; nil if that is not known.
     private let source: KeySetCache.Key?
 
     init(_ client: RequestingClient, _ binding: Binding, _ metadata: AuthorizationServerMetadata, cache: KeySetCache) {
@@ -34,7 +36,7 @@ struct IDTokenCheck: Sendable {
         client.registration.idTokenAlgorithm.flatMap(SigningAlgorithm.init)
     }
 
-    /// Whether the server's keys are not needed: the client secret signs.
+    /// Whether the client secret signs the token, so that the server's keys are not needed.
     private var isSignedBySecret: Bool { algorithm?.isSymmetric ?? false }
 
     private var demand: IDTokenDemand {
@@ -42,7 +44,8 @@ struct IDTokenCheck: Sendable {
         return client.profile?.signIn.idToken ?? (binding.scopes.contains("openid") ? .required : .optional)
     }
 
-    /// Has the keys at hand where they will be needed: what cannot be checked later must be known before a code is spent.
+    /// Fetches the keys, if they will be needed. Call it before a code is spent: if the keys cannot be fetched, that
+    /// must be known before.
     func prepare() async throws(RefreshFailure) {
         switch demand {
         case .ignored, .optional:
@@ -59,9 +62,10 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// The claims of the answer's id_token; nil if it has none, or one that is not asked for and cannot be checked.
+    /// The claims of the answer's id_token; nil if it has none, or if it has one that is not required and cannot be
+    /// checked.
     ///
-    /// - Throws: `misconfigured` for a token that must not be believed.
+    /// - Throws: `misconfigured` for an invalid token.
     func claims(
         of tokens: TokenResponse,
         now: Timestamp,
@@ -80,28 +84,29 @@ struct IDTokenCheck: Sendable {
         do throws(RefreshFailure) {
             return try await validated(token, by: validation(of: tokens), now: now, skew: skew)
         } catch {
-            // Nobody asked for it and the keys are out of reach: it says nothing.
+            // The token is not required, and the keys cannot be fetched: it is ignored.
             guard error.failureClass.isMisconfiguration || isWanted else { return nil }
             throw error
         }
     }
 
-    /// The claims of an ID token that came by way of the browser: with `code`, whose hash it has to have (OpenID Connect Core
-    /// §3.3.2.11), or alone.
+    /// The claims of an ID token that came through the browser: with `code`, whose hash it must contain (OpenID Connect
+    /// Core §3.3.2.11), or alone.
     ///
-    /// - Throws: `misconfigured` for a token that must not be believed.
+    /// - Throws: `misconfigured` for an invalid token.
     func claims(ofFrontChannel token: Secret, now: Timestamp) async throws(RefreshFailure) -> IDToken {
         var validation = validation
         validation.requiresCodeHash = binding.code != nil
-        // The times of a token say how far the server's clock is off; no answer of the server has yet.
+        // No answer of the server has shown its clock yet. The difference is found from the times in the token.
         return try await validated(token, by: validation, now: now, skew: .zero)
     }
 
-    /// Whether a server that was asked for openid has to answer with an id_token.
+    /// Whether a server that was asked for openid must answer with an id_token.
     private func isOwed(with tokens: TokenResponse) -> Bool {
-        // OpenID Connect Core §3.1.3.3 promises one for a code. RFC 8628 knows none: django-oauth-toolkit 3.4 gives devices none.
+        // OpenID Connect Core §3.1.3.3 requires one for a code. RFC 8628 does not mention any: django-oauth-toolkit 3.4
+        // gives none to devices.
         guard binding.code != nil else { return false }
-        // A server that says that it did not grant openid owes none.
+        // A server that says that it did not grant openid need not give one.
         return tokens.scopes.map { $0.contains("openid") } ?? true
     }
 
@@ -130,7 +135,7 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// The server's keys; none where they are not needed, or nobody knows where they are.
+    /// The server's keys; empty if they are not needed, or if it is not known where they are.
     private func keys(_ age: Duration) async throws(RefreshFailure) -> JWKSet {
         guard let source, !isSignedBySecret else { return .empty }
         do throws(RefreshFailure) {
@@ -162,7 +167,7 @@ struct IDTokenCheck: Sendable {
     }
 }
 
-/// An ID token that was validated, and what it says.
+/// A validated ID token and its claims.
 package struct CheckedIDToken: Sendable {
     package let token: Secret
     package let claims: IDToken
@@ -171,7 +176,7 @@ package struct CheckedIDToken: Sendable {
         (self.token, self.claims) = (token, claims)
     }
 
-    /// Who signed in.
+    /// The person who signed in.
     package var person: SignedInPerson { SignedInPerson(claims) }
 }
 
@@ -187,10 +192,10 @@ actor KeySetCache {
         let fetchedAt: ContinuousClock.Instant
     }
 
-    /// How old keys may be before a sign-in. Servers publish a key long before they sign with it, and take one back at once only
-    /// after a theft.
+    /// Greatest age of keys at a sign-in. Servers publish a key long before they sign with it, and withdraw one at once
+    /// only after a theft.
     static let usualAge = Duration.seconds(3600)
-    /// How old keys may be that did not fit a token: a server cannot make us fetch more often than that.
+    /// Greatest age of keys that did not fit a token. It limits how often a server can make us fetch them.
     static let renewalAge = Duration.seconds(10)
 
     private let transport: HTTPTransport
@@ -203,9 +208,10 @@ actor KeySetCache {
         self.configuration = configuration
     }
 
-    /// The keys at `key`, fetched unless those in memory are younger than `age`; older ones are better than none.
+    /// The keys at `key`, fetched unless those in memory are younger than `age`. If the fetch fails, older ones are
+    /// returned.
     ///
-    /// - Throws: what went wrong, if there are no keys at all.
+    /// - Throws: the failure, if there are no keys at all.
     func keys(for key: Key, age: Duration) async throws(RefreshFailure) -> JWKSet {
         let now = configuration.uptime()
         if let entry = entries[key], entry.fetchedAt.duration(to: now) < age { return entry.keys }
@@ -242,7 +248,7 @@ actor KeySetCache {
         by transport: HTTPTransport,
         _ configuration: OAuthClientConfiguration
     ) async -> Result<JWKSet, RefreshFailure> {
-        // RFC 7517 §8.5.2 names the first type; many servers know JSON only.
+        // RFC 7517 §8.5.2 names the first type; many servers know only JSON.
         let headers: HTTPHeaders = [
             "accept": "application/jwk-set+json, application/json", "user-agent": configuration.userAgent,
         ]
@@ -273,7 +279,7 @@ actor KeySetCache {
 }
 
 extension JOSEError {
-    /// What is wrong, for people.
+    /// The fault, in words for people.
     var summary: String {
         switch self {
         case .tooLarge: "it is too long"
@@ -307,7 +313,7 @@ extension JOSEError {
         }
     }
 
-    /// The claim, name or value that it is about; nil if there is none. May be text of the token.
+    /// The claim, name or value with the fault; nil if there is none. May be text from the token.
     var detail: String? {
         switch self {
         case .duplicateMember(let text), .unknownAlgorithm(let text), .wrongType(let text), .wrongIssuer(let text),

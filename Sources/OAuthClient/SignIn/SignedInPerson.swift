@@ -5,17 +5,18 @@ package import RefreshCore
 
 /// Who signed in, and how, as far as the server says.
 package struct SignedInPerson: Hashable, Sendable {
-    /// `sub`, or the provider's own identifier. Nil if the server named nobody.
+    /// The `sub` of the person, or the provider's own identifier; nil if the server named nobody.
     package var subject: String?
-    /// Nil if the server told no name.
+    /// The person's names; nil if the server told none.
     package var names: PersonNames?
-    /// `acr` of the ID token: how strongly they were authenticated; nil if the server did not say.
+    /// The `acr` of the ID token: how strongly the person was authenticated; nil if the server did not say.
     package var authenticationContext: String?
-    /// `auth_time` of the ID token; nil if the server did not say.
+    /// The `auth_time` of the ID token; nil if the server did not say.
     package var authenticatedAt: Timestamp?
     /// Whether there was a validated ID token.
     package var hasIDToken = false
-    /// Why the server could not be asked; nil if it was, or if it says nobody where. With it, `subject` is nil.
+    /// Why the server could not be asked; nil if it was asked, or if there is no endpoint to ask. If set, `subject` is
+    /// nil.
     package var unavailable: RefreshFailure?
 
     package init(subject: String? = nil, names: PersonNames? = nil) {
@@ -39,22 +40,23 @@ package struct SignedInPerson: Hashable, Sendable {
 }
 
 extension PersonNames {
-    /// Nil if it holds no name.
+    /// These names; nil if all are empty.
     var ifAny: PersonNames? { self == PersonNames() ? nil : self }
 }
 
-/// Asks servers whose a grant is.
+/// Asks servers which person gave a grant.
 struct PersonLookup: Sendable {
     let servers: ServerAccess
     let introspection: TokenIntrospection
 
-    /// How long a sign-in waits to learn whose it is: its tokens are not on disk yet.
+    /// How long a sign-in waits for the answer. Its tokens are not on disk yet.
     private static let personTimeout = Duration.seconds(5)
 
-    /// `grant` with the person whose it is.
+    /// `grant` with the person who gave it.
     ///
-    /// The ID token says who it is. Without one, the UserInfo endpoint does (OpenID Connect Core §5.3) or the provider's own, else
-    /// introspection (RFC 7662 §2.2). With one that has no name in it, UserInfo is asked for the name.
+    /// The ID token says who that is. Without one, the UserInfo endpoint (OpenID Connect Core §5.3) or the provider's
+    /// own is asked, or else introspection (RFC 7662 §2.2). If the ID token has no name, UserInfo is asked for the
+    /// name.
     func identified(
         _ grant: ObtainedGrant,
         of client: RequestingClient,
@@ -68,7 +70,7 @@ struct PersonLookup: Sendable {
             if known.subject == nil {
                 grant.person = asked
             } else if asked.subject == known.subject {
-                // OpenID Connect Core §5.3.2: of another person it must not be used.
+                // OpenID Connect Core §5.3.2: the names must not be used if they are those of another person.
                 grant.person.names = asked.names
             }
         } else if known.subject == nil, let asked = await introspectedPerson(of: token, as: client, metadata) {
@@ -84,7 +86,8 @@ struct PersonLookup: Sendable {
         do throws(TransportFailure) {
             let answer = try await userInfoAnswer(at: endpoint, with: token, as: client, before: deadline)
             guard answer.status == 200, let fields = JSONValue.object(in: answer.body) else {
-                // A server that does not tell this client anything (401, 403) names nobody; one that is ill may name somebody later.
+                // If the server does not tell this client anything (401, 403), nobody is named. If it has a failure of
+                // its own, it may name somebody later.
                 return (500...599).contains(answer.status) || answer.status == 429
                     ? .unavailable(client, httpStatus: answer.status) : SignedInPerson()
             }
@@ -94,7 +97,7 @@ struct PersonLookup: Sendable {
         }
     }
 
-    /// One request and its answer; two if the server only wants its DPoP nonce in it.
+    /// Sends one request and reads its answer. Sends a second request if the server only asked for its DPoP nonce.
     private func userInfoAnswer(
         at endpoint: Endpoint,
         with token: AccessToken,
@@ -117,13 +120,13 @@ struct PersonLookup: Sendable {
             let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: client.profile?.caFile)
             let answer = try await servers.transport.send(request, before: deadline)
             let given = servers.cache.origins.note(answer, from: endpoint, now: servers.configuration.now())
-            // RFC 9449 §9: a resource server asks for its nonce by 401, in WWW-Authenticate.
+            // RFC 9449 §9: a resource server asks for its nonce with 401, in WWW-Authenticate.
             guard key != nil, !isRepeated, answer.status == 401, let next = given, next != nonce else { return answer }
             (nonce, isRepeated) = (next, true)
         }
     }
 
-    /// Nil if nobody can be asked.
+    /// The person according to introspection; nil if there is no endpoint to ask.
     private func introspectedPerson(
         of token: AccessToken,
         as client: RequestingClient,
@@ -137,7 +140,7 @@ struct PersonLookup: Sendable {
 }
 
 extension SignedInPerson {
-    /// The server cannot be asked now.
+    /// The result if the server cannot be asked now.
     fileprivate static func unavailable(_ client: RequestingClient, httpStatus: Int?) -> SignedInPerson {
         var person = SignedInPerson()
         let summary = "the server did not say who signed in"
@@ -148,10 +151,10 @@ extension SignedInPerson {
         return person
     }
 
-    /// What the UserInfo endpoint or introspection says. `username` is RFC 7662's name for it.
+    /// The person according to the UserInfo endpoint or introspection. `username` is the name of the field in RFC 7662.
     fileprivate init(userInfo fields: [String: JSONValue], by profile: SignInProfile, hiding secret: Secret) {
         let text = { (name: String) in FailureText.clean(fields[name]?.word, hiding: [secret]) }
-        // A subject is compared byte for byte, so it must not be cut.
+        // Subjects are compared byte for byte, so this one must not be cut.
         let stated = fields[profile.userSubject ?? "sub"]?.word
         subject = stated.flatMap { IDToken.isSubject($0) ? $0 : nil }
         names =

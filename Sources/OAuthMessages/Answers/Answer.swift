@@ -2,12 +2,12 @@ internal import FoundationEssentials
 package import RefreshCore
 internal import TextEncodings
 
-/// What came back over HTTP, whole or cut at the body limit.
+/// An HTTP answer, complete or cut off at the body limit.
 package struct Answer: Sendable {
     package let status: Int
     package let headers: AnswerHeaders
     package var body: [UInt8] = []
-    /// The body was longer than the limit; `body` is empty then.
+    /// Whether the body was longer than the limit. `body` is empty then.
     package var isTooLarge = false
 
     package init(status: Int, headers: AnswerHeaders, body: [UInt8] = []) {
@@ -16,19 +16,19 @@ package struct Answer: Sendable {
         self.body = body
     }
 
-    /// The `Date` header: the server's clock when it answered; nil if absent or unreadable.
+    /// The `Date` header, which is the server's clock at the time of the answer; nil if absent or unreadable.
     package var serverDate: Timestamp? {
         headers.first(name: "date").flatMap(HTTPDate.parse).map(Timestamp.init(seconds:))
     }
 
-    /// The server's wish in `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
+    /// How long to wait according to `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
     ///
-    /// A date is measured from the server's own `Date` if it gave one, else from `now`.
+    /// A date is measured from the answer's own `Date` if it has one, else from `now`.
     package func retryAfter(now: Timestamp) -> Duration? {
         guard let text = headers.first(name: "retry-after") else { return nil }
         let word = text.filter { $0 != " " }
         if !word.isEmpty, word.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // 10⁹ s are 31 years: more digits only overflow.
+            // 10⁹ s are 31 years. More digits would only overflow.
             return .seconds(min(Int64(word) ?? .max, 1_000_000_000))
         }
         guard let date = HTTPDate.parse(text) else { return nil }
@@ -47,21 +47,21 @@ package struct Answer: Sendable {
     }
 }
 
-/// What kind of thing an answer's body is, found by looking at it: content types are often wrong.
+/// The kind of an answer's body, recognized by its content because content types are often wrong.
 package enum BodyKind: String, Hashable, Sendable, CaseIterable {
     case empty
     /// Named fields: a JSON object or a form.
     case fields
     case html
-    /// Text, JSON that is no object, cut JSON, bytes.
+    /// Anything else: text, JSON that is no object, truncated JSON, bytes.
     case other
     case tooLarge
 }
 
-/// An answer's body, read.
+/// The content of an answer's body.
 package struct AnswerBody: Sendable {
     package let kind: BodyKind
-    /// Empty unless `kind` is `fields`.
+    /// The fields; empty unless `kind` is `fields`.
     package let fields: [String: JSONValue]
 
     package init(_ answer: Answer) {
@@ -78,8 +78,8 @@ package struct AnswerBody: Sendable {
         if first == UInt8(ascii: "{") {
             return JSONValue.object(in: Array(start)).map { (.fields, $0) } ?? (.other, [:])
         }
-        // Facebook once, GitHub still (without Accept: application/json) and some others answer with a form, under any
-        // content type.
+        // Some servers answer with a form, under any content type: Facebook did once, GitHub still does (without
+        // Accept: application/json).
         let text = String(decoding: start, as: UTF8.self)
         let form = FormEncoding.parse(
             text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.endIndex)]

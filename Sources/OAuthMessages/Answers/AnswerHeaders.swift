@@ -1,6 +1,7 @@
-/// The header fields of an answer, in the order in which they came; names are found in any case (RFC 9110 §5.1).
+/// The header fields of an answer, in the order in which they came. Names are compared without regard to case (RFC 9110
+/// §5.1).
 ///
-/// A type of our own, so that the readers of answers do not need the HTTP client to be built.
+/// This is a type of our own so that code that reads answers can be built without the HTTP client.
 package struct AnswerHeaders: Sendable, ExpressibleByDictionaryLiteral {
     private let fields: [(name: String, value: String)]
 

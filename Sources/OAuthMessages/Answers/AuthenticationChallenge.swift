@@ -3,17 +3,18 @@ internal import RefreshCore
 
 /// One challenge of a `WWW-Authenticate` field (RFC 9110 §11.6.1).
 package struct AuthenticationChallenge: Hashable, Sendable {
-    /// In lower case: `bearer`, `dpop`, `basic`.
+    /// The authentication scheme, in lower case: `bearer`, `dpop`, `basic`.
     package let scheme: String
-    /// By their names in lower case. Empty if the challenge has none, or a token68 in their place.
+    /// The parameters, by their names in lower case. Empty if the challenge has no parameters, or a token68 instead of
+    /// them.
     package let parameters: [String: String]
 
     /// Longest field read, in bytes: real ones with claims have up to 2 KiB.
     package static let fieldLimit = 16_384
 
-    /// The challenges of a field's value, in its order; nil if it is no such value.
+    /// The challenges in the value of the field, in order; nil if the value does not follow RFC 9110 §11.6.1.
     ///
-    /// Lists within a list: a comma ends a parameter or a challenge, and only what follows tells which.
+    /// A comma separates parameters and challenges alike. Only what follows the comma shows which of the two begins.
     package static func all(in field: String) -> [AuthenticationChallenge]? {
         guard field.utf8.count <= fieldLimit else { return nil }
         var reader = ChallengeReader(field)
@@ -40,7 +41,7 @@ private struct ChallengeReader {
         return found.isEmpty ? nil : found
     }
 
-    /// What follows a scheme, up to the next one.
+    /// Reads the parameters or the token68 that follow a scheme, up to the next scheme.
     private mutating func parametersOrToken68() -> [String: String]? {
         guard position == bytes.count || isSeparator(bytes[position]) else { return nil }
         let begin = position
@@ -52,7 +53,7 @@ private struct ChallengeReader {
                 return [:]
             }
         }
-        // It was the name of a parameter.
+        // The name was the name of a parameter, not a scheme.
         position = begin
         var parameters: [String: String] = [:]
         while true {
@@ -61,13 +62,13 @@ private struct ChallengeReader {
             guard let name = token() else { return position == bytes.count ? parameters : nil }
             skipSpace()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
-                // The name was the next challenge's scheme.
+                // The name was the scheme of the next challenge.
                 position = mark
                 return parameters
             }
             position += 1
             skipSpace()
-            // RFC 9110 §11.2: each name once.
+            // RFC 9110 §11.2: each name may occur once.
             guard let value = quotedString() ?? token(), parameters[name.lowercased()] == nil else { return nil }
             parameters[name.lowercased()] = value
             guard position == bytes.count || isSeparator(bytes[position]) else { return nil }
@@ -80,7 +81,7 @@ private struct ChallengeReader {
         return position > begin ? String(decoding: bytes[begin..<position], as: UTF8.self) : nil
     }
 
-    /// Passes over a token68; false if what is there ends otherwise.
+    /// Skips a token68. Returns false if none stands here.
     private mutating func token68() -> Bool {
         let begin = position
         while position < bytes.count, Self.isTokenByte(bytes[position]) || bytes[position] == UInt8(ascii: "/") {
@@ -91,7 +92,7 @@ private struct ChallengeReader {
         return true
     }
 
-    /// RFC 9110 §5.6.4; nil, and nothing read, if there is none.
+    /// Reads a quoted string (RFC 9110 §5.6.4). Returns nil, and reads nothing, if none stands here.
     private mutating func quotedString() -> String? {
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return nil }
         var text: [UInt8] = []
@@ -124,7 +125,7 @@ private struct ChallengeReader {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// RFC 9110 §5.6.2.
+    /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -135,29 +136,29 @@ private struct ChallengeReader {
     }
 }
 
-/// What a resource server that refused a token wants in its place (RFC 6750 §3, RFC 9470 §3, RFC 9449 §7.1).
+/// What a resource server asks for after it refused a token (RFC 6750 §3, RFC 9470 §3, RFC 9449 §7.1).
 package struct TokenDemand: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Another token of the same kind.
         case anotherToken
         /// A token with these claims, a JSON object: Entra's claims challenge, which a refresh may satisfy.
         case claims(String)
-        /// A person who was authenticated as said, or not longer ago (RFC 9470 §4).
+        /// A token of a person who was authenticated with one of these strengths, or within this time (RFC 9470 §4).
         case authentication(acrValues: [String], maxAge: Duration?)
-        /// A grant with these scopes, too.
+        /// A token of a grant that also has these scopes.
         case scopes([String])
-        /// Nothing of the token: the request or its DPoP proof was wrong.
+        /// No other token: the request or its DPoP proof was wrong.
         case nothing
     }
 
     package let kind: Kind
-    /// `error` of the challenge, fit to be shown; nil if it has none.
+    /// The challenge's `error`, safe to print; nil if it has none.
     package let error: String?
-    /// `error_description`, fit to be shown; nil if it has none.
+    /// The challenge's `error_description`, safe to print; nil if it has none.
     package let description: String?
 
-    /// Reads what is wanted of a token among `challenges`: the first one that wants more than another one, if there is such. Nil if
-    /// none is about tokens, or none can be understood.
+    /// Reads from `challenges` what the server asks for: the first challenge that asks for more than another token, or
+    /// else the first one. Nil if no challenge is about tokens, or none can be understood.
     package init?(_ challenges: [AuthenticationChallenge]) {
         let readable = challenges.filter { ["bearer", "dpop"].contains($0.scheme) }
             .compactMap { challenge in Kind(challenge.parameters).map { (kind: $0, challenge) } }
@@ -200,7 +201,7 @@ extension TokenDemand.Kind {
         (text ?? "").split(separator: " ").map(String.init)
     }
 
-    /// Entra encodes the object in base64, in either alphabet and with or without padding.
+    /// Decodes the claims. Entra encodes the object in base64, in either alphabet and with or without padding.
     private static func claims(_ encoded: String) -> String? {
         var text = encoded.replacing("-", with: "+").replacing("_", with: "/")
         text = String(text.prefix { $0 != "=" })

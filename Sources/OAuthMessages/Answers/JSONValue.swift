@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import StrictJSON
 
-/// Any JSON value, for answers whose fields come in more than one type.
+/// Any JSON value, for answers whose fields may have more than one type.
 package enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)
@@ -11,14 +11,15 @@ package enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Deeper nesting is refused: token answers have two levels at most, metadata three.
+    /// Deepest nesting accepted. Token answers have two levels at most, metadata three.
     static let depthLimit = 32
 
-    /// The object that `bytes` holds; nil if they are no JSON, another JSON value, or nested deeper than `depthLimit`.
+    /// The JSON object in `bytes`; nil if they are no JSON, another JSON value, or nested deeper than `depthLimit`.
     ///
-    /// A name that comes twice keeps its first value. What a server may get wrong without being misunderstood is let pass, for an answer
-    /// that is refused may take the only valid refresh token with it: bytes that are no UTF-8 and halves of surrogate pairs become U+FFFD.
-    /// Foundation's decoder throws there, and takes ten times as long: it makes a container for each guess at a value's type.
+    /// If a name occurs twice, its first value is kept. Faults that change no meaning are accepted, because with a
+    /// refused answer the only valid refresh token could be lost: bytes that are no UTF-8 and halves of surrogate pairs
+    /// become U+FFFD. Foundation's decoder throws in these cases. It also takes ten times as long, because it makes a
+    /// container for each guess at a value's type.
     package static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
         guard let document = try? JSONDocument(bytes, nestingMax: depthLimit, valuesMax: .max),
             case .object(let fields)? = JSONValue(document.root)
@@ -26,7 +27,7 @@ package enum JSONValue: Equatable, Sendable {
         return fields
     }
 
-    /// Nil if a string in it has an escape that means nothing. A number beyond a double says nothing, and is null.
+    /// Nil if a string in it has an unknown escape. A number beyond the range of a double becomes null.
     package init?(_ value: StrictJSON.JSONValue) {
         if value.isNull {
             self = .null
@@ -64,7 +65,7 @@ package enum JSONValue: Equatable, Sendable {
         if case .object(let fields) = self { fields } else { nil }
     }
 
-    /// What stands under a name in an object, or in a place of an array, the first being 0.
+    /// The value of a name in an object, or at an index of an array, from 0.
     package func member(_ step: String) -> JSONValue? {
         switch self {
         case .object(let fields): fields[step]
@@ -73,7 +74,7 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// Text, a whole number or a truth value, as text.
+    /// The value as text if it is text, a whole number or a truth value.
     package var word: String? {
         switch self {
         case .string(let text): text
@@ -83,8 +84,8 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// A number of seconds, as number or as text: PayPal and others write numbers as strings, some with a fraction. Nil if it is
-    /// not finite.
+    /// The value in seconds, from a number or from text: PayPal and others write numbers as strings, some with a
+    /// fraction. Nil if it is not finite.
     package var seconds: Double? {
         switch self {
         case .number(let number):
@@ -100,7 +101,7 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// The strings of an array; nil if this is no array or holds anything else.
+    /// The strings of an array; nil if this is no array or holds other values.
     package var texts: [String]? {
         guard case .array(let elements) = self else { return nil }
         let texts = elements.compactMap(\.text)
@@ -109,11 +110,11 @@ package enum JSONValue: Equatable, Sendable {
 }
 
 extension JSONValue: Encodable {
-    /// As a JSON document, names in alphabetical order.
+    /// The value as a JSON document, with names in alphabetical order.
     package var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only a number that is no number could fail, and JSON that was read holds none.
+        // Only NaN or infinity could fail, and JSON that was read holds neither.
         return (try? encoder.encode(self)).map { Array($0) } ?? []
     }
 

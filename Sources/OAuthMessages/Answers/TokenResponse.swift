@@ -4,12 +4,13 @@ internal import TextEncodings
 /// The tokens of one successful answer of the token endpoint (RFC 6749 §5.1).
 package struct TokenResponse: Sendable {
     package let accessToken: AccessToken
-    /// Nil if the old one stays valid: the field was absent, null, empty, or the token that was sent (RFC 6749 §6).
+    /// The new refresh token; nil if the old one stays valid: the field was absent, null, empty, or equal to the token
+    /// that was sent (RFC 6749 §6).
     package var refreshToken: RefreshToken?
     package var issuance: Issuance
     /// Whether the answer says how long the access token lives.
     package var isLifetimeStated = true
-    /// What was granted; nil if the server did not say, which means: what was asked for (RFC 6749 §5.1).
+    /// The granted scopes; nil if the server did not say, which means the scopes that were asked for (RFC 6749 §5.1).
     package var scopes: [String]?
     package var idToken: Secret?
 
@@ -30,15 +31,16 @@ package struct TokenResponse: Sendable {
     }
 }
 
-/// Reads a successful answer by tables of the names and forms that servers really use.
+/// Reads a successful answer with tables of the names and forms that servers really use.
 ///
-/// An answer that holds an access token is a success whatever else is wrong with it: its tokens must not be lost.
+/// An answer with an access token is a success whatever else is wrong with it, because its tokens must not be lost.
 package struct TokenResponseDecoder {
-    /// The token that was sent, to tell whether it was rotated; nil if the grant is new.
+    /// The refresh token that was sent, for recognizing a rotation; nil for a new grant.
     let sent: RefreshToken?
-    /// Nil for a server without a profile.
+    /// The provider's profile; nil if the server has none.
     let profile: ProviderProfile?
-    /// What the server's clock showed: its `Date`, else our own. Instants in the answer are turned to durations by it.
+    /// The time by the server's clock: its `Date`, else by our clock. Points in time in the answer are converted to
+    /// durations with it.
     let now: Timestamp
 
     package init(sent: RefreshToken?, profile: ProviderProfile?, now: Timestamp) {
@@ -49,7 +51,7 @@ package struct TokenResponseDecoder {
 
     private static let accessTokenNames = ["access_token", "accessToken", "token"]
     private static let refreshTokenNames = ["refresh_token", "refreshToken"]
-    /// Objects that hold the tokens at some providers: Slack's user tokens, TikTok, Feishu.
+    /// Objects that contain the tokens in the answers of some providers: Slack's user tokens, TikTok, Feishu.
     private static let nests = ["authed_user", "data", "result"]
     private static let lifetimeNames: [(String, Form)] = [
         ("expires_in", .duration), ("expiresIn", .duration),
@@ -63,22 +65,22 @@ package struct TokenResponseDecoder {
         ("refresh_token_expires_at", .instant),
     ]
 
-    /// A year is as good as no end.
+    /// A longer lifetime than a year makes no difference.
     private static let longestLifetime = Duration.seconds(365 * 86_400)
 
     private enum Form {
         /// Seconds from now.
         case duration
-        /// Seconds or milliseconds since 1970, or an RFC 3339 date.
+        /// A point in time: seconds or milliseconds since 1970, or an RFC 3339 date.
         case instant
     }
 
-    /// Whether `fields` hold an access token.
+    /// Whether `fields` contain an access token.
     package func takes(_ fields: [String: JSONValue]) -> Bool {
         locate(fields) != nil
     }
 
-    /// Nil if `fields` hold no access token.
+    /// The tokens in `fields`; nil if they contain no access token.
     package func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
         guard let tokens = locate(fields), let accessToken = secret(Self.accessTokenNames, in: tokens) else {
             return nil
@@ -98,10 +100,10 @@ package struct TokenResponseDecoder {
             issuance: Issuance(
                 lifetime: lifetime,
                 lifetimeBasis: basis,
-                // A wish that lies behind the token's own end is a mistake.
+                // A time for the refresh after the token's own end is a mistake.
                 refreshIn: refreshIn.flatMap { wish in lifetime.map { wish < $0 } ?? true ? wish : nil },
                 isRotated: rotated != nil,
-                // 0 means "no end" for Keycloak's offline tokens; ten years are as good as none.
+                // 0 means "no end" for Keycloak's offline tokens. A longer lifetime than ten years makes no difference.
                 refreshTokenLifetime: isOwnRefreshToken ? lifetime : refreshTokenLifetime(in: tokens)
             ),
             isLifetimeStated: stated != nil,
@@ -110,7 +112,8 @@ package struct TokenResponseDecoder {
         )
     }
 
-    /// A token that opens nothing (`validateAtMost`) is as good as the grant: it lasts until after the next validation.
+    /// The lifetime of the access token. With `validateAtMost` the token itself is of no use, and it is made to last
+    /// until after the next validation.
     private func statedLifetime(in tokens: [String: JSONValue]) -> (Duration?, LifetimeBasis) {
         if let interval = profile?.validateAtMost?.duration { return (interval * 2, .stated) }
         var basis = LifetimeBasis.notStated
@@ -118,7 +121,8 @@ package struct TokenResponseDecoder {
             guard let value = tokens[name], value != .null else { continue }
             let seconds = seconds(value, form)
             if let seconds, form == .duration, seconds < 1 {
-                // 0 is what is left of a token that the server gives again, but for those that mean "never" by it.
+                // 0 means an expired token, which some servers return again, unless the profile says that it means
+                // "never".
                 let isEndless = seconds == 0 && profile?.zeroLifetime == .never
                 return isEndless ? (RefreshRule.endlessLifetime, .unlimited) : (.zero, .stated)
             }
@@ -130,7 +134,8 @@ package struct TokenResponseDecoder {
         return (nil, basis)
     }
 
-    /// Refreshes come up to a tenth earlier than they are due (`RefreshRule`): a fifth more keeps them a whole interval apart.
+    /// How long until a refresh is due. Refreshes come up to a tenth earlier than they are due (`RefreshRule`), so a
+    /// fifth is added to keep them a whole interval apart.
     private func refreshIn(in tokens: [String: JSONValue]) -> Duration? {
         if let interval = profile?.validateAtMost?.duration { return interval * 6 / 5 }
         return duration([("refresh_in", .duration)], in: tokens, cap: Self.longestLifetime)
@@ -164,11 +169,12 @@ package struct TokenResponseDecoder {
         guard !isStated else {
             return duration(Self.refreshTokenLifetimeNames, in: fields, cap: .seconds(3650 * 86_400))
         }
-        // An answer says nothing about an end that counts from the sign-in: the account's state knows when that was.
+        // If the lifetime began at the sign-in, an answer does not change its end. The account's state has the time of
+        // the sign-in.
         return profile?.refreshTokenLifetimeStart == .use ? profile?.refreshTokenLifetime?.duration : nil
     }
 
-    /// The first of `names` whose value makes sense: finite, more than 0 and less than 300 years; `cap` is the most
+    /// The first of `names` whose value makes sense: finite, more than 0 and less than 300 years. At most `cap` is
     /// returned.
     private func duration(_ names: [(String, Form)], in fields: [String: JSONValue], cap: Duration) -> Duration? {
         for (name, form) in names {
@@ -190,14 +196,14 @@ package struct TokenResponseDecoder {
             let present = Double(now.microseconds) / 1e6
             if let text = value.text, let date = HTTPDate.parseISO8601(text) { return Double(date) - present }
             guard let instant = value.seconds else { return nil }
-            // 10¹¹ s are the year 5138: anything beyond is milliseconds.
+            // 10¹¹ s are the year 5138. A larger number means milliseconds.
             return (instant >= 1e11 ? instant / 1000 : instant) - present
         }
     }
 
     private func scopes(in fields: [String: JSONValue]) -> [String]? {
         let scopes: [String]
-        // Twitch answers with an array, others with one string.
+        // Twitch answers with an array, others with a string.
         if let list = fields["scope"]?.texts ?? fields["scopes"]?.texts {
             scopes = list.filter { !$0.isEmpty }
         } else {

@@ -4,7 +4,7 @@ extension FailureTable {
     /// Statuses whose error codes are believed.
     private static let believed = [200...299, 400...499]
 
-    /// Codes that say more than `error` does, and so come before it.
+    /// The rows for codes that are more specific than `error`, and are therefore compared first.
     static let providerCodeRows = [
         FailureRow(
             "profile's word for invalid_grant",
@@ -14,8 +14,8 @@ extension FailureTable {
         ),
         FailureRow(
             "client's own credential",
-            // Entra: secret wrong or expired, assertion outside its time, secret sent by a public client, unknown
-            // application.
+            // Entra: the secret is wrong or expired, the assertion is outside its time, a public client sent a secret,
+            // or the application is unknown.
             Condition(
                 status: believed,
                 anyCode: [
@@ -99,7 +99,8 @@ extension FailureTable {
         ),
     ]
 
-    /// The codes of RFC 6749 §5.2 and OpenID Connect Core §3.1.2.6, and providers' words for them.
+    /// The rows for the codes of RFC 6749 §5.2 and OpenID Connect Core §3.1.2.6, and for the names that providers use
+    /// instead.
     static let errorRows = [
         FailureRow(
             "cannot serve now",
@@ -109,7 +110,7 @@ extension FailureTable {
                     "temporarily_unavailable", "server_error", "slow_down", "internal_failure", "service_unavailable",
                     // Slack.
                     "ratelimited", "rate_limited", "internal_error", "fatal_error",
-                    // Zoho's block after ten tokens in ten minutes.
+                    // Zoho, which blocks a client after ten tokens in ten minutes.
                     "access denied",
                 ]
             ),
@@ -136,21 +137,21 @@ extension FailureTable {
         ),
         FailureRow(
             "provider's word for invalid_grant",
-            // GitHub and HubSpot; GitHub, of a code; Zoho; Slack; Twitch, in "message".
+            // GitHub and HubSpot; GitHub for a code; Zoho; Slack; Twitch, in "message".
             Condition(
                 status: believed,
                 anyCode: [
                     "bad_refresh_token", "bad_verification_code", "invalid_code", "invalid_refresh_token",
                     "invalid refresh token",
-                    // Yahoo, beside invalid_refresh_token.
+                    // Yahoo, which also uses invalid_refresh_token.
                     "token_expired", "account_not_authorized",
                 ]
             ),
             .grantEnded,
             "the authorization server says that the grant has ended"
         ),
-        // Some servers say so of a dead refresh token (Atlassian: unauthorized_client). They can be believed, when they
-        // say it twice, only if the same form of request was good enough before.
+        // Some servers answer so to a dead refresh token (Atlassian: unauthorized_client). After the second such answer
+        // this is believed, but only if the same form of request was answered with tokens before.
         FailureRow(
             "request refused that worked before",
             Condition(
@@ -183,8 +184,9 @@ extension FailureTable {
             "the server does not let this client refresh",
             .tryOtherCredentials
         ),
-        // After the one repetition with the nonce that it gave: the server goes on changing it, or its machines do not agree on one.
-        // RFC 9449 §8: it has done nothing with the request, and the next one may meet a server that is content.
+        // This row applies after the one repetition with the server's nonce: the server goes on changing the nonce, or
+        // its machines do not agree on one. It did nothing with the request (RFC 9449 §8), and the next request may
+        // reach a machine that accepts the nonce.
         FailureRow(
             "nonce wanted again",
             Condition(status: believed, error: ["use_dpop_nonce"], sign: .showedProof),

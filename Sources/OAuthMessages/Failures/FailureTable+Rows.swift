@@ -1,7 +1,8 @@
 internal import RefreshCore
 
 extension FailureTable {
-    /// In order: no answer; answers of gateways and proxies; error codes, finest first; pages; answers without a code.
+    /// The rows in order: no answer; answers of gateways and proxies; error codes, the most specific first; pages;
+    /// answers without a code.
     static let standardRows =
         transportRows + gatewayRows + providerCodeRows + errorRows + codelessRows + [anythingElse]
 
@@ -126,26 +127,27 @@ extension FailureTable {
             .unavailable,
             "the server did not take the request now"
         ),
-        // The server behind the gateway may have taken the token, so this is not plain unavailability: 502 and 504 of
-        // any gateway, 520 and 524 of Cloudflare.
+        // The server behind the gateway may have accepted the token, so this is not plain unavailability: 502 and 504
+        // of any gateway, 520 and 524 of Cloudflare.
         FailureRow(
             "gateway lost the answer",
             Condition(status: [502...502, 504...504, 520...520, 524...524]),
             .unanswered,
             "a gateway lost the server's answer"
         ),
-        // 511 is a network's sign-in page (RFC 6585 §6). Cloudflare says with the others that it made no connection to the server. Not
-        // 522, which it also gives when an open connection falls silent.
+        // 511 is the sign-in page of a network (RFC 6585 §6). With the others, Cloudflare says that it made no
+        // connection to the server. 522 is not among them, because Cloudflare also gives it when an open connection
+        // falls silent.
         FailureRow(
             "request cannot have arrived",
             Condition(status: [511...511, 521...521, 523...523, 525...526, 530...530]),
             .unavailable,
             "the server cannot serve now"
         ),
-        // Whatever code such an answer carries: a server that fails cannot be believed about the grant. It may have failed after it
-        // replaced the refresh token.
+        // This row applies whatever code the answer has: a server that fails cannot be believed about the grant, and
+        // may have failed after it replaced the refresh token.
         FailureRow("5xx", Condition(status: [500...599]), .unanswered, "the server cannot serve now"),
-        // What was cut off may have held the new refresh token.
+        // The part that was cut off may have held the new refresh token.
         FailureRow(
             "success too large",
             Condition(status: [200...299], body: [.tooLarge]),
@@ -168,7 +170,7 @@ extension FailureTable {
             "a page came back instead of an answer",
             .forgetMetadata
         ),
-        // Where the same request was answered before: a page at first is a wrong address.
+        // Only if the same request was answered before: a page as the first answer means a wrong address.
         FailureRow(
             "page that refuses",
             Condition(status: [400...401, 403...403], body: [.html], sign: .workedBefore),

@@ -1,18 +1,18 @@
 package import RefreshCore
 
-/// From everything that can be seen of a failed refresh to what it means: an ordered list, the first row that fits
+/// Decides what a failed refresh means, from all that is known about it. An ordered list: the first row that fits
 /// decides.
 ///
-/// Only an answer of the authorization server itself reaches the classes that can end a grant: rows about the
-/// transport, about proxies and about pages for people come before or after those about error codes and never share a
-/// class with them.
+/// Only an answer of the authorization server itself reaches the classes that can end a grant. Rows about the
+/// transport, about proxies and about pages for people stand before or after the rows about error codes, and never
+/// share a class with them.
 package struct FailureTable: Sendable {
     let rows: [FailureRow]
 
     /// The rows of `FailureTable+Rows.swift`.
     package static let standard = FailureTable(rows: standardRows)
 
-    /// The row that decides; the last row of `standard` fits everything.
+    /// The row that decides. The last row of `standard` fits every signal.
     package func row(for signal: FailureSignal) -> FailureRow {
         rows.first { $0.condition.fits(signal) } ?? FailureTable.anythingElse
     }
@@ -25,13 +25,13 @@ package struct FailureTable: Sendable {
     )
 }
 
-/// One rule.
+/// One rule: a condition, and the class and text for it.
 package struct FailureRow: Sendable {
-    /// What the row is about; tests refer to it.
+    /// The name by which tests refer to the row.
     let name: String
     let condition: Condition
     package let failureClass: FailureClass
-    /// Constant text for people; see `FailureDetail.summary`.
+    /// The text for people, a constant; see `FailureDetail.summary`.
     package let summary: String
     package let consequence: Consequence?
 
@@ -49,18 +49,18 @@ package struct FailureRow: Sendable {
         self.consequence = consequence
     }
 
-    /// What this module itself does about it.
+    /// What this module itself does after the failure.
     package enum Consequence: Sendable {
-        /// The metadata is fetched again before the next request: the endpoint may have moved.
+        /// Fetch the metadata again before the next request, because the endpoint may have moved.
         case forgetMetadata
-        /// The server does not know this client: other forms of the credentials are tried.
+        /// Try other forms of the credentials, because the server does not know this client.
         case tryOtherCredentials
-        /// The server may mean the client or the grant: the other form of the secret, or of an assertion, is tried.
+        /// Try the other form of the secret or of the assertion: the server may mean the client or the grant.
         case tryOtherSecretForm
     }
 }
 
-/// What a row asks for; a nil part asks for nothing.
+/// The condition of a row. A part that is nil fits everything.
 struct Condition: Sendable {
     var transport: Set<TransportCause>?
     var wasSent: Bool?
@@ -68,12 +68,13 @@ struct Condition: Sendable {
     var body: Set<BodyKind>?
     var error: Set<String>?
     var hasError: Bool?
-    /// Fits if the answer's `error` or one of its finer codes is among these.
+    /// Fits if the answer's `error`, or one of its more specific codes, is among these.
     var anyCode: Set<String>?
     var sign: FailureSign?
 
     func fits(_ signal: FailureSignal) -> Bool {
-        // A row about answers never fits a lost one, and the other way round.
+        // A row about answers never fits an exchange without an answer, and a row about the transport never fits an
+        // answer.
         let isAboutTransport = transport != nil || wasSent != nil
         let isAboutAnswers = status != nil || body != nil || error != nil || hasError != nil || anyCode != nil
         if isAboutTransport, signal.transport == nil { return false }
@@ -97,11 +98,11 @@ struct Condition: Sendable {
     }
 }
 
-/// What went wrong on the way to an answer.
+/// Why no answer came.
 package enum TransportCause: String, Hashable, Sendable, CaseIterable {
     case nameResolution
     case connection
-    /// The TLS handshake failed for another reason than the certificate.
+    /// The TLS handshake failed, but not because of the certificate.
     case tls
     case certificate
     /// The proxy asks for credentials (407).
@@ -114,20 +115,20 @@ package enum TransportCause: String, Hashable, Sendable, CaseIterable {
     case authorityFile
     /// The configured CA file could not be read in time.
     case authorityFileHangs
-    /// The client's key cannot be read, or cannot sign what the server takes.
+    /// The client's key cannot be read, or cannot sign with an algorithm that the server accepts.
     case clientKey
-    /// The client's key comes without the certificate that the method needs.
+    /// The method needs a certificate, and the client's key comes without one.
     case clientCertificate
     case timeLimit
-    /// The connection ended in the middle.
+    /// The connection ended before the whole answer had come.
     case connectionLost
     case other
 }
 
-/// An exchange that gave no answer.
+/// An exchange without an answer, and why.
 package struct TransportFailure: Error, Sendable {
     package let cause: TransportCause
-    /// Whether any of the request's body was handed to the connection; false only if that is certain.
+    /// Whether any of the request's body was handed to the connection. False only if it certainly was not.
     package let wasSent: Bool
 
     package init(cause: TransportCause, wasSent: Bool) {
@@ -136,25 +137,25 @@ package struct TransportFailure: Error, Sendable {
     }
 }
 
-/// What the table judges: everything that is known about one failed exchange.
+/// All that is known about one failed exchange; the table's input.
 package struct FailureSignal: Sendable {
-    /// Nil if an answer arrived.
+    /// Why no answer came; nil if one did.
     package var transport: TransportCause?
     /// Whether any part of the body, which holds the refresh token, was handed to the connection.
     package var wasSent = true
     package var status: Int?
     package var body = BodyKind.empty
-    /// `error` in lower case; nil if the answer has none.
+    /// The answer's `error` in lower case; nil if it has none.
     package var error: String?
-    /// Sub-errors and a provider's own codes, in lower case.
+    /// Sub-errors and the provider's own codes, in lower case.
     package var codes: Set<String> = []
     package var signs: Set<FailureSign> = []
 }
 
-/// A circumstance that some rows ask for.
+/// A circumstance that some rows require.
 package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     case retryAfter
-    /// `Location` leads to another host.
+    /// The answer's `Location` leads to another host.
     case redirectElsewhere
     /// The answer carries a claims challenge (Entra).
     case claimsChallenge
@@ -162,16 +163,17 @@ package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     case workedBefore
     /// The request held a DPoP proof (RFC 9449 §5).
     case showedProof
-    /// The provider's profile names this answer as the end of a grant.
+    /// The provider's profile describes this answer as the end of a grant.
     case grantEnded
-    /// All that it says is in `message`, which no authorization server's error has alone: AWS's and other gateways' do.
+    /// The answer has only the field `message`. No authorization server's error has it alone, but those of AWS and
+    /// other gateways do.
     case gatewayMessage
-    /// This machine's clock shows a time before this program was written: no certificate can be valid then.
+    /// This machine's clock shows a time before this program was written, at which no certificate can be valid.
     case implausibleClock
 }
 
 extension FailureSignal {
-    /// What an answer shows.
+    /// The signal of an answer.
     package init(
         _ answer: Answer,
         _ body: AnswerBody,
@@ -183,7 +185,7 @@ extension FailureSignal {
         status = answer.status
         self.body = body.kind
         error = reading.error?.lowercased()
-        // Twitch says it in "message" only; compared whole, like a code.
+        // Twitch gives its code only in "message". It is compared as a whole, like a code.
         codes = Set([reading.subError, reading.providerCode, reading.message].compactMap { $0?.lowercased() })
         if reading.hasClaimsChallenge { signs.insert(.claimsChallenge) }
         if answer.headers.contains(name: "retry-after") { signs.insert(.retryAfter) }
@@ -196,15 +198,15 @@ extension FailureSignal {
         }
     }
 
-    /// What an exchange without an answer shows.
+    /// The signal of an exchange without an answer.
     package init(_ failure: TransportFailure, now: Timestamp) {
         transport = failure.cause
         wasSent = failure.wasSent
         if now < Self.oldestPlausibleTime { signs.insert(.implausibleClock) }
     }
 
-    /// 2026-01-01: this program did not exist before. A board without a battery starts in 1970 and is set right by NTP
-    /// later.
+    /// 2026-01-01: this program did not exist before. The clock of a board without a battery starts in 1970, and NTP
+    /// sets it later.
     private static let oldestPlausibleTime = Timestamp(microseconds: 1_767_225_600_000_000)
 }
 
@@ -215,12 +217,12 @@ package struct ErrorReading {
     package var subError: String?
     package var providerCode: String?
     package var message: String?
-    /// What a claims challenge asks for, as it came (Entra).
+    /// The claims challenge as the answer has it (Entra).
     package var claims: String?
     var hasClaimsChallenge: Bool { claims != nil }
 
     package init(_ fields: [String: JSONValue]) {
-        // Facebook and Google's APIs put an object under "error".
+        // Facebook and the APIs of Google put an object under "error".
         let inner = fields["error"]?.fields ?? [:]
         error = ErrorReading.word(["error"], in: fields) ?? ErrorReading.word(["status", "type", "code"], in: inner)
         description =
@@ -231,7 +233,7 @@ package struct ErrorReading {
         providerCode = ErrorReading.microsoftCode(fields, description: description)
         message = fields["message"]?.text
         if providerCode == nil {
-            // Okta; TikTok; HubSpot, whose "status" is the code when it is a word.
+            // Okta; TikTok; HubSpot, whose "status" is the code if it is a word.
             providerCode =
                 ErrorReading.word(["errorCode", "error_code"], in: fields)
                 ?? ErrorReading.word(["status", "code"], in: fields.filter(ErrorReading.isWord))
@@ -239,10 +241,10 @@ package struct ErrorReading {
         if let claims = fields["claims"]?.text, !claims.isEmpty { self.claims = claims }
     }
 
-    /// Longest claims that are asked for, in bytes: they go into an address.
+    /// Longest claims accepted, in bytes. They become part of an address.
     private static let claimsLimit = 4096
 
-    /// `claims`, if they can be asked for: a JSON object.
+    /// `claims` if they can be asked for, that is if they are a JSON object; else nil.
     package var demandedClaims: String? {
         guard let claims, claims.utf8.count <= Self.claimsLimit, JSONValue.object(in: Array(claims.utf8)) != nil else {
             return nil
@@ -250,12 +252,13 @@ package struct ErrorReading {
         return claims
     }
 
-    /// Whether a field holds a word: "status" is the HTTP status again for many servers.
+    /// Whether a field holds a word. In the answers of many servers, "status" repeats the HTTP status.
     private static func isWord(_ field: (key: String, value: JSONValue)) -> Bool {
         field.value.text.map { Int($0) == nil } ?? false
     }
 
-    /// The first of `names` with a value, as text; `false`, 0 and the empty string say that there is no error.
+    /// The value of the first of `names` that has one, as text. `false`, 0 and the empty string count as no value,
+    /// because they say that there is no error.
     private static func word(_ names: [String], in fields: [String: JSONValue]) -> String? {
         for name in names {
             switch fields[name] {
@@ -268,8 +271,8 @@ package struct ErrorReading {
         return nil
     }
 
-    /// `AADSTS70043` from Entra's list of numbers, or from the front of the description, where B2C has its
-    /// `AADB2C90080`.
+    /// Entra's code: `AADSTS70043` from its list of numbers, or a code such as B2C's `AADB2C90080` from the beginning
+    /// of the description.
     private static func microsoftCode(_ fields: [String: JSONValue], description: String?) -> String? {
         if case .array(let codes)? = fields["error_codes"], case .number(let code)? = codes.first, abs(code) < 1e15 {
             return "AADSTS\(Int64(code))"

@@ -1,20 +1,20 @@
 package import RefreshCore
 
-/// What a person has to know about a provider before, or when something does not work: one sentence or two.
+/// What a person should know about a provider before signing in, or when something does not work: one or two sentences.
 ///
 /// In YAML: `{about: device, text: "Device codes need a client of the type …"}`.
 package struct ProfileNote: Hashable, Sendable {
-    /// What it is about, which says where it is shown beside `provider show` and the questions of `account add`.
+    /// What a note is about. This decides where it is shown, beside `provider show` and the questions of `account add`.
     package enum Topic: String, Hashable, Sendable, CaseIterable {
-        /// Which kind of client to make, and where.
+        /// Which kind of client to register, and where.
         case client
-        /// Which redirect URI and port to register; shown where a redirect port is missing.
+        /// Which redirect URI and port to register. Shown if a redirect port is missing.
         case redirects
-        /// Which scopes to ask for; shown where scopes are missing.
+        /// Which scopes to ask for. Shown if scopes are missing.
         case scopes
-        /// Signing in by a code on another device; shown where that fails.
+        /// Signing in with a code on another device. Shown if that fails.
         case device
-        /// When grants end, whatever is done.
+        /// When grants end even if they are used.
         case lifetime
     }
 
@@ -39,17 +39,18 @@ extension ProfileNote: Decodable {
     }
 }
 
-/// A setting that the provider leaves no choice about: without it a sign-in fails in the browser, or after the code is spent.
+/// A setting that the provider requires. Without it a sign-in fails in the browser, or after the code is spent.
 package enum RequiredSetting: String, Hashable, Sendable, CaseIterable {
-    /// A scope of an API, beside those of OpenID Connect: without one Azure AD B2C gives no access token for a code.
+    /// A scope of an API in addition to those of OpenID Connect. Without one, Azure AD B2C gives no access token for a
+    /// code.
     case scopes
-    /// The loopback port that is registered: the provider compares it (against RFC 8252 §7.3).
+    /// The registered loopback port, because the provider compares it (against RFC 8252 §7.3).
     case redirectPort = "redirect_port"
 
-    /// OpenID Connect Core §5.4 and §11: scopes that are about the person and the session, and no API's.
+    /// The scopes about the person and the session, which belong to no API (OpenID Connect Core §5.4 and §11).
     private static let ofNoAPI: Set = ["openid", "profile", "email", "address", "phone", "offline_access"]
 
-    /// Whether `scopes` name an API.
+    /// Whether one of `scopes` belongs to an API.
     package static func nameAPI(_ scopes: [String]) -> Bool {
         scopes.contains { !ofNoAPI.contains($0) }
     }
@@ -61,7 +62,7 @@ extension ProviderProfile {
         notes.first { $0.topic == topic }?.text
     }
 
-    /// What keeps `registration` from signing anybody in at this provider: the first of the required settings that is missing.
+    /// The first required setting that `registration` lacks; nil if it can be used for sign-ins at this provider.
     package func missingSetting(_ registration: ClientRegistration) -> RequiredSetting? {
         requiredSettings.first { setting in
             switch setting {
@@ -75,18 +76,18 @@ extension ProviderProfile {
 }
 
 extension SignInProfile {
-    /// Whether a browser would be sent back to a loopback port that nobody has registered.
+    /// Whether sign-ins would use a loopback port, and none is registered.
     fileprivate var isWithoutPort: Bool {
         guard redirectPort == nil else { return false }
         guard let redirectURI else { return redirectScheme == nil }
-        // http is for loopback addresses only.
+        // Redirect URIs with http are for loopback addresses only.
         let namesPort = redirectURI.contains(/^http:\/\/[^\/]*:[0-9]+(\/|$)/)
         return Endpoint(redirectURI)?.isSecure == false && !namesPort
     }
 }
 
 extension ProviderProfile {
-    /// Reads the keys that people are told of.
+    /// Reads the keys whose values are shown to people.
     ///
     /// - Throws: `DecodingError` at the key whose value cannot be used.
     mutating func readKnowledge(_ fields: StrictFields, _ notesKey: String, _ scopesKey: String, _ settingsKey: String)

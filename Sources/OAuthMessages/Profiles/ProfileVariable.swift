@@ -1,18 +1,18 @@
 package import RefreshCore
 internal import TextEncodings
 
-/// Profiles whose URLs have variables in them.
+/// Filling in the variables in a profile's URLs.
 extension ProviderProfile {
     private static let issuerKey = "issuer"
     private static let revocationKey = "revocation_endpoint"
-    /// Where an account's client id stands in the revocation endpoint (GitHub).
+    /// The place of the account's client id in the revocation endpoint (GitHub).
     private static let clientIDPlace = "{client_id}"
-    /// Where an account's redirect URI stands in refresh parameters (Yahoo).
+    /// The place of the account's redirect URI in refresh parameters (Yahoo).
     private static let redirectURIPlace = "{redirect_uri}"
 
-    /// The profile as it is for an account that says `values`.
+    /// The profile with the values of an account filled in.
     ///
-    /// An issuer that is not filled in is none: the account may name its own.
+    /// An issuer with a missing value becomes nil, because the account may name its own issuer.
     package func resolved(with values: [String: String]) throws(ProfileVariableFault) -> ProviderProfile {
         guard !variables.isEmpty || !values.isEmpty else { return self }
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
@@ -34,8 +34,8 @@ extension ProviderProfile {
         return profile
     }
 
-    /// The profile without all that its variables make up: for an account whose values it does not take. The defaults are other people's
-    /// servers.
+    /// The profile without everything that its variables occur in, for an account whose values do not fit. Filling in
+    /// the defaults would mean other people's servers.
     package var unfilled: ProviderProfile {
         var profile = self
         for key in templates.keys { _ = profile.set(key, to: nil) }
@@ -43,21 +43,22 @@ extension ProviderProfile {
         return profile
     }
 
-    /// What an account of this provider has still to say so that it has an issuer.
+    /// The variables that an account of this provider has yet to set so that it has an issuer.
     package func missingForIssuer(_ values: [String: String]) -> [ProfileVariable] {
         guard let template = templates[Self.issuerKey] else { return [] }
         return variables.filter { isMissing($0, in: template, values) }
     }
 
-    /// The issuer as the profile's file has it.
+    /// The issuer as it stands in the profile's file.
     package var issuerText: String? { templates[Self.issuerKey] ?? issuer?.url }
 
-    /// An endpoint as the profile's file has it.
+    /// An endpoint as it stands in the profile's file.
     package func text(_ key: String, _ endpoint: Endpoint?) -> String? { templates[key] ?? endpoint?.url }
 
-    /// Fills in what has a default.
+    /// Fills in the variables that have defaults.
     ///
-    /// - Returns: the key whose URL is none, whatever stands for its variables, or has an unknown one; nil if all are well.
+    /// - Returns: the key whose value is not a URL, whatever the values of its variables, or has an unknown variable;
+    ///   nil if there is no such key.
     mutating func fillStandards() -> String? {
         for (key, template) in templates.sorted(by: { $0.key < $1.key }) {
             let unsaid = variables.filter { $0.standard == nil }
@@ -68,7 +69,7 @@ extension ProviderProfile {
         return nil
     }
 
-    /// - Returns: whether `text` is a URL for `key`.
+    /// - Returns: whether `text` is a URL that `key` may have.
     private mutating func set(_ key: String, to text: String?) -> Bool {
         if key == Self.revocationKey { revocationTemplate = nil }
         if key == Self.revocationKey, let text, text.contains(Self.clientIDPlace) {
@@ -92,13 +93,15 @@ extension ProviderProfile {
         return endpoint != nil
     }
 
-    /// Nil if something has no value, but for the client id, which comes with each request.
+    /// The template with all values filled in, except the client id, which comes with each request. Nil if a value is
+    /// missing.
     private func filled(_ template: String, with values: [String: String]) -> String? {
         let text = replacingVariables(in: template, with: values)
         return text.replacing(Self.clientIDPlace, with: "").contains("{") ? nil : text
     }
 
-    /// The last first: a default may have variables in it that are listed before it.
+    /// Replaces the variables from the last to the first, because a default may contain variables that are listed
+    /// before its own.
     private func replacingVariables(in template: String, with values: [String: String]) -> String {
         variables.reversed().reduce(template) { text, variable in
             guard let value = values[variable.name] ?? variable.standard else { return text }
@@ -110,8 +113,8 @@ extension ProviderProfile {
         replacingVariables(in: template, with: values).contains("{\(variable.name)}")
     }
 
-    /// One of the issuer's other spellings; none if something of it has no value. The host, the tenant's id and the policy are all the
-    /// same in lower case, and Azure AD B2C writes policies so.
+    /// The issuer's other spellings from one template; empty if a value is missing. The lower-case form is added,
+    /// because hosts, tenant ids and policies mean the same in lower case, and Azure AD B2C writes policies so.
     private func aliases(filledIn template: String, with values: [String: String]) -> [String] {
         guard template.contains("{") else { return [template] }
         guard let alias = filled(template, with: values) else { return [] }
@@ -119,17 +122,17 @@ extension ProviderProfile {
     }
 }
 
-/// What is filled in for each request.
+/// Filling in the values of one request.
 extension ProviderProfile {
-    /// Where a client revokes its grants; nil if the profile does not say.
+    /// The endpoint where a client revokes its grants; nil if the profile names none.
     package func revocationEndpoint(for clientID: String) -> Endpoint? {
         guard let revocationTemplate else { return revocationEndpoint }
-        // One path segment, whatever the id is made of.
+        // The id becomes one path segment, whatever characters it has.
         let segment = FormEncoding.encode(clientID).replacing("+", with: "%20")
         return Endpoint(revocationTemplate.replacing(Self.clientIDPlace, with: segment))
     }
 
-    /// The parameters of a refresh of `registration`, without those that it has no value for.
+    /// The parameters for a refresh of `registration`, without those whose values are missing.
     package func refreshParameters(for registration: ClientRegistration) -> [String: String] {
         let redirectURI = signIn.registered(with: registration.redirect).redirectURI
         return refreshParameters.compactMapValues { value in
@@ -139,21 +142,22 @@ extension ProviderProfile {
     }
 }
 
-/// Something about a provider that each account has to say: its tenant, its realm, its data centre.
+/// A value that each account of a provider has to set: its tenant, its realm, its data centre.
 ///
-/// It stands in braces in the profile's URLs. What an account says is put in whole host labels and path segments only.
+/// Its name stands in braces in the profile's URLs. An account's value replaces whole host labels and path segments
+/// only.
 package struct ProfileVariable: Hashable, Sendable {
     package let name: String
-    /// What it is, for people: one line.
+    /// What the value is: one line for people.
     package let help: String
-    /// Nil: an account has to say it. May have the places of variables in it that are listed before this one.
+    /// The default; nil if each account has to set the value. It may contain variables that are listed before this one.
     package let standard: String?
-    /// A regular expression that the whole value has to match; nil: any host name or path segment.
+    /// A regular expression that the whole value has to match; nil accepts each host name or path segment.
     package let pattern: String?
-    /// Values that stand for another one in the URLs.
+    /// Values that are replaced by others in the URLs.
     package let aliases: [String: String]
 
-    /// RFC 1035 §2.3.4; nobody's realm is as long.
+    /// Longest value (RFC 1035 §2.3.4). No realm is longer.
     private static let longest = 253
 
     package init(
@@ -170,8 +174,8 @@ package struct ProfileVariable: Hashable, Sendable {
         self.aliases = aliases
     }
 
-    /// Whether `value` may stand in a URL for it: letters, digits, `.`, `_` and `-`, which end no host and no segment; and as the pattern
-    /// says.
+    /// Whether `value` can be used in a URL: it has only letters, digits, `.`, `_` and `-`, so that it cannot end a
+    /// host or segment, and matches the pattern.
     package func takes(_ value: String) -> Bool {
         let isPlain = value.utf8.allSatisfy { byte in
             switch byte {
@@ -211,12 +215,12 @@ extension ProfileVariable: Decodable {
     }
 }
 
-/// Why a profile cannot be filled in with what an account says.
+/// Why a profile cannot be filled in with an account's values.
 package enum ProfileVariableFault: Error, Hashable, Sendable {
     /// The profile has no variable of this name.
     case unknown(name: String)
-    /// It may not have this value.
+    /// The variable cannot have this value.
     case unfit(ProfileVariable, value: String)
-    /// Endpoints of the profile need them; at least one.
+    /// Endpoints of the profile need values for these variables; at least one.
     case missing([ProfileVariable])
 }

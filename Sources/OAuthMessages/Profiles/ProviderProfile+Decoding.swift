@@ -48,7 +48,7 @@ extension ProviderProfile: Decodable {
 
     /// Reads a profile from YAML or JSON.
     ///
-    /// - Throws: `DecodingError` at the key that is unknown, has the wrong type or a value that cannot be used.
+    /// - Throws: `DecodingError` at a key that is unknown, or whose value has the wrong type or cannot be used.
     package init(from decoder: any Decoder) throws {
         let fields = try StrictFields(decoder, known: Self.keys)
         self.init(name: try fields.required(Key.name.rawValue))
@@ -141,7 +141,7 @@ extension ProviderProfile: Decodable {
         try url(fields, name, "is no https URL") { Endpoint($0) }
     }
 
-    /// One with variables in it is kept as it stands; the value is nil then.
+    /// Reads a URL. If it contains variables, it is kept as a template, and the result is nil.
     private mutating func url<Value>(
         _ fields: StrictFields,
         _ name: String,
@@ -160,9 +160,9 @@ extension ProviderProfile: Decodable {
     }
 }
 
-/// The fields of a mapping in which every key must be known.
+/// Reads the fields of a mapping in which all keys must be known.
 ///
-/// For the files that people write: `Codable` alone ignores what it does not know, and so hides typing mistakes.
+/// It is used for the files that people write. `Codable` alone ignores unknown keys, and so hides typing mistakes.
 package struct StrictFields {
     private let container: KeyedDecodingContainer<FieldName>
 
@@ -183,16 +183,16 @@ package struct StrictFields {
         try container.decodeIfPresent(Value.self, forKey: FieldName(stringValue: name))
     }
 
-    /// The key's text as `convert` reads it; nil if the key is absent.
+    /// The key's text after conversion; nil if the key is absent.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` with `complaint` if `convert` gives nil.
+    /// - Throws: `DecodingError.dataCorrupted` with `complaint` if `convert` returns nil.
     package func converted<Value>(_ name: String, _ complaint: String, _ convert: (String) -> Value?) throws -> Value? {
         guard let text: String = try optional(name) else { return nil }
         guard let value = convert(text) else { throw error(name, complaint) }
         return value
     }
 
-    /// The error that says what is wrong with the key `name`.
+    /// The error for the value of the key `name`.
     package func error(_ name: String, _ complaint: String) -> DecodingError {
         let path = container.codingPath + [FieldName(stringValue: name)]
         return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "\"\(name)\" \(complaint)"))

@@ -1,99 +1,105 @@
 package import RefreshCore
 
-/// What has to be known about a provider beyond its metadata; one YAML file in `providers.d` each.
+/// What this program has to know about a provider in addition to its metadata. One YAML file in `providers.d` each.
 ///
-/// All fields but `name` may be absent. Unknown keys are errors, so that a typing mistake cannot turn a setting off.
+/// All fields but `name` may be absent. Unknown keys are errors, because a typing mistake could otherwise turn a
+/// setting off.
 package struct ProviderProfile: Hashable, Sendable {
-    /// What accounts refer to: `google`.
+    /// The name by which accounts refer to the profile: `google`.
     package var name: String
     /// Where the provider documents what this profile says.
     package var documentation: String?
     /// Where the owner of an account gets a client id: one line for people.
     package var clientIDHint: String?
-    /// What stands in braces in the URLs, in the order in which it is asked for.
+    /// The variables in the URLs, in the order in which people are asked for them.
     package var variables: [ProfileVariable] = []
-    /// The URLs that have variables in them, by their keys; below they are nil, or filled in.
+    /// The URLs that contain variables, by their keys. The properties below are nil for them, or filled in.
     package var templates: [String: String] = [:]
     /// The issuer of accounts that name only the provider.
     package var issuer: Issuer?
-    /// What the metadata may say as `issuer` instead of the account's:
+    /// The `issuer` that the metadata may have instead of the account's:
     /// `https://login.microsoftonline.com/{tenantid}/v2.0`.
     package var issuerTemplate: String?
-    /// What id_tokens may say as `iss` beside the issuer: Google's older ones have no scheme. May have variables in them, which are filled
-    /// in with the rest; where the account's own policy is in one, the server may write it in lower case.
+    /// The values of `iss` that id_tokens may have instead of the issuer. Google's older ones have no scheme. Variables
+    /// in them are filled in like others. If one contains the account's policy, the server may write it in lower case.
     package var issuerAliases: [String] = []
-    /// Stands for the whole metadata: with it nothing is fetched.
+    /// The token endpoint. If it is set, it replaces all metadata, and nothing is fetched.
     package var tokenEndpoint: Endpoint?
-    /// Where refreshes go if not to the token endpoint (Figma).
+    /// Where refreshes are sent, if not to the token endpoint (Figma).
     package var refreshEndpoint: Endpoint?
-    /// RFC 7009; goes before the published one, as the others do.
+    /// Where tokens are revoked (RFC 7009). Preferred to the published endpoint, as the others are.
     package var revocationEndpoint: Endpoint?
-    /// The same with the place of the account's client id in it; `revocationEndpoint` is nil then.
+    /// The revocation endpoint if it contains the account's client id. `revocationEndpoint` is nil then.
     var revocationTemplate: String?
     package var revocationForm = RevocationForm()
-    /// Where the access token of a sign-in is exchanged for one that lasts; nil exchanges none (Instagram has one).
+    /// Where the access token of a sign-in is exchanged for one that lasts longer (Instagram); nil to exchange none.
     package var exchangeEndpoint: Endpoint?
     package var exchangeForm = ExchangeForm()
-    /// RFC 7662: asked how long an access token lives whose answer does not say it (Salesforce). Nil asks nobody.
+    /// The endpoint that is asked how long an access token lives if the answer with the token does not say so (RFC
+    /// 7662, Salesforce). Nil to ask nowhere.
     package var introspectionEndpoint: Endpoint?
-    /// The user name with which the provider's git server takes a token as the password; nil: any.
+    /// The user name with which the provider's git server accepts a token as password; nil if any will do.
     package var gitUsername: String?
-    /// How it takes a token if git can send it in either way.
+    /// How the provider's git server accepts a token, if git can send it in both ways.
     package var gitAuthorization = GitAuthorization.basic
     package var endpoints: ServerEndpoints
-    /// How token requests are written.
+    /// The format of token requests.
     package var bodyFormat: BodyFormat
-    /// Used if the account's registration says nothing.
+    /// How clients authenticate, if the account's registration does not say.
     package var authentication: ClientAuthentication?
-    /// How the client secret stands in the `Authorization` header of clients that show it there.
+    /// How the client secret stands in the `Authorization` header, for clients that send it there.
     package var clientSecretScheme = ClientSecretScheme.basic
-    /// What client assertions name as their audience; nil tries the issuer first, then the token endpoint.
+    /// The audience of client assertions; nil tries the issuer first, then the token endpoint.
     package var assertionAudience: AssertionAudience?
     package var refreshForm = RefreshForm()
-    /// Added to refresh requests; the account's own parameters win. A value may have the place of a variable in it, or that of the
-    /// account's redirect URI (`{redirect_uri}`); one whose redirect URI is not fixed sends no such parameter.
+    /// Parameters to add to refresh requests; the account's own parameters are preferred. A value may contain a
+    /// variable, or the account's redirect URI (`{redirect_uri}`). If the redirect URI is not fixed, a parameter with
+    /// it is not sent.
     package var refreshParameters: [String: String]
-    /// Added to revocation requests.
+    /// Parameters to add to revocation requests.
     package var revocationParameters: [String: String]
-    /// Headers added to token and revocation requests, such as the `Origin` of Entra's single-page apps.
+    /// Headers to add to token and revocation requests, such as the `Origin` for Entra's single-page apps.
     package var headers: [String: String]
-    /// The header that carries the correlation id: Microsoft takes `client-request-id`. Nil sends none.
+    /// The header for the correlation id: Microsoft reads `client-request-id`. Nil sends none.
     package var correlationHeader: String?
-    /// What separates the scopes of an answer; nil means a space (RFC 6749 §3.3).
+    /// The separator of the scopes in an answer; nil means a space (RFC 6749 §3.3).
     package var scopeSeparator: String?
-    /// Where in the answer the tokens are, outermost name first: `["authed_user"]`; nil means at the top.
+    /// Where in the answer the tokens are, the outermost name first: `["authed_user"]`. Nil means at the top.
     package var tokenPath: [String]?
-    /// Fields of the answer that are kept with the account, such as Salesforce's `instance_url`; dots lead into objects.
+    /// Fields of the answer that are kept with the account, such as Salesforce's `instance_url`. Dots separate the
+    /// names of nested objects.
     package var tokenFields: [String]
-    /// Lifetime of access tokens whose answer does not say it.
+    /// The lifetime of access tokens if the answer does not say it.
     package var defaultLifetime: ProfileDuration?
-    /// What `expires_in: 0` means.
+    /// The meaning of `expires_in: 0`.
     package var zeroLifetime = ZeroLifetime.ended
-    /// How long a refresh token lives, if the answer does not say it.
+    /// The lifetime of refresh tokens if the answer does not say it.
     package var refreshTokenLifetime: ProfileDuration?
-    /// What that is counted from.
+    /// When the lifetime of a refresh token begins.
     package var refreshTokenLifetimeStart = RefreshTokenLifetimeStart.use
-    /// How long the server still takes a refresh token after it was rotated.
+    /// How long the server still accepts a refresh token after it was rotated.
     package var rotationGrace: ProfileDuration?
     /// Answers that end a grant although they have no error code.
     package var grantEnded: [GrantEndedAnswer] = []
-    /// PEM file with certificate authorities trusted for this provider beside the system's.
+    /// PEM file with certificate authorities that are trusted for this provider in addition to the system's.
     package var caFile: String?
     package var maxConcurrentRefreshes: Int?
     package var maxRefreshesPerSecond: Double?
-    /// The access token opens nothing, and a refresh only asks whether the grant still stands: at most once in this time (Apple: a day).
+    /// The shortest time between two refreshes, if refreshes only check whether the grant still stands and the access
+    /// token is of no use (Apple: a day).
     package var validateAtMost: ProfileDuration?
-    /// What a sign-in has to know.
+    /// What the profile says about signing in.
     package var signIn: SignInProfile
     package var policies = SignInPolicies()
-    /// What people have to know.
+    /// Notes for people.
     package var notes: [ProfileNote] = []
-    /// What accounts have to say before anybody can sign in.
+    /// Settings that an account needs before anybody can sign in.
     package var requiredSettings: [RequiredSetting] = []
-    /// What to ask for, by what it is for: `mail`, `calendar`, `files`.
+    /// The scopes to ask for, by purpose: `mail`, `calendar`, `files`.
     package var scopesByPurpose: [String: [String]] = [:]
-    /// The parameter of the end-session address that carries where the browser goes afterwards; nil means `post_logout_redirect_uri`
-    /// (OpenID Connect RP-Initiated Logout §2). A provider with a name of its own (Amazon Cognito: `logout_uri`) is shown no id_token.
+    /// The parameter of the end-session address that says where the browser goes afterwards; nil means
+    /// `post_logout_redirect_uri` (OpenID Connect RP-Initiated Logout §2). A provider with a parameter of its own
+    /// (Amazon Cognito: `logout_uri`) gets no id_token.
     package var endSessionRedirectParameter: String?
 
     package init(name: String, tokenEndpoint: Endpoint? = nil, revocationEndpoint: Endpoint? = nil) {
@@ -110,27 +116,27 @@ package struct ProviderProfile: Hashable, Sendable {
     }
 }
 
-/// How a git server takes a token; the raw values are those of configuration files.
+/// How a git server accepts a token. The raw values are those of configuration files.
 package enum GitAuthorization: String, Hashable, Sendable, CaseIterable {
-    /// As the password of a user name.
+    /// As the password, with a user name.
     case basic
     /// In an `Authorization: Bearer` header.
     case bearer
 }
 
-/// What a server means by `expires_in: 0`; the raw values are those of configuration files.
+/// The meaning of `expires_in: 0`. The raw values are those of configuration files.
 package enum ZeroLifetime: String, Hashable, Sendable, CaseIterable, Decodable {
-    /// Nothing is left of the token's life.
+    /// The token has expired.
     case ended
-    /// The token has no end.
+    /// The token never expires.
     case never
 }
 
-/// What the lifetime of a refresh token is counted from; the raw values are those of configuration files.
+/// When the lifetime of a refresh token begins. The raw values are those of configuration files.
 package enum RefreshTokenLifetimeStart: String, Hashable, Sendable, CaseIterable {
-    /// The last use: an idle time.
+    /// At the last use: the token expires if it is not used.
     case use
-    /// The sign-in, whatever is done meanwhile: an absolute end.
+    /// At the sign-in: the token expires even if it is used.
     case signIn = "sign-in"
 }
 
@@ -142,7 +148,7 @@ package struct ProfileDuration: Hashable, Sendable {
         self.duration = duration
     }
 
-    /// Nil if `text` is no such span, or is longer than 100 years.
+    /// Nil if `text` is not such a time span, or is longer than 100 years.
     package init?(_ text: String) {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let last = text.last else { return nil }
@@ -156,10 +162,10 @@ package struct ProfileDuration: Hashable, Sendable {
     }
 }
 
-/// Names that a profile's or an account's extra parameters may not have: they would change what the request means. `redirect_uri` may
-/// be sent: Yahoo documents it for refreshes.
+/// The names that extra parameters of profiles and accounts must not have, because they would change the meaning of the
+/// request. `redirect_uri` is not among them: Yahoo documents it for refreshes.
 package enum ReservedParameter {
-    /// What is wrong with a request that has one.
+    /// The text for a request that has such a parameter.
     package static let summary = "an extra parameter has a name that the request itself uses"
 
     package static let names: Set<String> = [
@@ -168,21 +174,21 @@ package enum ReservedParameter {
         "device_code", "subject_token", "actor_token",
     ]
 
-    /// The same for authorization requests (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9101 §5). Those that have a setting of their own
-    /// belong there.
+    /// The reserved names for authorization requests (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 9101 §5), and those that have
+    /// a setting of their own.
     package static let authorizationNames: Set<String> = [
         "response_type", "client_id", "client_secret", "client_assertion", "client_assertion_type", "redirect_uri",
         "response_mode", "scope", "state", "nonce", "code", "code_challenge", "code_challenge_method", "code_verifier",
         "request", "request_uri", "registration", "authorization_details",
     ]
 
-    /// The first name of `parameters`, in alphabetical order, that is reserved; nil if all may be sent.
+    /// The first name of `parameters`, in alphabetical order, that is reserved; nil if none is.
     package static func first(in parameters: [String: String], among names: Set<String> = names) -> String? {
         parameters.keys.sorted().first { names.contains($0.lowercased()) }
     }
 }
 
-/// Names and values that a profile's extra headers may have.
+/// The names and values that extra headers of a profile may have.
 enum ProfileHeader {
     /// Headers that the request sets itself, or that would change where it goes.
     private static let reserved: Set<String> = [
@@ -205,19 +211,21 @@ enum ProfileHeader {
     }
 }
 
-/// An answer by which a provider says, without an error code of RFC 6749 §5.2, that a grant has ended.
+/// An answer with which a provider says that a grant has ended, without an error code of RFC 6749 §5.2.
 ///
-/// In YAML: `{status: 403, field: message, text: "refresh_token is invalid"}`, or `{status: 400}` for one with an empty body.
+/// In YAML: `{status: 403, field: message, text: "refresh_token is invalid"}`, or `{status: 400}` for an answer with an
+/// empty body.
 package struct GrantEndedAnswer: Hashable, Sendable {
-    /// 200...299 or 400...499; whatever a profile says, 429 and its kin never are the end of a grant.
+    /// The status: 200...299 or 400...499. A 429 or another status for "try again" never ends a grant, whatever a
+    /// profile says.
     package var status: Int
-    /// The field that tells, names joined by dots, or a place in a list, from 0; nil if the body is empty.
+    /// The field to look at, as names or list indexes (from 0) joined by dots; nil if the body is empty.
     package var field: String?
-    /// What it holds, whatever the case of its letters; nil if the body is empty.
+    /// The text in the field, compared without regard to case; nil if the body is empty.
     package var text: String?
 
-    /// - Parameter workedBefore: whether the same form of request was answered with tokens before. An empty body may mean the client's
-    ///   secret as well as the grant.
+    /// - Parameter workedBefore: whether the same form of request was answered with tokens before. Without that, an
+    ///   empty body may mean a wrong client secret as well as the end of the grant.
     package func fits(_ answer: Answer, _ body: AnswerBody, workedBefore: Bool) -> Bool {
         guard answer.status == status else { return false }
         guard let field, let text else { return body.kind == .empty && workedBefore }

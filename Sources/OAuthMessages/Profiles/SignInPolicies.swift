@@ -1,24 +1,24 @@
 package import JOSE
 
-/// What a provider profile says about policies: what a person goes through at the server is chosen by a name in its endpoints (the user
-/// flows and custom policies of Azure AD B2C).
+/// What a provider profile says about policies. A policy is a name in the provider's endpoints that decides what a
+/// person goes through at the sign-in, such as the user flows and custom policies of Azure AD B2C.
 package struct SignInPolicies: Hashable, Sendable {
-    /// The variable of the profile that names the policy; nil: the provider has none.
+    /// The variable of the profile that names the policy; nil if the provider has no policies.
     package var variable: String?
-    /// The claims of an ID token that may name the policy that was run; the first that is there counts.
+    /// The claims of an ID token that may name the policy that was run. The first one present counts.
     package var claims: [String] = []
-    /// The policy in which people reset their password; nil: nobody has said which.
+    /// The policy with which people reset their password; nil if nobody has configured one.
     package var passwordReset: String?
-    /// How the description of an error begins that asks for that policy: `AADB2C90118`.
+    /// The beginnings of error descriptions that ask for that policy: `AADB2C90118`.
     package var passwordResetCodes: [String] = []
-    /// How the description of an error begins that says that the person has turned back: `AADB2C90091`.
+    /// The beginnings of error descriptions that say that the person cancelled: `AADB2C90091`.
     package var cancellationCodes: [String] = []
-    /// The policy that is run; nil before the profile's variables are filled in, and where there is none.
+    /// The policy that is run; nil before the profile's variables are filled in, and if there is none.
     package internal(set) var current: String?
 
     package init() {}
 
-    /// Whether two names are one policy's: servers write them as they like.
+    /// Whether two names mean the same policy. Servers do not keep to the case of the name.
     package static func isSame(_ one: String, _ other: String) -> Bool {
         one.lowercased() == other.lowercased()
     }
@@ -55,9 +55,9 @@ extension SignInPolicies {
 }
 
 extension ProviderProfile {
-    /// The account's variables with `policy` in place of its own policy.
+    /// The account's variables with `policy` instead of its own policy.
     ///
-    /// - Returns: nil if the provider has no policies, or none can have this name.
+    /// - Returns: nil if the provider has no policies, or a policy cannot have this name.
     package func variables(_ variables: [String: String], running policy: String) -> [String: String]? {
         guard let own = self.variables.first(where: { $0.name == policies.variable }), own.takes(policy) else {
             return nil

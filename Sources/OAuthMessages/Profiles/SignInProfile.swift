@@ -2,40 +2,43 @@ package import RefreshCore
 
 /// What a provider profile says about signing in.
 package struct SignInProfile: Hashable, Sendable {
-    /// Added to authorization requests; the account's own parameters win.
+    /// Parameters to add to authorization requests. The account's own parameters are preferred.
     package var authorizationParameters: [String: String] = [:]
-    /// Asked for if the account names none.
+    /// The scopes to ask for if the account names none.
     package var scopes: [String] = []
-    /// The parameter that carries the scopes; nil means `scope`. Slack's user tokens want `user_scope`.
+    /// The parameter for the scopes; nil means `scope`. Slack uses `user_scope` for user tokens.
     package var scopeParameter: String?
-    /// Nil: a code challenge is sent, and the server's metadata says whether the server checks it.
+    /// Whether to use a code challenge. Nil: one is sent, and the server's metadata says whether the server checks it.
     package var pkce: PKCE?
-    /// What redirect URIs the provider takes, the best first; empty if it is not known.
+    /// The kinds of redirect URI that the provider accepts, the best first; empty if that is not known.
     package var redirects: [RedirectKind] = []
-    /// A fixed redirect URI: a page of the user's own that hands the answer on, or a registered one.
+    /// A fixed redirect URI: a page of the user's own that passes the answer on, or a registered one.
     package var redirectURI: String?
-    /// A loopback port that is registered; nil if the provider takes any (RFC 8252 §7.3).
+    /// The registered loopback port; nil if the provider accepts any (RFC 8252 §7.3).
     package var redirectPort: Int?
-    /// A private-use scheme that is registered (RFC 8252 §7.1).
+    /// The registered private-use scheme (RFC 8252 §7.1).
     package var redirectScheme: String?
-    /// Nil leaves it to the server: the query for codes.
+    /// The response mode; nil leaves it to the server, which uses the query for codes.
     package var responseMode: ResponseMode?
-    /// What the code may be called in the answer, beside `code`: Amazon's `spapi_oauth_code`.
+    /// Names that the code may have in the answer instead of `code`: Amazon's `spapi_oauth_code`.
     package var codeParameters: [String] = []
     /// Fields of the authorization response that are kept with the account, such as Intuit's `realmId`.
     package var callbackFields: [String] = []
-    /// Whether the authorization response has to name its issuer (RFC 9207); nil: if the server's metadata says that it does.
+    /// Whether the authorization response must name its issuer (RFC 9207); nil: if the server's metadata says that it
+    /// does.
     package var callbackIssuer: CallbackIssuer?
-    /// Nil: required where `openid` was asked for (OpenID Connect Core §3.1.3.3), else optional.
+    /// Whether an id_token is required. Nil: required if `openid` was asked for (OpenID Connect Core §3.1.3.3), else
+    /// optional.
     package var idToken: IDTokenDemand?
-    /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core §11). Not at Entra,
-    /// which needs no consent for that, and where it may take an administrator.
+    /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core
+    /// §11). False for Entra: it needs no consent for that, and asking may require an administrator.
     package var consentMayHelp = true
-    /// When authorization requests are pushed (RFC 9126).
+    /// When to push authorization requests (RFC 9126).
     package var pushedRequests = PushedRequests.usual
     /// The field of the UserInfo answer that identifies the person; nil means `sub`. GitHub's is `id`.
     package var userSubject: String?
-    /// The field of the UserInfo answer that has the name they sign in with; nil means `preferred_username`. GitHub's is `login`.
+    /// The field of the UserInfo answer with the name that the person signs in with; nil means `preferred_username`.
+    /// GitHub's is `login`.
     package var userName: String?
 
     package init() {}
@@ -43,16 +46,16 @@ package struct SignInProfile: Hashable, Sendable {
     /// Whether authorization requests carry a code challenge, and code exchanges its verifier.
     package var sendsCodeChallenge: Bool { pkce != .unsupported }
 
-    /// Whether it says where browsers are sent back to.
+    /// Whether the profile says anything about redirect URIs.
     package var namesRedirects: Bool {
         !redirects.isEmpty || redirectURI != nil || redirectPort != nil || redirectScheme != nil
     }
 
-    /// The same for a client that was registered with redirect URIs of its own.
+    /// This profile for a client that was registered with redirect URIs of its own.
     package func registered(with redirect: RegisteredRedirect) -> SignInProfile {
         guard redirect.uri != nil || redirect.port != nil || redirect.scheme != nil else { return self }
         var own = self
-        // The profile's URI stands for all three: whoever registered another port or scheme does not use it.
+        // The profile's URI includes port and scheme: a client that registered another port or scheme does not use it.
         own.redirectURI = redirect.uri
         own.redirectPort = redirect.port ?? redirectPort
         own.redirectScheme = redirect.scheme ?? redirectScheme
@@ -60,17 +63,19 @@ package struct SignInProfile: Hashable, Sendable {
     }
 }
 
-/// When `prompt=consent` is proposed to whom the server gave no refresh token; the raw values are those of configuration files.
+/// When to propose `prompt=consent` to a person to whom the server gave no refresh token. The raw values are those of
+/// configuration files.
 enum ConsentPrompt: String, CaseIterable {
     case usual
     case never
 }
 
-/// When authorization requests are pushed (RFC 9126); the raw values are those of configuration files.
+/// When to push authorization requests (RFC 9126). The raw values are those of configuration files.
 package enum PushedRequests: String, Hashable, Sendable, CaseIterable {
-    /// If the client proves itself, or the server insists.
+    /// If the client authenticates, or the server's metadata requires it.
     case usual
-    /// Also if the server insists for this client alone, and publishes nothing of it (§6, `require_pushed_authorization_requests`).
+    /// Always. For a server that requires it only of this client and does not publish that (§6,
+    /// `require_pushed_authorization_requests`).
     case always
     case never
 }
@@ -79,43 +84,43 @@ package enum PushedRequests: String, Hashable, Sendable, CaseIterable {
 package enum PKCE: String, Hashable, Sendable, CaseIterable {
     /// The provider checks challenges of the method S256.
     case s256
-    /// The provider refuses requests that carry a challenge, or does not check it; none is sent.
+    /// The provider refuses requests with a challenge, or does not check it. None is sent.
     case unsupported = "none"
 }
 
-/// A way back from the browser.
+/// How the browser's answer comes back to this program.
 package enum RedirectKind: String, Hashable, Sendable, CaseIterable {
     /// `http://127.0.0.1:PORT` (RFC 8252 §7.3).
     case loopback
-    /// `http://localhost:PORT`, for providers that insist on the name.
+    /// `http://localhost:PORT`, for providers that accept only the name.
     case loopbackByName = "loopback-localhost"
     /// A private-use scheme (RFC 8252 §7.1).
     case scheme
-    /// An https page.
+    /// A page with https.
     case https
-    /// The provider shows the code, or the person brings the redirected URL.
+    /// By hand: the provider shows the code, or the person pastes the redirected URL.
     case paste
 }
 
-/// How the authorization response comes back (OAuth 2.0 Multiple Response Types §2.1, Form Post §2).
+/// How the authorization response is sent (OAuth 2.0 Multiple Response Types §2.1, Form Post §2).
 package enum ResponseMode: String, Hashable, Sendable, CaseIterable {
     case query
     case formPost = "form_post"
 }
 
-/// Whether an authorization response without `iss` is taken (RFC 9207 §2.4).
+/// Whether an authorization response without `iss` is accepted (RFC 9207 §2.4).
 package enum CallbackIssuer: String, Hashable, Sendable, CaseIterable {
     case required
     case optional
 }
 
-/// What is made of the id_token of an answer.
+/// How the id_token of an answer is treated.
 package enum IDTokenDemand: String, Hashable, Sendable, CaseIterable {
-    /// An answer without one is refused.
+    /// An answer without an id_token is refused.
     case required
-    /// Validated if there is one.
+    /// An id_token is validated if there is one.
     case optional
-    /// Neither validated nor kept: the provider's are of no use.
+    /// Id_tokens are neither validated nor kept, because the provider's are of no use.
     case ignored
 }
 
@@ -184,13 +189,13 @@ extension SignInProfile {
 }
 
 extension StrictFields {
-    /// The key's value, one of an enumeration's raw values; nil if the key is absent.
+    /// The key's value as a case of an enumeration; nil if the key is absent.
     package func choice<Choice: RawRepresentable & CaseIterable>(_ name: String) throws -> Choice?
     where Choice.RawValue == String {
         try converted(name, "must be \(Self.list(Choice.self))") { Choice(rawValue: $0) }
     }
 
-    /// The key's values, each one of an enumeration's; empty if the key is absent.
+    /// The key's values as cases of an enumeration; empty if the key is absent.
     func choices<Choice: RawRepresentable & CaseIterable>(_ name: String) throws -> [Choice]
     where Choice.RawValue == String {
         let texts: [String] = try optional(name) ?? []
@@ -202,7 +207,7 @@ extension StrictFields {
         }
     }
 
-    /// A list of printable ASCII words; one word may stand without its brackets. Empty if the key is absent.
+    /// A list of printable ASCII words. A single word may be written without brackets. Empty if the key is absent.
     package func words(_ name: String) throws -> [String] {
         let list: [String]? = try? optional(name)
         let words = try list ?? (optional(name) as String?).map { [$0] } ?? []
@@ -217,7 +222,7 @@ extension StrictFields {
 }
 
 extension String {
-    /// Whether this is printable ASCII without spaces, and not empty.
+    /// Whether the text is printable ASCII without spaces, and not empty.
     package var isWord: Bool {
         !isEmpty && utf8.allSatisfy { (0x21...0x7e).contains($0) }
     }

@@ -2,21 +2,21 @@ package import JOSE
 package import RefreshCore
 internal import TextEncodings
 
-/// How the client proves itself in one request: the method, and how it is written.
+/// How the client proves its identity in one request: the method, and the form of the credentials.
 package struct ClientCredentials: Sendable {
     package let registration: ClientRegistration
     package var method: ClientAuthentication
-    /// Meaningful for Basic only.
+    /// How id and secret are encoded. Used by Basic only.
     package var encoding: BasicCredentialEncoding
-    /// Whether `client_id` stands in the body too when Basic is used.
+    /// Whether to send `client_id` also in the body when Basic is used.
     ///
-    /// RFC 6749 §3.2.1 lets any client name itself so, and §2.3 forbids only a second *credential*, but §6's example
-    /// has none and a few servers take it for a second method. So it is sent only where a server asked for it (the MCP
-    /// SDK's servers do).
+    /// RFC 6749 §3.2.1 allows it, and §2.3 forbids only a second *credential*. But the example in §6 has no
+    /// `client_id`, and a few servers take it for a second method. So it is sent only to servers that asked for it,
+    /// such as those of the MCP SDK.
     package var repeatsClientID: Bool
-    /// Meaningful for Basic only.
+    /// How the secret stands in the header. Used by Basic only.
     package var scheme = ClientSecretScheme.basic
-    /// Meaningful for assertions only.
+    /// What assertions name as their audience. Used by methods with assertions only.
     package var audience = AssertionAudience.issuer
 
     package init(
@@ -35,19 +35,21 @@ package struct ClientCredentials: Sendable {
         self.audience = audience
     }
 
-    /// Chooses the method: the registration's, the profile's, else by the secret and what the server's metadata offers.
+    /// Chooses the method: that of the registration, or that of the profile, or one that suits the secret and the
+    /// methods that the server's metadata offers.
     ///
-    /// Basic goes before post: RFC 6749 §2.3.1 obliges servers to take it.
+    /// Basic is preferred to post, because RFC 6749 §2.3.1 requires servers to support it.
     package static func method(
         _ registration: ClientRegistration,
         profile: ProviderProfile?,
         offered: [String]?
     ) -> ClientAuthentication {
         if let method = registration.authentication ?? profile?.authentication { return method }
-        // Apple's, which is made for each request and sent as any other.
+        // Apple's client secret is made for each request, and sent as any other secret.
         if registration.teamID != nil { return .clientSecretPost }
         guard registration.clientSecret != nil else {
-            // An assertion speaks for itself (RFC 7521 §4.1): its key proves nothing beside, unless somebody says so.
+            // An assertion grant already names its client (RFC 7521 §4.1). Its key does not also authenticate the
+            // client, unless the settings say so.
             guard registration.clientKey != nil, registration.serviceGrant?.kind != .jwtBearer else { return .none }
             let byKey: [ClientAuthentication] = [.privateKeyJWT, .tlsClientAuth, .selfSignedTLSClientAuth]
             return byKey.first { offered?.contains($0.rawValue) ?? false } ?? .privateKeyJWT
@@ -65,19 +67,20 @@ package struct ClientCredentials: Sendable {
         return offered.contains(ClientAuthentication.clientSecretPost.rawValue) ? .clientSecretPost : .clientSecretBasic
     }
 
-    /// Whether form-encoding changes what stands in the header.
+    /// Whether form-encoding changes the content of the header.
     package var differsByEncoding: Bool {
         method == .clientSecretBasic && header(.formEncoded) != header(.raw)
     }
 
-    /// The fields that belong in the body; empty for plain Basic.
+    /// The fields to add to the body; empty for plain Basic.
     ///
-    /// - Parameter assertion: what `assertion(in:)` gave.
+    /// - Parameter assertion: the result of `assertion(on:)`.
     package func fields(_ assertion: Secret?) -> [(name: String, value: String)] {
         let id = (name: "client_id", value: registration.clientID)
         let text = assertion?.reveal() ?? ""
         switch method {
-        // RFC 8705 §2: the certificate is in the handshake, and the server has to know whose it must be.
+        // RFC 8705 §2: the certificate is in the handshake, and `client_id` tells the server which client it belongs
+        // to.
         case .none, .tlsClientAuth, .selfSignedTLSClientAuth: return [id]
         case .clientSecretBasic: return repeatsClientID ? [id] : []
         case .clientSecretPost:
@@ -106,33 +109,33 @@ package struct ClientCredentials: Sendable {
     }
 }
 
-/// The HTTP authentication scheme by which a client shows its secret in the header (`client_secret_basic`).
+/// The HTTP authentication scheme with which a client sends its secret in the header (`client_secret_basic`).
 package enum ClientSecretScheme: String, Hashable, Sendable, CaseIterable {
-    /// RFC 6749 §2.3.1, with the client's id.
+    /// The client's id and secret (RFC 6749 §2.3.1).
     case basic
-    /// The secret alone (RFC 6750 §2.1), which says by itself whose it is: Stripe.
+    /// The secret alone, as a bearer token (RFC 6750 §2.1). Stripe wants this; its secrets identify the client.
     case bearer
 }
 
-/// What an assertion names as the server it is for.
+/// What an assertion names as its audience, the server that it is meant for.
 package enum AssertionAudience: String, Hashable, Sendable, CaseIterable {
-    /// Its issuer, and nothing that another server could be made to name (draft-ietf-oauth-rfc7523bis).
+    /// The server's issuer. It is the only value that another server cannot also name (draft-ietf-oauth-rfc7523bis).
     case issuer
-    /// Its token endpoint, as OpenID Connect Core §9 had it: Entra and glewlwyd 2.7 take nothing else.
+    /// The server's token endpoint, as in OpenID Connect Core §9. Entra and glewlwyd 2.7 accept nothing else.
     case tokenEndpoint = "token_endpoint"
-    /// The address that the request goes to.
+    /// The address to which the request is sent.
     case endpoint
 }
 
 extension ClientCredentials {
-    /// Where and when an assertion is to be used.
+    /// The request for which an assertion is made: where it goes, and when.
     package struct Occasion {
         let metadata: AuthorizationServerMetadata
-        /// Where the request goes.
+        /// Where the request is sent.
         let endpoint: Endpoint
-        /// By the server's clock, as far as it is known.
+        /// The time by the server's clock, as far as it is known.
         let now: Timestamp
-        /// Makes 16 bytes that were never used before, for the methods that need them.
+        /// Makes 16 bytes that were never used before. Only some methods need them.
         let random: () -> [UInt8]
 
         package init(
@@ -148,9 +151,9 @@ extension ClientCredentials {
         }
     }
 
-    /// The token by which the client proves itself, made for one request; nil if the method needs none.
+    /// The assertion for one request; nil if the method needs none.
     ///
-    /// - Throws: `JOSEError` if the key cannot be read or cannot sign what the server takes.
+    /// - Throws: `JOSEError` if the key cannot be read, or cannot sign with an algorithm that the server accepts.
     package func assertion(on occasion: Occasion) throws(JOSEError) -> Secret? {
         switch method {
         case .none, .clientSecretBasic, .tlsClientAuth, .selfSignedTLSClientAuth:
@@ -160,7 +163,7 @@ extension ClientCredentials {
             return try ClientAssertion.appleSecret(
                 clientID: registration.clientID,
                 teamID: teamID,
-                // Apple takes ES256, and publishes no list for it.
+                // Apple accepts ES256, and publishes no list of algorithms.
                 signer: try signer(offered: nil),
                 now: occasion.now
             )

@@ -1,24 +1,25 @@
 internal import Crypto
 package import RefreshCore
 
-/// The redirect URI path of an issuer, which no other issuer has.
+/// The path of the redirect URI for an issuer. Each issuer has its own.
 ///
-/// A server that names no issuer in its answers cannot be told from another one by them. An attacker's server could therefore send the
-/// person on to an honest one, and have the honest server's code brought to itself (mix-up, RFC 9700 §4.4). With a redirect URI for each
-/// issuer (§4.4.2, RFC 8252 §8.10) it cannot: the honest server refuses a redirect URI that is not registered there, and we do not
-/// listen on the path of an issuer that was not asked.
+/// If a server names no issuer in its answers, its answers cannot be told from those of another server. An attacker's
+/// server could send the person on to an honest server, and so get the honest server's code (mix-up, RFC 9700 §4.4). A
+/// redirect URI for each issuer prevents that (§4.4.2, RFC 8252 §8.10): the honest server refuses a redirect URI that
+/// is not registered there, and we do not listen on the path of an issuer that was not asked.
 package enum IssuerRedirect {
     private static let prefix = "/callback/"
 
-    /// Whether `path` was made by `path(of:)`, for whatever issuer.
+    /// Whether `path` was made by `path(of:)`, for any issuer.
     package static func isPath(_ path: String) -> Bool {
         let digest = path.dropFirst(prefix.count)
         return path.hasPrefix(prefix) && digest.count == 16 && digest.allSatisfy(\.isHexDigit)
     }
 
-    /// `/callback/` and 16 hexadecimal digits. Always the same for an issuer, so that all accounts of one client share a registration.
+    /// `/callback/` and 16 hexadecimal digits. It is always the same for an issuer, so that all accounts of a client
+    /// can use one registration.
     package static func path(of issuer: Issuer) -> String {
-        // 64 bits of the hash: nobody has to guess it, it only has to differ.
+        // 64 bits of the hash are enough: it need not be secret, only different.
         let digest = SHA256.hash(data: Array(issuer.url.utf8)).prefix(8)
         return prefix + digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     }

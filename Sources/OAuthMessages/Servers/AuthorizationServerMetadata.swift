@@ -1,18 +1,18 @@
 package import RefreshCore
 
-/// What an authorization server publishes about itself (RFC 8414 §2), as far as this client needs it. A list is nil if the
-/// server does not say.
+/// The metadata that an authorization server publishes about itself (RFC 8414 §2), as far as this client needs it. A
+/// list is nil if the server does not publish it.
 package struct AuthorizationServerMetadata: Hashable, Sendable {
     package let issuer: Issuer
     package let tokenEndpoint: Endpoint
-    /// RFC 7009; nil if the server has none.
+    /// Where to revoke tokens (RFC 7009); nil if the server has no such endpoint.
     package var revocationEndpoint: Endpoint?
-    /// RFC 7662; nil if the server has none.
+    /// Where to ask about tokens (RFC 7662); nil if the server has no such endpoint.
     package var introspectionEndpoint: Endpoint?
     package var endpoints = ServerEndpoints()
     /// `token_endpoint_auth_methods_supported`; nil means Basic (RFC 8414 §2).
     package var tokenEndpointAuthenticationMethods: [String]?
-    /// `token_endpoint_auth_signing_alg_values_supported`: what assertions of clients may be signed by.
+    /// `token_endpoint_auth_signing_alg_values_supported`: the algorithms with which clients may sign assertions.
     package var tokenEndpointSigningAlgorithms: [String]?
     /// `revocation_endpoint_auth_methods_supported`; nil as above.
     package var revocationEndpointAuthenticationMethods: [String]?
@@ -46,8 +46,8 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
 }
 
 extension AuthorizationServerMetadata {
-    /// The two places where the document of `issuer` may be: OpenID Connect Discovery §4 appends, RFC 8414 §3.1 inserts
-    /// before the issuer's path. Both drop a slash at the issuer's end.
+    /// The two places where the document of `issuer` may be: OpenID Connect Discovery §4 appends to the issuer's path,
+    /// RFC 8414 §3.1 inserts before it. Both drop a slash at the issuer's end.
     package static func locations(of issuer: Issuer) -> (openID: Endpoint?, oauth: Endpoint?) {
         let base = issuer.url.hasSuffix("/") ? String(issuer.url.dropLast()) : issuer.url
         guard let endpoint = Endpoint(base) else { return (nil, nil) }
@@ -58,7 +58,7 @@ extension AuthorizationServerMetadata {
         )
     }
 
-    /// What `profile` says instead of any document; nil if it names no token endpoint.
+    /// The metadata that `profile` gives instead of any document; nil if it names no token endpoint.
     package init?(issuer: Issuer, profile: ProviderProfile?) {
         guard let profile, let endpoint = profile.tokenEndpoint else { return nil }
         self.init(issuer: issuer, tokenEndpoint: endpoint)
@@ -66,7 +66,7 @@ extension AuthorizationServerMetadata {
         endpoints = profile.endpoints
     }
 
-    /// Where clients with a certificate find `endpoint` (RFC 8705 §5); nil if it is the same place for them.
+    /// The address of `endpoint` for clients with a certificate (RFC 8705 §5); nil if it is the same.
     package func mutualTLSAlias(of endpoint: Endpoint) -> Endpoint? {
         if endpoint == tokenEndpoint { return mutualTLSAliases["token_endpoint"] }
         if endpoint == revocationEndpoint { return mutualTLSAliases["revocation_endpoint"] }
@@ -74,7 +74,7 @@ extension AuthorizationServerMetadata {
         return name.flatMap { mutualTLSAliases[$0] }
     }
 
-    /// What was published, with the endpoints that `profile` names in place of the published ones: some servers forget one in
+    /// The metadata with the endpoints of `profile` instead of the published ones. Some servers forget an endpoint in
     /// all of their documents (django-oauth-toolkit: device_authorization_endpoint).
     package func amended(by profile: ProviderProfile?) -> AuthorizationServerMetadata {
         guard let profile else { return self }
@@ -84,9 +84,9 @@ extension AuthorizationServerMetadata {
         return amended
     }
 
-    /// Reads the fields of one or two documents of `issuer`, the first one's before the second one's.
+    /// Reads the fields of one or two documents of `issuer`. Fields of the first document are preferred.
     ///
-    /// django-oauth-toolkit publishes some endpoints in one document only.
+    /// Two documents are needed because django-oauth-toolkit publishes some endpoints in one of them only.
     ///
     /// - Throws: `issuerMismatch`, `noTokenEndpoint` or `unusableEndpoint`.
     package init(
@@ -94,7 +94,7 @@ extension AuthorizationServerMetadata {
         template: String?,
         documents: [[String: JSONValue]]
     ) throws(MetadataError) {
-        // Byte for byte (RFC 8414 §3.3), or one server could speak for another; the template is Entra's known
+        // Compared byte for byte (RFC 8414 §3.3), or one server could speak for another. Entra's template is the known
         // exception.
         let published = documents.map { $0["issuer"]?.text }
         let own = zip(documents, published).filter { $1 == issuer.url || ($1 != nil && $1 == template) }.map(\.0)
@@ -106,7 +106,7 @@ extension AuthorizationServerMetadata {
         self.init(issuer: issuer, tokenEndpoint: tokenEndpoint)
         revocationEndpoint = try reading.endpoint("revocation_endpoint")
         introspectionEndpoint = try? reading.endpoint("introspection_endpoint")
-        // One of these that cannot be used is as good as none: it must not keep tokens from being refreshed.
+        // If one of these cannot be used, it counts as missing. It must not prevent the refresh of tokens.
         for (name, path) in ServerEndpoints.names { endpoints[keyPath: path] = try? reading.endpoint(name) }
         mutualTLSAliases = reading.aliases
         tokenEndpointAuthenticationMethods = reading.names("token_endpoint_auth_methods_supported")
@@ -125,7 +125,7 @@ extension AuthorizationServerMetadata {
     }
 }
 
-/// The fields of an issuer's own documents, the first one's before the second one's.
+/// The fields of an issuer's own documents. Those of the first document are preferred.
 private struct MetadataReading {
     let issuer: Issuer
     let documents: [[String: JSONValue]]
@@ -141,7 +141,7 @@ private struct MetadataReading {
         documents.compactMap { $0[name]?.texts }.first
     }
 
-    /// Whether a document says `true`.
+    /// Whether a document has `true` for the name.
     func holds(_ name: String) -> Bool {
         documents.contains { $0[name] == .boolean(true) }
     }
@@ -151,34 +151,34 @@ private struct MetadataReading {
         return fields.compactMapValues { $0.text.flatMap(usable) }
     }
 
-    /// Tokens of a server out there must not go to whatever listens on this machine.
+    /// The endpoint, if it may be used. Tokens of a remote server must not be sent to a service on this machine.
     private func usable(_ text: String) -> Endpoint? {
         Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil }
     }
 }
 
-/// The endpoints of an authorization server that sign-in, sign-out and registration need; nil where it has none.
+/// The endpoints of an authorization server for sign-in, sign-out and registration; nil if it has no such endpoint.
 ///
-/// Metadata and provider profiles name them alike.
+/// Metadata and provider profiles use the same names.
 package struct ServerEndpoints: Hashable, Sendable {
-    /// Where a person's browser is sent (RFC 6749 §3.1).
+    /// Where a person's browser is sent to sign in (RFC 6749 §3.1).
     package var authorization: Endpoint?
-    /// RFC 8628 §3.1.
+    /// Where device codes are requested (RFC 8628 §3.1).
     package var deviceAuthorization: Endpoint?
-    /// RFC 9126 §2.
+    /// Where authorization requests are pushed (RFC 9126 §2).
     package var pushedAuthorizationRequest: Endpoint?
-    /// Where a person's browser is sent to end the session there (OpenID Connect RP-Initiated Logout §2).
+    /// Where a person's browser is sent to end the session (OpenID Connect RP-Initiated Logout §2).
     package var endSession: Endpoint?
-    /// RFC 7591 §3.
+    /// Where clients are registered (RFC 7591 §3).
     package var registration: Endpoint?
-    /// Where the server's keys are (RFC 7517 §5).
+    /// Where the server's keys can be fetched (RFC 7517 §5).
     package var keySet: Endpoint?
-    /// OpenID Connect Core §5.3.
+    /// Where the server tells who signed in (OpenID Connect Core §5.3).
     package var userInfo: Endpoint?
 
     package init() {}
 
-    /// What each is called in metadata (RFC 8414 §2) and in profiles.
+    /// The names of the endpoints in metadata (RFC 8414 §2) and in profiles.
     package static let names: [(name: String, path: any WritableKeyPath<ServerEndpoints, Endpoint?> & Sendable)] = [
         ("authorization_endpoint", \.authorization),
         ("device_authorization_endpoint", \.deviceAuthorization),
@@ -189,7 +189,7 @@ package struct ServerEndpoints: Hashable, Sendable {
         ("userinfo_endpoint", \.userInfo),
     ]
 
-    /// These endpoints, and `others` where there are none.
+    /// These endpoints. Missing ones are taken from `others`.
     package func completed(by others: ServerEndpoints) -> ServerEndpoints {
         var all = self
         for (_, path) in Self.names where all[keyPath: path] == nil { all[keyPath: path] = others[keyPath: path] }

@@ -1,29 +1,29 @@
 internal import RefreshCore
 internal import TextEncodings
 
-/// A URL that requests may be sent to: absolute, `https`, or `http` on a loopback address, without user info or
-/// fragment.
+/// A URL to which requests may be sent: absolute, `https` (or `http` on a loopback address), without user info and
+/// without fragment.
 ///
 /// A path with empty segments (`//api`) is kept as the server published it: glewlwyd publishes such endpoints and
 /// serves them.
 package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// The URL as it was given.
     package let url: String
-    /// Lower-cased, without the brackets of an IPv6 literal.
+    /// The host, lower-cased, without the brackets of an IPv6 literal.
     package let host: String
     package let port: Int
     package let isLoopback: Bool
     /// Whether the scheme is `https`.
     package let isSecure: Bool
-    /// From the first `/` after the authority; empty if there is none.
+    /// The path, from the first `/` after the authority; empty if there is none.
     package let path: Substring
 
-    /// Nil if `url` breaks the rule above.
+    /// Nil if `url` does not follow the rule above.
     package init?(_ url: String) {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
         let rest = url[url.index(colon, offsetBy: 3)...]
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        // Only ASCII: the HTTP client and this type must see the same host in the same text.
+        // ASCII only, because the HTTP client and this type must see the same host in the same text.
         let isPlain = url.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }
         guard isPlain, !authority.isEmpty, authority.utf8.allSatisfy(Self.isAuthorityByte), !rest.contains("#") else {
             return nil
@@ -43,15 +43,15 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { url }
 
-    /// The same with `fields` in its query, beside those that it has.
+    /// This URL with `fields` added to its query.
     package func adding(_ fields: [(name: String, value: String)]) -> Endpoint {
         let query = String(decoding: FormEncoding.body(fields), as: UTF8.self)
-        // What form encoding gives stands in any query.
+        // The output of form encoding is valid in any query.
         return Endpoint(url + (url.contains("?") ? "&" : "?") + query) ?? self
     }
 
-    /// Host names, addresses and ports need no others. RFC 3986 §3.2.2 lets a host have escapes, too, which the HTTP client undoes:
-    /// `%31` would be another host for it.
+    /// Whether the byte may stand in an authority. Host names, addresses and ports need no others. RFC 3986 §3.2.2 also
+    /// allows escapes in a host, but the HTTP client decodes them: with `%31` it would see another host than this type.
     private static func isAuthorityByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

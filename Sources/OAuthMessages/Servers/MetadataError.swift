@@ -1,20 +1,20 @@
 package import RefreshCore
 
-/// Why an authorization server's metadata could not be had.
+/// Why an authorization server's metadata could not be fetched.
 package enum MetadataError: Error, Hashable, Sendable {
-    /// No answer came; no token was at stake. The class is never one that ends a grant.
+    /// No answer came. No token was sent, so the class is never one that ends a grant.
     case noAnswer(FailureClass, summary: String)
-    /// The server, or something on the way to it, answered that it cannot serve now.
+    /// The server, or a proxy before it, answered that it cannot serve now.
     case unavailable(status: Int, retryAfter: Duration?)
     /// Neither document exists.
     case notPublished(status: Int)
-    /// The documents are for another issuer; the caller should be told which.
+    /// The documents are for another issuer, `published`.
     case issuerMismatch(published: String?)
     case noTokenEndpoint
-    /// An endpoint is no `https` URL; the associated value is its name in the document.
+    /// An endpoint is no `https` URL. The associated value is the endpoint's name in the document.
     case unusableEndpoint(String)
 
-    /// Whether the same question may be answered a little later.
+    /// Whether the same request may succeed a little later.
     package var willPass: Bool {
         switch self {
         case .noAnswer(let failureClass, _): !failureClass.isMisconfiguration
@@ -23,7 +23,7 @@ package enum MetadataError: Error, Hashable, Sendable {
         }
     }
 
-    /// What it means for a refresh.
+    /// The failure to report for a refresh that needed this metadata.
     package var refreshFailure: RefreshFailure {
         switch self {
         case .noAnswer(let failureClass, let summary):

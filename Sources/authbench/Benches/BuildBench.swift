@@ -1,11 +1,12 @@
 internal import Foundation
 internal import TestSupport
 
-/// Clean builds: the quickstart's debug build, part by part, and the release programs that are installed.
+/// Clean builds: the quickstart's debug build, part by part, and the release programs.
 struct BuildBench {
     let workshop: Workshop
 
-    /// Targets of the quickstart's build, each after those it depends on. A target's share is what it and its own dependencies add.
+    /// The targets of the quickstart's build, each after its dependencies. A target's share includes the dependencies
+    /// that only it has.
     private static let parts = [
         "CNIOBoringSSL", "CCryptoBoringSSL", "NIOPosix", "NIOSSL", "Crypto", "CryptoExtras", "AsyncHTTPClient", "GRDB",
         "Yams", "ArgumentParser", "OAuthClient", "AccountStorage", "authrefreshd", "authctl", "authdemo",
@@ -16,7 +17,7 @@ struct BuildBench {
         return try await quickstart(package) + release(package)
     }
 
-    /// What `systemd/quickstart` builds, with the processor time of each part.
+    /// The build of `systemd/quickstart`, with the processor time of each part.
     private func quickstart(_ package: String) async throws -> [Figure] {
         let scratch = try TemporaryFolder()
         let place = try await prepare(package, scratch)
@@ -62,7 +63,7 @@ struct BuildBench {
         Figure(name: name, value: value, unit: .seconds, limit: .none)
     }
 
-    /// Fetches the dependencies, which is not counted, and gives the arguments that name the place.
+    /// Fetches the dependencies, which is not counted; returns the arguments with the folder.
     private func prepare(_ package: String, _ scratch: TemporaryFolder) async throws -> [String] {
         Report.note("fetching the dependencies, which is not counted")
         let place = ["--package-path", package, "--scratch-path", scratch.path]
@@ -74,7 +75,7 @@ struct BuildBench {
         try await run(["build"] + arguments)
     }
 
-    /// Seconds that a command of SwiftPM took, its children's processor time included.
+    /// The seconds that a SwiftPM command took, and its processor time, including that of its children.
     private func run(_ arguments: [String]) async throws -> (wall: Double, processor: Double) {
         let command = ["/usr/bin/env", "swift"] + arguments
         let environment = ProcessInfo.processInfo.environment
@@ -92,7 +93,7 @@ struct BuildBench {
         return (attributes[.size] as? Int).map { Double($0) / 1_048_576 } ?? 0
     }
 
-    /// The folder of the package that this program was built in.
+    /// The folder of the package in which this program was built.
     private static func packageFolder() throws -> String {
         var folder = URL(fileURLWithPath: Program.products)
         while folder.path != "/" {

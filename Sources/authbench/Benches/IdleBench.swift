@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// A daemon with one account that has been refreshed, left alone.
+/// Measures an idle daemon with one account that has been refreshed.
 struct IdleBench {
     let workshop: Workshop
 

@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// Start and memory of a daemon with very many accounts, in turn with one that has ten.
+/// Measures start and memory of a daemon with very many accounts, alternating with one that has ten.
 struct MillionBench {
     let workshop: Workshop
 
@@ -31,7 +31,7 @@ struct MillionBench {
     }
 
     private struct Start {
-        /// From the start of the process to its first answer, ms.
+        /// The time from the start of the process to its first answer, in ms.
         let took: Double
         let footprint: ProcessFootprint
     }

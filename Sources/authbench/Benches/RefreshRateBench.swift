@@ -8,14 +8,15 @@ internal import TestSupport
 internal import StrictJSON
 internal import VarlinkClient
 
-/// Refreshes per second with 64 under way at any time, in turn with the bare HTTP client against the same server.
+/// Measures refreshes per second with 64 under way at any time, alternating with the bare HTTP client against the same
+/// server.
 struct RefreshRateBench {
     let workshop: Workshop
 
     private static let concurrency = 64
-    /// A slice of the daemon takes a second to begin: fewer are enough.
+    /// Few slices, because each needs a second for the daemon to start.
     private static let slices = 3
-    /// How long after the accounts are stored they are due: time to start the daemon and to subscribe.
+    /// How long after storing the accounts are due, so that there is time to start the daemon and to subscribe.
     private static let notice = Duration.seconds(3)
 
     func figures() async throws -> [Figure] {
@@ -61,7 +62,7 @@ struct RefreshRateBench {
         let stage = try DaemonStage()
         try stage.configure(issuer.configuration(concurrency: Self.concurrency))
         let due = try fill(stage, with: grants, of: issuer)
-        // A line for each refresh: as a service it goes to journald, which is not what is measured.
+        // The log gets a line for each refresh. A service writes to journald, which is not measured here.
         let daemon = try stage.spawn(logFile: stage.folder.path + "/log")
         try await daemon.ready()
         try await Self.follow(stage.socket, until: grants.count)
@@ -70,7 +71,7 @@ struct RefreshRateBench {
         return Double(grants.count) / (took / .seconds(1))
     }
 
-    /// Subscribes, and returns when this many refreshes have been published.
+    /// Subscribes, and returns after this many published refreshes.
     private static func follow(_ socket: String, until count: Int) async throws {
         let published = try await onOwnThread {
             var published = 0

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import StrictJSON
 internal import VarlinkClient
 
-/// One forced refresh with rotation, asked for and answered; in turn with one exchange and two fsyncs.
+/// Measures one forced refresh with rotation, from request to answer, alternating with one exchange and two fsyncs.
 struct RotateBench {
     let workshop: Workshop
 
@@ -14,7 +14,8 @@ struct RotateBench {
         let stage = try DaemonStage()
         try stage.configure(issuer.configuration(concurrency: 8))
         let daemon = try await stage.start()
-        // An account for each round: none is asked more often than once a second, counted from its first refresh.
+        // One account per round, because the daemon refreshes none more often than once a second after its first
+        // refresh.
         for round in 0...workshop.effort.rotations {
             try await stage.add("work\(round)", issuer: issuer.url, refreshToken: try await issuer.grant())
             try await stage.acquire("work\(round)")
@@ -25,7 +26,7 @@ struct RotateBench {
         let log = try SyncedFile(at: stage.folder.path + "/floor")
 
         var (ours, floor): ([Double], [Double]) = ([], [])
-        // The first of each opens its connection.
+        // The first round of each opens its connection.
         for round in 0...workshop.effort.rotations {
             let from = ContinuousClock.now
             let answer = try await client.refresh(floorToken)
@@ -52,7 +53,7 @@ struct RotateBench {
         ]
     }
 
-    /// How long it takes from the connection to the answer, for a caller that waits on a thread of its own, as authctl does.
+    /// The time from connecting to the answer, for a caller that waits on its own thread, like authctl.
     private static func forcedRefresh(of account: String, _ socket: String) async throws -> Duration {
         try await onOwnThread {
             let start = ContinuousClock.now
@@ -77,7 +78,7 @@ struct RotateBench {
     }
 }
 
-/// A file that is on disk after each write, as a database's log is.
+/// A file that is synced after each write, like a database's log.
 private struct SyncedFile: ~Copyable {
     private let descriptor: Int32
 
@@ -88,7 +89,7 @@ private struct SyncedFile: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Writes a page and waits for the disk.
+    /// Writes a page and syncs it.
     func append() throws {
         let page = [UInt8](repeating: 0x55, count: 4096)
         guard unsafe write(descriptor, page, page.count) == page.count, fsync(descriptor) == 0 else {

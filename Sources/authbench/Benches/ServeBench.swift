@@ -1,7 +1,8 @@
 internal import TestSupport
 
-/// `AcquireToken` with a new connection for each request, in turn with the two C servers of the floor. Neither reads JSON or asks who
-/// calls: one answers caller by caller, the other all who wait together.
+/// Measures `AcquireToken` with a new connection for each request, alternating with two C servers. Neither of them
+/// parses JSON or checks the caller. One answers one caller after the other, the other answers all waiting callers
+/// together.
 struct ServeBench {
     let workshop: Workshop
 
@@ -11,7 +12,9 @@ struct ServeBench {
         return small + (try await measure(try await workshop.largeStore(), prefix: "serve/million", share: 0.6))
     }
 
-    /// - Parameter share: what part of the batch server's rate is enough.
+    /// Measures one store.
+    ///
+    /// - Parameter share: which share of the batch server's rate is required.
     private func measure(_ store: FilledStore, prefix: String, share: Double) async throws -> [Figure] {
         let daemon = try await store.stage.start()
         let reply = try await store.reply()
@@ -57,12 +60,12 @@ struct ServeBench {
     private struct Slice {
         /// Requests per second.
         let rate: Double
-        /// µs of one request: the median, and the 99th percentile.
+        /// The time of one request in µs: the median and the 99th percentile.
         let median: Double
         let worst: Double
     }
 
-    /// Slices of the daemon and of each floor, in turn.
+    /// Slices of the daemon and of each floor, alternating.
     private func slices(
         _ store: FilledStore,
         _ servers: [FloorServer],

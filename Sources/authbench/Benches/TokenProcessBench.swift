@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// `authctl token NAME` as a whole process, in turn with the C client of the floor, linked dynamically and statically.
+/// Measures `authctl token NAME` as a whole process, alternating with the C client, linked dynamically and statically.
 struct TokenProcessBench {
     let workshop: Workshop
 
@@ -60,9 +60,9 @@ struct TokenProcessBench {
     }
 
     private struct Run {
-        /// µs.
+        /// The time in µs.
         let wall: Double
-        /// Peak resident set size, MiB.
+        /// The peak resident set size in MiB.
         let peak: Double
     }
 

@@ -3,12 +3,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
 
-/// The HTTP client of the daemon by itself: sends refresh requests, and knows nothing of accounts.
+/// The daemon's HTTP client without the daemon: it sends refresh requests, and knows no accounts.
 struct BareClient: Sendable {
     private let client: HTTPClient
     private let url: String
 
-    /// - Parameter connections: how many it may keep open.
+    /// Creates a client.
+    ///
+    /// - Parameter connections: the most connections that it keeps open.
     init(for issuer: LocalIssuer, connections: Int) throws {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(issuer.caFile))]

@@ -3,9 +3,9 @@ internal import TestSupport
 internal import StrictJSON
 internal import VarlinkClient
 
-/// What its daemon is asked.
+/// The calls to the store's daemon.
 extension FilledStore {
-    /// `AcquireToken` as authctl sends it, but for the seven digits of the account's name.
+    /// `AcquireToken` as authctl sends it, without the seven digits of the account's name.
     static var requestParts: (head: String, tail: String) {
         ("{\"method\":\"\(Method.acquireToken.rawValue)\",\"parameters\":{\"account\":\"account", "\"}}")
     }
@@ -15,7 +15,7 @@ extension FilledStore {
         return parts.head + name(number).dropFirst("account".count) + parts.tail
     }
 
-    /// What the daemon, which runs, answers for the first account: the whole message without its NUL.
+    /// The running daemon's reply for the first account: the whole message without its NUL.
     func reply() async throws -> String {
         let reply = try await onOwnThread { [stage] in
             var connection = try VarlinkConnection(path: stage.socket)

@@ -4,17 +4,19 @@ internal import RefreshCore
 internal import Systemd
 internal import TestSupport
 
-/// A daemon's folders with a store in them whose accounts are all fresh, for a daemon that is to be asked and not to refresh.
+/// A daemon's folders with a store of fresh accounts, for a daemon that answers calls and does not refresh.
 final class FilledStore: Sendable {
     let stage: DaemonStage
     let accounts: Int
 
-    /// What the load programs expect: seven digits.
+    /// The account's name, seven digits, as the load programs expect it.
     static func name(_ number: Int) -> String {
         let digits = String(number)
         return "account" + String(repeating: "0", count: max(0, 7 - digits.count)) + digits
     }
 
+    /// Creates the store.
+    ///
     /// - Throws: `BenchError.cannotFillStore`.
     init(accounts: Int) throws {
         self.accounts = accounts
@@ -23,7 +25,7 @@ final class FilledStore: Sendable {
         let template = NewAccount(
             Account(
                 name: try Self.accountName(0),
-                // Nobody listens there, and nobody is asked: the tokens outlive every bench.
+                // Nobody listens there, and nobody is asked, because the tokens live longer than every bench.
                 issuer: try Issuer(url: "http://127.0.0.1:9"),
                 registration: ClientRegistration(clientID: "app")
             ),
@@ -41,8 +43,8 @@ final class FilledStore: Sendable {
         }
     }
 
-    /// Brings the store's file into the kernel's cache, from where a kernel that is short of memory takes it away again: what is
-    /// measured is the daemon, not the disk.
+    /// Reads the store's file into the kernel's cache, because the daemon should be measured and not the disk. A kernel
+    /// that is short of memory may drop it again.
     func readIn() throws(BenchError) {
         let path = stage.stateDirectory + "/" + AccountStore.fileName
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -59,7 +61,7 @@ final class FilledStore: Sendable {
         return name
     }
 
-    /// An account that has just refreshed, for a day.
+    /// The state of an account that was just refreshed, with a token for a day.
     private static func freshState() throws -> RefreshState {
         let bootID = try BootClock.bootID()
         let now = Moment(
@@ -75,11 +77,13 @@ final class FilledStore: Sendable {
     }
 }
 
-/// Fills stores by the daemon's own code, without a daemon.
+/// Fills stores with the daemon's own code, without a daemon.
 enum StoreFilling {
-    /// Accounts of one transaction: its log stays below SQLite's own checkpoint.
+    /// How many accounts are in one transaction. Its log stays below SQLite's checkpoint.
     private static let batch = 10_000
 
+    /// Fills a store.
+    ///
     /// - Throws: `cannotFillStore`.
     static func fill(_ stateDirectory: String, count: Int, account: (Int) throws -> NewAccount) throws {
         let path = stateDirectory + "/" + AccountStore.fileName

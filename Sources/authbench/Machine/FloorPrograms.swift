@@ -1,26 +1,26 @@
 internal import Foundation
 internal import TestSupport
 
-/// The C programs that are measured against or measure; compiled from the source that this program carries.
+/// The C programs that are the floor or create load. They are compiled from source code inside this program.
 struct FloorPrograms: Sendable {
-    /// Asks one question over a Unix socket.
+    /// Makes one call over a Unix socket.
     let client: String
-    /// The same, linked statically as `authctl` is: it spares the dynamic linker's work.
+    /// The same program, linked statically like `authctl`, so that the dynamic linker does no work.
     let staticClient: String
-    /// Answers one question a connection.
+    /// Answers one call per connection.
     let server: String
-    /// The same for many callers at a time: takes in all who wait, then answers them together.
+    /// The same for many callers: it accepts all waiting callers, then answers them together.
     let batchServer: String
-    /// Asks many questions, many at a time.
+    /// Makes many calls, many at the same time.
     let load: String
-    /// Starts programs in turn, and times them.
+    /// Runs programs one after the other, and measures their time.
     let runner: String
 
     /// Compiles them into `folder`.
     ///
     /// - Throws: `noCompiler`, `cannotCompile`.
     init(in folder: TemporaryFolder) async throws {
-        // As a distribution builds its programs: optimised and, unless said otherwise, dynamically linked.
+        // With the options of a distribution: optimized and, unless stated otherwise, dynamically linked.
         func compile(_ name: String, _ source: [UInt8], _ options: [String] = []) async throws -> String {
             let file = try folder.write(String(decoding: source, as: UTF8.self), to: "\(name).c")
             let path = folder.path + "/" + name
@@ -40,9 +40,9 @@ struct FloorPrograms: Sendable {
         runner = try await compile("runner", PackageResources.runner_c)
     }
 
-    /// Runs one of them to its end, and gives what it printed.
+    /// Runs one of them to its end; returns its output.
     ///
-    /// - Throws: `failed` if it does not end well.
+    /// - Throws: `failed` if it fails.
     static func output(
         of path: String,
         _ arguments: [String],

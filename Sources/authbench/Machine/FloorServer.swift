@@ -1,15 +1,15 @@
 internal import TestSupport
 
-/// A server of the floor, running.
+/// A running floor server.
 struct FloorServer {
     let socket: String
     private let program: Program
 
-    /// Starts it, and returns when it listens.
+    /// Starts the server, and returns when it listens.
     ///
     /// - Parameters:
     ///   - program: the server's path, one of `FloorPrograms`.
-    ///   - reply: what it answers to everything.
+    ///   - reply: its answer to every call.
     init(_ program: String, in workshop: Workshop, reply: String) async throws {
         socket = workshop.folder.path + "/floor-" + String(UInt32.random(in: 0 ... .max), radix: 36)
         self.program = try Program(program, [socket, reply], environment: [:])

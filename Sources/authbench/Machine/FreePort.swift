@@ -1,9 +1,11 @@
 internal import Glibc
 internal import TestSupport
 
-/// A TCP port that nobody uses.
+/// Finds a free TCP port.
 enum FreePort {
-    /// - Throws: `BenchError.failedToServe` if the kernel gives none.
+    /// A free port.
+    ///
+    /// - Throws: `BenchError.failedToServe` if there is none.
     static func any() throws(BenchError) -> Int {
         guard let (descriptor, port) = try? LoopbackSocket.listening() else {
             throw .failedToServe(reason: "there is no free TCP port")

@@ -3,18 +3,20 @@ internal import NIOCore
 internal import NIOSSL
 internal import TestSupport
 
-/// An authorization server on this machine behind TLS, with a certificate made for the run.
+/// An authorization server on this machine with TLS and a newly made certificate.
 struct LocalIssuer: Sendable {
     /// Our client, a public one.
     static let clientID = "app"
 
     let issuer: DemoIssuer
     let url: String
-    /// The PEM file that clients have to trust.
+    /// The PEM file that clients must trust.
     let caFile: String
 
-    /// - Parameter folder: where key and certificate go.
-    /// - Throws: `BenchError.failed` if there is no `openssl` to make the certificate, or it makes none.
+    /// Starts the server.
+    ///
+    /// - Parameter folder: where key and certificate are written.
+    /// - Throws: `BenchError.failed` if `openssl` is missing or fails.
     init(in folder: TemporaryFolder, tokenLifetime: Duration) async throws {
         let (key, certificate) = (folder.path + "/issuer.key", folder.path + "/issuer.pem")
         _ = try await FloorPrograms.output(
@@ -35,7 +37,7 @@ struct LocalIssuer: Sendable {
         var configuration = IssuerConfiguration(
             clients: [DemoClient(id: Self.clientID), OIDCAgent.client],
             policy: GrantPolicy(accessTokenLifetime: tokenLifetime),
-            // The issuer's own idea of its URL is plain HTTP; a port that is known in advance makes it the right one.
+            // The issuer assumes that its URL is plain HTTP. A port that is known in advance gives it the right URL.
             port: try FreePort.any()
         )
         configuration.issuer = "https://localhost:\(configuration.port)"
@@ -47,7 +49,7 @@ struct LocalIssuer: Sendable {
         caFile = certificate
     }
 
-    /// A grant of a subject of its own: its refresh token.
+    /// The refresh token of a grant for a new subject.
     func grant() async throws -> String {
         try await issuer.issueGrant(clientID: Self.clientID).refreshToken
     }
@@ -56,9 +58,9 @@ struct LocalIssuer: Sendable {
         await issuer.shutdown()
     }
 
-    /// The configuration of a daemon that trusts it and asks it as hard as it can.
+    /// The configuration of a daemon that trusts it and asks it as fast as it can.
     ///
-    /// - Parameter concurrency: how many accounts it refreshes at once.
+    /// - Parameter concurrency: how many accounts are refreshed at the same time.
     func configuration(concurrency: Int) -> String {
         """
         ca_file: \(caFile)

@@ -2,15 +2,15 @@ internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
 
-/// Debian's oidc-agent with one account that has been refreshed: what its users have instead of ours.
+/// Debian's oidc-agent with one account that has been refreshed, for comparison.
 final class OIDCAgent: Sendable {
-    /// A confidential client: oidc-agent registers none by itself at a server that takes no registrations.
+    /// A confidential client, because oidc-agent cannot register one at a server without registration.
     static let client = DemoClient(
         id: "oidc-agent",
         authentication: .basic(secret: "made-up-secret", form: .formEncoded)
     )
     private static let account = "work"
-    /// Where Debian puts its programs.
+    /// The paths of Debian's programs.
     private static let (agent, generator, tokenProgram) = (
         "/usr/bin/oidc-agent", "/usr/bin/oidc-gen", "/usr/bin/oidc-token"
     )
@@ -18,11 +18,11 @@ final class OIDCAgent: Sendable {
     private let folder: TemporaryFolder
     private let pid: Int32
 
-    /// What asks it for a token.
+    /// The command that asks it for a token.
     let tokenCommand = [tokenProgram, account]
     let environment: [String: String]
 
-    /// Starts it, and signs it in at an issuer whose client `client` is.
+    /// Starts it, and signs it in at an issuer that has the client `client`.
     ///
     /// - Returns: nil if it is not installed.
     /// - Throws: `BenchError.failed` if it cannot be set up.
@@ -36,7 +36,7 @@ final class OIDCAgent: Sendable {
             withIntermediateDirectories: true
         )
         environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C", "OIDC_SOCK": socket]
-        // It goes to the background, and listens when that is done.
+        // It moves to the background, and listens after that.
         let lines = try await FloorPrograms.output(
             of: Self.agent,
             ["--socket-path=\(socket)"],
@@ -48,7 +48,7 @@ final class OIDCAgent: Sendable {
         self.pid = pid
         let grant = try await issuer.issuer.issueGrant(
             clientID: Self.client.id,
-            // What it asks for, whatever it is told to.
+            // The scope that it always requests.
             scope: "openid demo offline_access"
         )
         var secrets = environment
@@ -66,7 +66,7 @@ final class OIDCAgent: Sendable {
         _ = try await FloorPrograms.output(of: Self.tokenProgram, [Self.account], environment: environment)
     }
 
-    /// What its processes hold together; pages that they share are counted in each.
+    /// The footprint of its processes together. Shared pages are counted in each.
     func footprint() throws -> ProcessFootprint {
         let children = "/proc/\(pid)/task/\(pid)/children"
         let pids = ((try? String(contentsOfFile: children, encoding: .utf8)) ?? "").split(separator: " ")
@@ -75,7 +75,7 @@ final class OIDCAgent: Sendable {
         }
     }
 
-    /// Also if the bench fails: in the background nobody else would.
+    /// It runs in the background, so it must be ended here, even if the bench fails.
     deinit {
         kill(pid, SIGTERM)
     }

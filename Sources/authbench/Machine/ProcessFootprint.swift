@@ -1,14 +1,16 @@
 internal import Foundation
 
-/// What a running process holds and does, as the kernel tells.
+/// The memory and the wake-ups of a running process, from the kernel.
 struct ProcessFootprint {
-    /// MiB.
+    /// The resident set size in MiB.
     let residentSet: Double
-    /// Memory of its own that it has written to, MiB.
+    /// Private memory that was written to, in MiB.
     let privateDirty: Double
-    /// How often its threads have gone to sleep, and so been woken.
+    /// How often its threads have gone to sleep, and so were woken.
     let sleeps: Int
 
+    /// Reads the values.
+    ///
     /// - Throws: `BenchError.failedToServe` if there is no such process.
     init(of pid: Int32) throws {
         let sizes = try Self.fields(of: "/proc/\(pid)/smaps_rollup")

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TestSupport
 
-/// What the benches share: the programs that are measured, the floor's programs, and stores that take long to fill.
+/// Shared by the benches: the programs to measure, the floor programs, and stores that take long to fill.
 actor Workshop {
     nonisolated let effort: Effort
     nonisolated let folder: TemporaryFolder
@@ -9,6 +9,8 @@ actor Workshop {
     nonisolated let floor: FloorPrograms
     private var large: FilledStore?
 
+    /// Builds the floor programs.
+    ///
     /// - Throws: `BenchError` if a program is missing or the floor cannot be built.
     init(effort: Effort) async throws {
         self.effort = effort
@@ -21,7 +23,7 @@ actor Workshop {
         floor = try await FloorPrograms(in: folder)
     }
 
-    /// The store with many accounts; filled when it is asked for the first time.
+    /// The store with many accounts, which is filled at the first use.
     func largeStore() throws -> FilledStore {
         if let large { return large }
         Report.note("filling a store with \(effort.manyAccounts) accounts")

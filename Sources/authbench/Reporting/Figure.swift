@@ -1,25 +1,25 @@
 /// One figure of a bench, and whether it is good enough.
 struct Figure: Sendable {
-    /// What a figure is held against.
+    /// What a figure is compared with.
     enum Limit: Sendable, Equatable {
         /// At most this many times the floor's value.
         case timesFloor(atMost: Double)
-        /// At least this part of the floor's value.
+        /// At least this share of the floor's value.
         case partOfFloor(atLeast: Double)
-        /// At most this value, whatever the floor.
+        /// At most this value, with any floor.
         case value(atMost: Double)
-        /// It is shown, and not judged.
+        /// The figure is shown without a limit.
         case none
     }
 
-    /// `BENCH/WHAT`, the same in every run.
+    /// The name `BENCH/WHAT`, the same in every run.
     let name: String
     let value: Double
     let unit: Unit
-    /// The same of the floor; nil if there is none.
+    /// The floor's value; nil if there is none.
     var floor: Double?
     var limit: Limit
-    /// The same of Debian's oidc-agent; nil if it is not installed or does nothing of the kind.
+    /// The value of Debian's oidc-agent; nil if it is not installed or has no such function.
     var oidcAgent: Double?
 
     var ratio: Double? { floor.map { value / $0 } }
@@ -33,7 +33,7 @@ struct Figure: Sendable {
         }
     }
 
-    /// The limit's number; what it is held against, the name of the figure tells.
+    /// The limit's number. The figure's name says what it is compared with.
     private var limitNumber: Double? {
         switch limit {
         case .timesFloor(let number), .partOfFloor(let number), .value(let number): number
@@ -59,7 +59,7 @@ extension Figure {
     }
 }
 
-/// What a figure counts.
+/// The unit of a figure.
 enum Unit: String, Sendable {
     case microseconds = "µs"
     case milliseconds = "ms"
@@ -70,12 +70,13 @@ enum Unit: String, Sendable {
 }
 
 extension [Double] {
-    /// The middle value; of an even number the upper of the two. 0 if there is none.
+    /// The median; the upper middle value of an even number, 0 of none.
     var median: Double { isEmpty ? 0 : sorted()[count / 2] }
 }
 
 extension Double {
-    /// As text with this many digits after the point, and no exponent. Not Foundation's formatter: digits need no locale.
+    /// Text with this many digits after the point, without an exponent. Foundation's formatter is not used, because
+    /// digits need no locale.
     func rounded(digits: Int) -> String {
         let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
         let whole = String(UInt64((magnitude * scale).rounded()))

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Prints figures as they come, and remembers whether all of them are good enough.
+/// Prints figures as they come, and records whether all of them are within their limits.
 struct Report {
     private let isJSON: Bool
     private(set) var isEveryLimitMet = true
@@ -29,12 +29,12 @@ struct Report {
         if let hint = error.hint { write(to: STDERR_FILENO, "authbench: hint: \(hint)") }
     }
 
-    /// Says what is going on, on standard error.
+    /// Prints what is going on to standard error.
     static func note(_ text: String) {
         write(to: STDERR_FILENO, "authbench: \(text)")
     }
 
-    /// Writes a line at once: whoever reads along sees each figure when it is there.
+    /// Writes a line at once, so that each figure appears as soon as it is measured.
     private static func write(to descriptor: Int32, _ text: String) {
         _ = unsafe "\(text)\n".withCString { unsafe Glibc.write(descriptor, $0, strlen($0)) }
     }

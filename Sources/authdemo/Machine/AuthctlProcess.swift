@@ -2,16 +2,17 @@ internal import Foundation
 
 /// One run of the real `authctl`.
 enum AuthctlProcess {
-    /// What came of it.
+    /// The result of a run.
     struct Outcome: Sendable {
         let output: String
         let errors: String
         let end: ProcessEnd
     }
 
-    /// Starts it; `whenEnded` is called once, on a thread of its own.
+    /// Starts it; `whenEnded` is called once, on a separate thread.
     ///
-    /// - Parameter input: goes to its standard input by a pipe, so that a secret shows in no list of processes.
+    /// - Parameter input: written to its standard input through a pipe, so that a secret appears in no list of
+    ///   processes.
     /// - Throws: `cannotStart`.
     static func start(
         executable: String,
@@ -29,7 +30,7 @@ enum AuthctlProcess {
         process.standardInput = inputPipe
         process.standardOutput = outputPipe
         process.standardError = errorPipe
-        // Its answers fit into a pipe's 64 KiB, so that they can wait there for its end.
+        // Its output fits into a pipe's 64 KiB, so it can wait there until the end.
         process.terminationHandler = { process in
             whenEnded(
                 Outcome(output: text(from: outputPipe), errors: text(from: errorPipe), end: ProcessEnd(process))
@@ -40,7 +41,7 @@ enum AuthctlProcess {
         } catch {
             throw .cannotStart(program: executable)
         }
-        // One that does not read has ended already, and its status says why.
+        // If the program does not read, it has already ended, and its status says why.
         try? inputPipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try? inputPipe.fileHandleForWriting.close()
     }

@@ -7,14 +7,14 @@ internal import VarlinkClient
 /// Why a subscription ended.
 enum FeedEnd: Error, Equatable, Sendable {
     case connection(VarlinkClientError)
-    /// The daemon answered with an error.
+    /// The daemon replied with an error.
     case refused(name: String)
     case unreadableReply
-    /// The daemon said that there is nothing more to come.
+    /// The daemon said that there are no more changes.
     case completed
 }
 
-/// The daemon's `Subscribe`, followed on a thread of its own until the connection ends.
+/// Follows the daemon's `Subscribe` on a separate thread until the connection ends.
 enum ChangeFeed {
     /// Whether somebody listens on the socket.
     static func isListening(_ socket: String) -> Bool {

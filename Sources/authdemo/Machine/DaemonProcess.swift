@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The real `authrefreshd`, as our child.
+/// The real `authrefreshd` as a child process.
 struct DaemonProcess {
     private let process = Process()
 
-    /// Starts it; its log goes to the stage's file. `whenEnded` is called once, on a thread of its own.
+    /// Starts it; its log goes to the stage's file. `whenEnded` is called once, on a separate thread.
     ///
     /// - Throws: `cannotMake`, `cannotStart`.
     init(
@@ -29,12 +29,12 @@ struct DaemonProcess {
         }
     }
 
-    /// Asks it to end; `whenEnded` tells when it has.
+    /// Asks it to end; `whenEnded` reports its end.
     func terminate() {
         if process.isRunning { process.terminate() }
     }
 
-    /// Ends it without asking.
+    /// Kills it.
     func kill() {
         if process.isRunning { _ = Glibc.kill(process.processIdentifier, SIGKILL) }
     }

@@ -1,11 +1,11 @@
 internal import Foundation
 
 extension Process {
-    /// Starts the process with no signal blocked.
+    /// Starts the process without blocked signals.
     ///
-    /// Dispatch and Swift's tasks run on threads that block signals, and a child inherits its thread's mask: SIGTERM would
-    /// wait for ever at any program that does not ask for it by descriptor. The mask is lifted for the moment of the start
-    /// only; a Ctrl-C at just that moment is lost, and has to be typed again.
+    /// Dispatch and Swift's tasks run on threads that block signals, and a child inherits its thread's mask. SIGTERM
+    /// would then have no effect on programs that do not read it from a descriptor. The mask is cleared only during the
+    /// start. A Ctrl-C at exactly that moment is lost, and has to be typed again.
     func runTakingSignals() throws {
         var none = sigset_t()
         var previous = sigset_t()

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Where the programs of a show are.
+/// The paths of a show's programs.
 struct Programs: Sendable {
     let daemon: String
     let authctl: String
 
-    /// The folder of this program, in which the build leaves the others as well; as the caller wrote it, because the viewer
-    /// is told to run something from there.
+    /// The folder of this program, where the build also puts the others. It is in the form that the user typed, because
+    /// the viewer is told to run a command from there.
     static var ownFolder: String {
         let name = CommandLine.arguments[0]
         guard !name.contains("/") else {
@@ -16,6 +16,8 @@ struct Programs: Sendable {
         return URL(filePath: path).deletingLastPathComponent().path
     }
 
+    /// Checks the programs.
+    ///
     /// - Throws: `noProgram`.
     init(folder: String) throws(DemoError) {
         let base = URL(filePath: folder).standardizedFileURL

@@ -2,11 +2,11 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// The demo issuer's protected resource (RFC 6750), asked as an application would.
+/// Calls the demo issuer's protected resource (RFC 6750) like an application.
 enum ProtectedResource {
     private typealias HTTPChannel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
-    /// The status of the answer to a request with this access token; nil if there is none.
+    /// The status of the answer for this access token; nil if there is no answer.
     static func status(port: Int, accessToken: String) async -> Int? {
         try? await ask(port: port, accessToken: accessToken)
     }

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Glibc
 
-/// The named signals as a stream, instead of what they do by default.
+/// The given signals as a stream, instead of their default effect.
 final class SignalWatch {
     let signals: AsyncStream<Int32>
     private let sources: [any DispatchSourceSignal]
@@ -10,7 +10,7 @@ final class SignalWatch {
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.signals = signals
         sources = numbers.map { number in
-            // A Dispatch source sees a signal only if nothing else acts on it.
+            // A Dispatch source sees a signal only if it is ignored otherwise.
             _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(number) }

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The temporary folder in which everything of a show lives, and the environment that keeps the daemon inside it.
+/// The temporary folder of a show, and an environment that keeps the daemon inside it.
 struct Stage: Sendable {
     let folder: String
 
-    /// The kernel takes 107 bytes for a socket's path; a folder for temporary files that is longer than this is passed over.
+    /// A socket's path may have 107 bytes. A longer folder for temporary files is not used.
     private static let longestParent = 64
 
-    /// Makes the folder, for its owner only.
+    /// Creates the folder, for its owner only.
     ///
     /// - Throws: `cannotMake`.
     init() throws(DemoError) {
@@ -29,7 +29,7 @@ struct Stage: Sendable {
     var socket: String { folder + "/socket" }
     var logFile: String { folder + "/authrefreshd.log" }
 
-    /// All that the daemon and `authctl` know of the world: no path in it leads to anything of the user's.
+    /// The whole environment of the daemon and `authctl`. No path in it leads to the user's files.
     var environment: [String: String] {
         var environment = ProcessInfo.processInfo.environment.filter {
             ["PATH", "LANG", "LC_ALL", "TZ"].contains($0.key)
@@ -52,7 +52,7 @@ struct Stage: Sendable {
     }
 
     func remove() {
-        // A folder that stays behind in /tmp harms nobody; the system removes it in time.
+        // A folder left in /tmp does no harm. The system removes it in time.
         try? FileManager.default.removeItem(atPath: folder)
     }
 }

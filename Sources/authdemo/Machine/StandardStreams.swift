@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The show itself, or the issuer's URL.
+/// Standard output, for the show itself or the issuer's URL.
 enum StandardOutput {
-    /// Writes all of the text at once; false if nobody can read it any more.
+    /// Writes the whole text at once; false if nobody can read it any more.
     static func write(_ text: String) -> Bool {
         (try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))) != nil
     }
 }
 
-/// What went wrong.
+/// Standard error, for errors.
 enum StandardError {
     static func write(_ text: String) {
-        // If this fails there is nowhere left to say so; the exit status tells.
+        // If this fails, only the exit status is left to report it.
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 

@@ -1,24 +1,24 @@
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// A scene as lines that fit into the terminal: account table above, events below.
+/// A scene as lines that fit into the terminal: the table of accounts above, the events below.
 struct Picture {
     private static let barWidth = 24
     private static let gap = "  "
-    /// Fewer lines of events than this say nothing; a terminal that is lower loses its lower lines instead.
+    /// The fewest lines of events that make sense. A lower terminal loses its lower lines.
     private static let fewestReports = 3
-    /// More than this is history, not news.
+    /// The most lines of events that are of interest.
     private static let mostReports = 14
 
     let scene: Scene
     let style: TerminalStyle
     let nowUSec: Int64
 
-    /// A terminal that tells no size has the size terminals have had since the VT100.
+    /// If the terminal does not state its size, it gets that of a VT100.
     private var columns: Int { style.width ?? 80 }
     private var rows: Int { style.height ?? 24 }
 
-    /// At most `rows - 1` lines: the last row is the cursor's.
+    /// At most `rows - 1` lines, because the last row is for the cursor.
     var lines: [String] {
         let above = title + [""] + table + [""] + chapter + need + [""]
         let below = advice.isEmpty ? [] : [""] + advice
@@ -37,7 +37,7 @@ struct Picture {
         Self.wrapped(scene.chapter, to: columns).map { style.paint($0, .bold) }
     }
 
-    /// What each account that needs a person says, and the command that helps.
+    /// The text of each account that needs a person, with the command that helps.
     private var need: [String] {
         scene.accounts.filter { $0.state == "interaction-required" }.flatMap { status in
             [
@@ -49,13 +49,13 @@ struct Picture {
     }
 
     private var advice: [String] {
-        // A command broken by backslashes can still be copied; one that is cut cannot.
+        // A command wrapped with backslashes can still be copied. One that is cut cannot.
         let command = Self.wrapped(scene.command, to: columns - 4)
         let continued = command.dropLast().map { "  \($0) \\" } + command.suffix(1).map { "  \($0)" }
         return Self.wrapped(scene.advice, to: columns).map { style.paint($0, .faint) } + continued
     }
 
-    /// Lines of at most `width`; a word that is longer is cut.
+    /// Lines of at most `width`. A longer word is cut.
     private static func wrapped(_ text: String, to width: Int) -> [String] {
         guard !text.isEmpty else { return [] }
         return WrappedText.lines(text, width: width).map { PlainText.cut($0, to: width) }
@@ -68,7 +68,7 @@ struct Picture {
             let text = PlainText.cut("\(report.mark) \(report.text)", to: columns - stamp.count - 1)
             return style.paint(stamp, .faint) + " " + style.paint(text, report.colour)
         }
-        // Always the same number of lines: what stands below must not jump.
+        // Always the same number of lines, so that the lines below do not move.
         return lines + Array(repeating: "", count: max(0, count - lines.count))
     }
 
@@ -76,7 +76,7 @@ struct Picture {
         let header = ["ACCOUNT", "STATE", "TOKEN ENDS", "NEXT REFRESH", "GENERATION"]
         let rows = scene.accounts.map(cells)
         let widths = header.indices.map { column in
-            // Wide enough for every state and countdown, so that nothing moves while time runs.
+            // Wide enough for every state and countdown, so that nothing moves over time.
             max(([header] + rows).map { $0[column].count }.max() ?? 0, column == 1 ? "interaction-required".count : 0)
         }
         let used = widths.reduce(0, +) + Self.gap.count * widths.count
@@ -104,7 +104,7 @@ struct Picture {
         return PlainText.cut(text, to: columns)
     }
 
-    /// How much of the access token's life is left.
+    /// A bar for the remaining lifetime of the access token.
     private func bar(_ status: AccountStatus) -> String {
         guard let end = status.expiresAtUSec, let start = status.refreshedAtUSec, end > start else { return "" }
         let left = min(1, max(0, Double(end - nowUSec) / Double(end - start)))

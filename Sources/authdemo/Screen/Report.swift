@@ -1,18 +1,18 @@
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// One thing that happened, as the show tells it.
+/// An event in the show.
 struct Report: Sendable {
     enum Kind: Sendable {
         /// A new part of the story begins.
         case chapter
-        /// A command line that is run.
+        /// A command line that is executed.
         case command
-        /// What a command answered.
+        /// The output of a command.
         case answer
         /// A change that the daemon announced.
         case change
-        /// Something was checked, and holds.
+        /// A successful check.
         case proof
         /// The account needs a person.
         case alarm
@@ -28,7 +28,7 @@ struct Report: Sendable {
         self.atUSec = atUSec
     }
 
-    /// What stands before the text, all of one width.
+    /// The mark before the text. All marks have the same width.
     var mark: String {
         switch kind {
         case .chapter: "──"
@@ -53,7 +53,7 @@ struct Report: Sendable {
 }
 
 extension Report {
-    /// How a change reads; empty for what only opens the subscription.
+    /// The reports about a change; empty for changes that only begin the subscription.
     static func reports(of change: Subscribe.Reply) -> [Report] {
         guard !["present", "ready"].contains(change.event), let status = change.accounts.first else { return [] }
         let opening = "\(status.account)  \(change.event)"
@@ -78,7 +78,7 @@ extension Report {
         }
     }
 
-    /// Why an account stands where it does, in the authorization server's own words if it said any.
+    /// Why an account is in its state, in the authorization server's text if there is one.
     static func serverWords(_ status: AccountStatus) -> String {
         guard let failure = status.failure else { return status.reason ?? "no reason given" }
         let words = [failure.oauthError, failure.oauthErrorDescription].compactMap(\.self).joined(separator: ": ")

@@ -1,24 +1,24 @@
 internal import AuthRefreshInterface
 
-/// Everything there is to see of a show at one moment.
+/// Everything visible in a show at one moment.
 struct Scene: Sendable {
-    /// Reports kept: more than the tallest terminal shows.
+    /// How many reports are kept, more than the tallest terminal shows.
     private static let reportsMax = 200
 
     /// The facts in the first line.
     var facts: [String] = []
-    /// What is going on, in one or two sentences.
+    /// What is happening, in one or two sentences.
     var chapter = ""
-    /// In the order of their names.
+    /// The accounts, ordered by name.
     private(set) var accounts: [AccountStatus] = []
-    /// The oldest first.
+    /// The reports, the oldest first.
     private(set) var reports: [Report] = []
-    /// What the viewer can do; empty: nothing but watch.
+    /// What the viewer can do; empty if nothing.
     var advice = ""
-    /// The command that `advice` is about, for a shell; empty: none.
+    /// The command in `advice`, for a shell; empty if there is none.
     var command = ""
 
-    /// Takes in a change; returns what there is to tell about it.
+    /// Applies a change; returns the reports about it.
     mutating func apply(_ change: Subscribe.Reply) -> [Report] {
         if change.event == "account-removed" {
             accounts.removeAll { $0.account == change.account }

@@ -1,6 +1,6 @@
 internal import Terminal
 
-/// Where the viewer looks: a picture redrawn in place on a terminal, or a line for each report.
+/// The viewer's output: a picture that is redrawn in place on a terminal, or a line for each report.
 struct Screen {
     private static let hideCursor = "\u{1B}[?25l"
     private static let showCursor = "\u{1B}[?25h"
@@ -8,34 +8,36 @@ struct Screen {
     private static let eraseToEndOfLine = "\u{1B}[K"
     private static let eraseBelow = "\u{1B}[J"
 
-    /// Whether there is a picture; otherwise reports are all there is.
+    /// Whether a picture is drawn. If not, only reports are printed.
     let isDrawn: Bool
     private var drawnLines = 0
     private(set) var isBroken = false
 
-    /// - Parameter wantsLines: print lines even where a picture could be drawn.
+    /// Creates the screen.
+    ///
+    /// - Parameter wantsLines: whether to print lines even on a terminal.
     init(wantsLines: Bool) {
         isDrawn = !wantsLines && TerminalStyle.standardOutput.canDraw
         if isDrawn { write(Self.hideCursor) }
     }
 
-    /// Tells a report that `scene` has taken in already.
+    /// Shows a report that `scene` already contains.
     mutating func show(_ report: Report, in scene: Scene) {
         guard !isDrawn else { return draw(scene) }
         write("\(WallClock.stamp(report.atUSec)) \(report.mark) \(report.text)\n")
     }
 
-    /// Draws the scene anew, as of now; nothing where lines are printed.
+    /// Redraws the scene; does nothing if lines are printed.
     mutating func draw(_ scene: Scene) {
         guard isDrawn else { return }
         let lines = Picture(scene: scene, style: .standardOutput, nowUSec: WallClock.nowUSec).lines
         let home = drawnLines > 0 ? "\u{1B}[\(drawnLines)A\r" : ""
-        // One write a frame: the terminal never shows half of one.
+        // One write per frame, so that the terminal never shows half of one.
         write(home + lines.map { $0 + Self.eraseToEndOfLine + "\n" }.joined() + Self.eraseBelow)
         drawnLines = lines.count
     }
 
-    /// A terminal that changes its width breaks lines anew: only a clean sheet helps.
+    /// Clears the screen and redraws it, because a terminal wraps lines differently after its width has changed.
     mutating func resize(_ scene: Scene) {
         guard isDrawn else { return }
         write(Self.clear)
@@ -43,7 +45,7 @@ struct Screen {
         draw(scene)
     }
 
-    /// Gives the terminal back as it was; the last picture stays.
+    /// Restores the terminal. The last picture stays.
     mutating func close() {
         if isDrawn { write(Self.showCursor) }
     }

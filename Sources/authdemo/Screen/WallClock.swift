@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Instants in words. All are µs since 1970.
+/// Describes instants in words. All instants are µs since 1970.
 enum WallClock {
     private static let microseconds: Int64 = 1_000_000
 
@@ -20,7 +20,8 @@ enum WallClock {
             .joined(separator: ":")
     }
 
-    /// `in 14 s`, `in 3 min`, `now`, `5 s ago`. A token is never promised longer than it lives: fractions are dropped.
+    /// `in 14 s`, `in 3 min`, `now` or `5 s ago`. Fractions are dropped, so that no token seems to live longer than it
+    /// does.
     static func countdown(to instant: Int64, from now: Int64) -> String {
         let seconds = (instant - now) / microseconds
         switch seconds {

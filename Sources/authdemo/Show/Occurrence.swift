@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 
-/// Something that the show reacts to. All of them come on one stream, so that nothing happens at the same time.
+/// An event that the show reacts to. All of them come in one stream, one after the other.
 enum Occurrence: Sendable {
     /// Time has passed; see `Show.tickInterval`.
     case tick
@@ -10,6 +10,6 @@ enum Occurrence: Sendable {
     case feedEnded(FeedEnd)
     case daemonEnded(ProcessEnd)
     case commandEnded(AuthctlProcess.Outcome)
-    /// The protected resource's HTTP status; nil: no answer.
+    /// The protected resource's HTTP status; nil if it did not answer.
     case resourceAnswered(Int?)
 }

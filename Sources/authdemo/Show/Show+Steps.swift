@@ -1,9 +1,9 @@
 internal import AuthRefreshInterface
 internal import DemoIssuer
 
-/// What the story's parts are made of.
+/// The building blocks of the story.
 extension Show {
-    /// The generation that the daemon announced last; 0 before the account is there.
+    /// The last announced generation; 0 before the account exists.
     var generation: Int64 {
         status?.generation ?? 0
     }
@@ -12,13 +12,13 @@ extension Show {
         scene.accounts.first { $0.account == Self.account }
     }
 
-    /// Opens a part of the story.
+    /// Begins a part of the story.
     mutating func enter(_ chapter: String) {
         scene.chapter = chapter
         tell(Report(.chapter, chapter))
     }
 
-    /// Has the person sign in, as far as this server asks for it.
+    /// Signs the person in, as far as this server requires it.
     func issueGrant() async throws(DemoError) -> IssuedGrant {
         do {
             return try await issuer.issueGrant(clientID: Self.clientID)
@@ -27,14 +27,14 @@ extension Show {
         }
     }
 
-    /// Waits until the account stands as wanted.
+    /// Waits until the account has the wanted state.
     @discardableResult
     mutating func reach(
         _ step: String,
         within limit: Duration,
         where isReached: (AccountStatus) -> Bool
     ) async throws(DemoError) -> AccountStatus {
-        // Every occurrence, a tick too, is a reason to look: the wait ends in time even if the change came before it.
+        // Check at every event, including ticks, so that the wait ends even if the change came before it.
         let deadline = ContinuousClock.now + limit
         while true {
             if let status, isReached(status) { return status }
@@ -43,24 +43,24 @@ extension Show {
         }
     }
 
-    /// Waits for the next refresh that nobody asked for.
+    /// Waits for the next automatic refresh.
     mutating func awaitRefresh(_ step: String) async throws(DemoError) {
         let before = generation
         try await reach(step, within: plan.refreshLimit) { $0.state == "fresh" && $0.generation > before }
     }
 
-    /// Lets the picture stand for a moment.
+    /// Keeps the picture for a moment.
     mutating func pause() async throws(DemoError) {
         let end = ContinuousClock.now + plan.pause
         _ = try await wait(for: "", within: nil) { _ in ContinuousClock.now >= end ? true : nil }
     }
 
-    /// Runs `authctl` and tells what it said.
+    /// Runs `authctl` and shows its output.
     ///
     /// - Parameters:
-    ///   - expected: the exit status that the step counts on.
-    ///   - isSecret: its answer is told only as "a token".
-    ///   - isQuiet: its answer is not told.
+    ///   - expected: the exit status that the step expects.
+    ///   - isSecret: whether its output is shown only as "a token".
+    ///   - isQuiet: whether its output is not shown.
     /// - Throws: `commandFailed` for any other exit status.
     @discardableResult
     mutating func authctl(

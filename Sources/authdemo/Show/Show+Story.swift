@@ -2,11 +2,11 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import Foundation
 
-/// What happens, in order.
+/// The story.
 extension Show {
     private static let silentRefreshes = 3
 
-    /// The whole story; attended, it goes on with refreshes until a signal ends it.
+    /// Plays the whole story. With a viewer, refreshes then continue until a signal ends the show.
     mutating func play() async throws(DemoError) {
         let server = try await open()
         let grant = try await issueGrant()
@@ -85,7 +85,7 @@ extension Show {
             throw .wrongReason(oauthError: status.failure?.oauthError, hint: status.hint)
         }
         scene.chapter = "Only now is a person needed; the account says why, and which command helps."
-        // The picture of the interactive show has it already.
+        // An interactive show already has this in its picture.
         try await authctl(["status", Self.account], expecting: 3, isQuiet: !plan.isUnattended)
         tell(Report(.proof, "authctl status \(Self.account) ends with status 3, for scripts"))
         try await pause()
@@ -106,7 +106,7 @@ extension Show {
         try await awaitRefresh("a silent refresh after the new sign-in")
     }
 
-    /// The server's own count of what it was asked.
+    /// Checks the server's own counts of requests.
     private mutating func checkPromises() async throws(DemoError) {
         let counters = await issuer.counters
         guard counters.overlaps == 0, counters.spentTokenUses == 0 else {
@@ -124,7 +124,7 @@ extension Show {
         do throws(DemoError) {
             try await wait(for: "", within: nil) { _ in Void?.none }
         } catch .interrupted {
-            // This is how it is meant to end; the promises must have held to the last.
+            // This is the intended end. The promises must hold until the last moment.
         }
         try await checkPromises()
     }

@@ -4,13 +4,14 @@ internal import Dispatch
 internal import Glibc
 internal import Terminal
 
-/// One show: an authorization server, the real daemon and the real `authctl`, and what happens between them.
+/// A show with an authorization server, the real daemon and the real `authctl`.
 struct Show {
-    /// How often countdowns are drawn and limits are looked at. A person sees no smaller step of a clock of seconds.
+    /// How often countdowns are drawn and time limits are checked. Clocks show seconds, and people notice no finer
+    /// steps.
     private static let tickInterval = DispatchTimeInterval.milliseconds(250)
-    /// Lines of the daemon's log that a failure shows.
+    /// How many lines of the daemon's log are shown after a failure.
     private static let logTailLines = 20
-    /// How long after its connections a process may take to be gone itself.
+    /// How much later than its connections a process may end.
     private static let endDelay = Duration.seconds(2)
     static let account = "demo"
     static let clientID = "authdemo"
@@ -19,7 +20,7 @@ struct Show {
     let programs: Programs
     let stage: Stage
     let issuer: DemoIssuer
-    /// Puts an occurrence on the stream.
+    /// Adds an event to the stream.
     let announce: @Sendable (Occurrence) -> Void
     private var occurrences: AsyncStream<Occurrence>.Iterator
     var scene = Scene()
@@ -27,12 +28,12 @@ struct Show {
     private var daemon: DaemonProcess?
     private var daemonEnd: ProcessEnd?
     private var feedEnd: (end: FeedEnd, deadline: ContinuousClock.Instant)?
-    /// The daemon has been told to stop: its end is expected, and a second Ctrl-C does not hurry it.
+    /// Whether the daemon was asked to stop. Its end is then expected, and a second Ctrl-C changes nothing.
     private var isClosing = false
 
-    /// Plays a show from its first to its last step, and cleans up after it.
+    /// Plays a show and cleans up after it.
     ///
-    /// - Returns: the exit status; what failed has been reported.
+    /// - Returns: the exit status; failures have been reported.
     static func play(_ plan: ShowPlan) async -> Int32 {
         do throws(DemoError) {
             let programs = try Programs(folder: plan.programFolder)
@@ -61,7 +62,7 @@ struct Show {
     }
 
     private mutating func run() async -> Int32 {
-        // A daemon that goes away must be a failed step, not our own silent death.
+        // If the daemon goes away, that is a failed step, and must not silently end this process.
         _ = signal(SIGPIPE, SIG_IGN)
         let ticker = startTicker()
         let signals = SignalWatch([SIGINT, SIGTERM, SIGHUP, SIGWINCH])
@@ -116,9 +117,10 @@ struct Show {
         )
     }
 
-    /// Waits for an occurrence that `found` makes something of; meanwhile the screen follows, and a failure ends the wait.
+    /// Waits for an event for which `found` returns a value. Meanwhile the screen is updated, and a failure ends the
+    /// wait.
     ///
-    /// - Parameter limit: nil waits for ever.
+    /// - Parameter limit: nil waits forever.
     /// - Throws: `tookTooLong`, `daemonEnded`, `subscriptionEnded`, `interrupted`, `cannotWriteOutput`.
     mutating func wait<Value>(
         for step: String,
@@ -149,7 +151,8 @@ struct Show {
             daemonEnd = end
             if !isClosing { throw .daemonEnded(end) }
         case .feedEnded(let end):
-            // The daemon's end breaks the subscription, too, and says more: it is given time to be heard of.
+            // The daemon's end also breaks the subscription, and is the better explanation. It gets some time to be
+            // reported.
             feedEnd = (end, ContinuousClock.now + Self.endDelay)
         case .commandEnded, .resourceAnswered: break
         }
@@ -162,7 +165,7 @@ struct Show {
         screen.show(report, in: scene)
     }
 
-    /// Ends what was started, in the opposite order.
+    /// Ends everything that was started, in reverse order.
     private mutating func close() async throws(DemoError) {
         isClosing = true
         screen.close()
@@ -174,7 +177,7 @@ struct Show {
             } catch {
                 failure = .daemonDidNotStop(limit: plan.stopLimit)
                 daemon.kill()
-                // SIGKILL cannot be refused; the limit is for a kernel that is stuck.
+                // SIGKILL cannot be ignored. The limit is for a kernel that hangs.
                 _ = try? await wait(for: "", within: plan.stopLimit) { $0.daemonEnd }
             }
         }

@@ -5,7 +5,7 @@ import Yams
 
 @testable import OAuthMessages
 
-/// What a provider documents that it answers, and what our client has to make of it: a file of `Fixtures/costumes`.
+/// The documented answers of a provider, and what our client must make of them: a file in `Fixtures/costumes`.
 struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     /// One exchange at the token endpoint.
     struct Exchange: Decodable, Sendable {
@@ -20,9 +20,9 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
             let kept: [String: String]?
         }
 
-        /// Where it has to be sent; nil for anywhere.
+        /// The method and address that the request must have; nil for any.
         let line: String?
-        /// What the request must carry, and must not.
+        /// The fields that the request must have, and those that it must not have.
         let fields: [String: String]?
         let absent: [String]?
         let headers: [String: String]?
@@ -34,9 +34,9 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
         let expect: Expectation
     }
 
-    /// An answer that is no success.
+    /// An answer with an error.
     struct Refusal: Decodable, Sendable {
-        /// `code`; nil for a refresh.
+        /// The request that is answered so: `code`; nil for a refresh.
         let to: String?
         let status: Int
         let type: String?
@@ -55,34 +55,34 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     }
 
     let source: String
-    /// Of accounts, where the profile names none.
+    /// The issuer of accounts, if the profile names none.
     let issuer: String?
-    /// What the account says for the profile's variables.
+    /// The account's values for the profile's variables.
     let variables: [String: String]?
-    /// The document that the provider publishes; nil where the profile stands for it.
+    /// The document that the provider publishes; nil if the profile replaces it.
     let metadata: JSONValue?
-    /// Claims of its id_tokens beyond the usual.
+    /// Claims of its id_tokens in addition to the usual ones.
     let claims: [String: JSONValue]?
     /// Whether the client has a secret; nil means yes.
     let secret: Bool?
     let scopes: [String]?
     let scopeParameter: String?
     let scope: String?
-    /// What the authorization URL must carry, and must not.
+    /// The parameters that the authorization URL must have, and those that it must not have.
     let authorize: [String: String]?
     let absent: [String]?
     /// Fields of the redirect that are kept.
     let callback: [String]?
     let code: Exchange
-    /// What follows a code at once; nil where nothing does.
+    /// The exchange right after the code; nil if there is none.
     let exchange: Exchange?
     let refresh: Exchange?
     let refusals: [Refusal]
     let device: Device?
-    /// What the introspection endpoint says of the access token.
+    /// The answer of the introspection endpoint about the access token.
     let introspection: JSONValue?
 
-    /// The profile's name; set by whoever reads the file.
+    /// The profile's name. The code that reads the file sets it.
     private(set) var name = ""
 
     private enum CodingKeys: CodingKey {
@@ -108,7 +108,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
             }
     }
 
-    /// The shipped profile, with `origin` in place of the provider's hosts.
+    /// The shipped profile, with `origin` instead of the provider's hosts.
     func profile(at origin: String) throws -> ProviderProfile {
         let file = ProviderProfileTests.folder.appendingPathComponent(name + ".yaml")
         let lines = try String(contentsOf: file, encoding: .utf8).split(
@@ -131,7 +131,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
         return try Issuer(url: origin + path)
     }
 
-    /// The exchange that begins with a request of this `grant_type`; nil if there is none.
+    /// The exchange that begins with a request with this `grant_type`; nil if there is none.
     func exchange(for grant: String) -> Exchange? {
         if grant == "authorization_code" { return code }
         return grant == exchange?.fields?["grant_type"] ? exchange : refresh
@@ -146,11 +146,11 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The provider, as the costume describes it.
+/// A server that answers as the costume says.
 struct CostumedProvider: Sendable {
     let costume: Costume
     let signer = TestSigner()
-    /// Answers codes or refreshes in place of the costume's usual answer.
+    /// The answer to codes or refreshes, instead of the costume's usual answer.
     var refusal: Costume.Refusal?
 
     var script: LoopbackServer.Script {
@@ -207,10 +207,10 @@ struct CostumedProvider: Sendable {
 }
 
 extension LoopbackServer.Request {
-    /// Whether it asks for tokens, and brings no code for them.
+    /// Whether the request asks for tokens without a code.
     var isRefresh: Bool { tokenFields["grant_type"].map { $0 != "authorization_code" } ?? false }
 
-    /// The fields of a token request, in whichever format it came.
+    /// The fields of a token request in either format.
     var tokenFields: [String: String] {
         if header("content-type") == "application/json" {
             return (JSONValue.object(in: Array(body.utf8)) ?? [:]).compactMapValues(\.text)

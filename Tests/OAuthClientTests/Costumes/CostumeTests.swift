@@ -6,9 +6,9 @@ import TextEncodings
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Every shipped profile signs in and refreshes at its provider, or at a server in that provider's costume.
+/// Each shipped profile signs in and refreshes at a server that answers as its provider does.
 ///
-/// One after the other: a hundred servers at once would only measure the machine.
+/// The tests run one after the other, because a hundred servers at once would only measure the machine.
 @Suite(.serialized) struct CostumeTests {
     private func wear<Value: Sendable>(
         _ costume: Costume,
@@ -53,7 +53,7 @@ import TextEncodings
     }
 
     @Test(arguments: try Costume.all())
-    func `a code brings what the provider's answer holds`(_ costume: Costume) async throws {
+    func `a code is exchanged for the tokens in the provider's answer`(_ costume: Costume) async throws {
         try await wear(costume) { client, profile, issuer, server in
             let exchange = try codeExchange(at: issuer.url, registration: costume.registration, profile: profile)
             let outcome = await client.codes.exchange(exchange)
@@ -69,7 +69,7 @@ import TextEncodings
     }
 
     @Test(arguments: try Costume.all())
-    func `a refresh brings what the provider's answer holds`(_ costume: Costume) async throws {
+    func `a refresh returns the tokens in the provider's answer`(_ costume: Costume) async throws {
         guard let refresh = costume.refresh else { return }
         try await wear(costume) { client, profile, issuer, server in
             let outcome = await client.refresh(request(costume, profile, issuer, workedBefore: false))
@@ -136,7 +136,7 @@ import TextEncodings
     private func expect(_ tokens: TokenResponse, _ expected: Costume.Exchange.Expectation) {
         let seconds = { (count: Int?) in count.map { Duration.seconds($0) } }
         if let lifetime = expected.lifetime {
-            // The instant of Strava's answer is turned into a span a moment later.
+            // Strava's answer has a point in time, which is converted to a duration a moment later.
             let found = tokens.issuance.lifetime ?? .zero
             #expect(found <= .seconds(lifetime) && found >= .seconds(lifetime - 10), "\(found)")
         }
@@ -148,7 +148,7 @@ import TextEncodings
     }
 
     private func expect(_ request: LoopbackServer.Request, _ exchange: Costume.Exchange, _ costume: Costume) {
-        // The fields of a GET are compared as such.
+        // The fields of a GET are compared separately.
         let place = request.line.hasPrefix("GET") ? String(request.line.prefix { $0 != "?" }) : request.line
         if let line = exchange.line { #expect(place == line) }
         for (name, value) in exchange.fields ?? [:] { #expect(request.tokenFields[name] == value, "\(name)") }

@@ -78,7 +78,7 @@ struct ClientGrantTests {
         }
     }
 
-    @Test func `a service account asks as it is set up, and keeps no refresh token`() async throws {
+    @Test func `a service account sends what its settings say, and keeps no refresh token`() async throws {
         let answer = LoopbackServer.json(
             200,
             """
@@ -99,7 +99,7 @@ struct ClientGrantTests {
         )
     }
 
-    @Test func `a token target of a service account takes the place of what it usually asks for`() async throws {
+    @Test func `a service account's token target replaces its usual scopes and audience`() async throws {
         let target = try TokenTarget(scopes: ["three"], audience: "other")
         let (_, sent) = try await serviceToken(Self.issued, for: target)
         let fields = try #require(sent.first?.fields)
@@ -107,13 +107,13 @@ struct ClientGrantTests {
         #expect(fields["resource"] == ["https://api.example"])
     }
 
-    @Test func `a parameter that the request itself uses is not sent`() async throws {
+    @Test func `an extra parameter with a name that the request itself uses is not sent`() async throws {
         let (outcome, sent) = try await serviceToken(Self.issued) { $0.refreshParameters = ["grant_type": "password"] }
         let failure = try #require(outcome.failure)
         #expect(failure.failureClass == .misconfigured && sent.isEmpty)
     }
 
-    /// Makes `registration` one whose key signs for it, and which proves nothing beside.
+    /// Changes `registration` to a client whose key signs the assertion, and which does not authenticate in addition.
     private static func signing(_ registration: inout ClientRegistration) {
         registration.authentication = nil
         registration.clientSecret = nil
@@ -133,7 +133,7 @@ struct ClientGrantTests {
         return (parts[0], parts[1])
     }
 
-    @Test func `an assertion says whom the token is for, and names the client alone`() async throws {
+    @Test func `an assertion names the subject of the token, and no other field names the client`() async throws {
         let terms = AssertionTerms(subject: "ann@example.org", audience: "https://aud.example", lifetime: .seconds(600))
         let (outcome, sent) = try await serviceToken(Self.issued, by: .jwtBearer(terms), Self.signing)
         #expect(try outcome.result.get().accessToken.secret == Secret("a1"))
@@ -143,11 +143,11 @@ struct ClientGrantTests {
         #expect(body["aud"] as? String == "https://aud.example" && body["scope"] as? String == "one two")
         let (start, end) = (try #require(body["iat"] as? Int), try #require(body["exp"] as? Int))
         #expect(end - start == 600)
-        // RFC 7521 §4.1: the client that proves nothing is not named beside it.
+        // RFC 7521 §4.1: a client that does not authenticate need not be named in addition.
         #expect(Set(sent.first?.fields.keys ?? [:].keys) == ["grant_type", "assertion", "scope"])
     }
 
-    @Test func `an assertion without terms is the client's own, for the token endpoint, and new each time`()
+    @Test func `an assertion without settings names the client and the token endpoint, and is new each time`()
         async throws
     {
         let grant = ServiceGrant.jwtBearer(AssertionTerms())
@@ -159,7 +159,7 @@ struct ClientGrantTests {
         #expect(try body["jti"] as? String != Self.claims(in: second).body["jti"] as? String)
     }
 
-    @Test func `a client with a secret shows it beside its assertion`() async throws {
+    @Test func `a client with a secret sends it in addition to its assertion`() async throws {
         let (_, sent) = try await serviceToken(Self.issued, by: .jwtBearer(AssertionTerms())) {
             Self.signing(&$0)
             $0.clientSecret = Secret("client-secret")
@@ -168,7 +168,7 @@ struct ClientGrantTests {
         #expect(sent.first?.fields["client_secret"] == ["client-secret"])
     }
 
-    @Test func `a refused assertion is a matter of settings and clocks, and nothing of it is shown`() async throws {
+    @Test func `a refused assertion counts as misconfiguration, and nothing of it is shown`() async throws {
         let refusal = LoopbackServer.json(400, #"{"error":"invalid_grant","error_description":"Invalid JWT"}"#)
         let (outcome, _) = try await serviceToken(refusal, by: .jwtBearer(AssertionTerms()), Self.signing)
         let failure = try #require(outcome.failure)
@@ -177,14 +177,14 @@ struct ClientGrantTests {
     }
 
     @Test(arguments: ["invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope"])
-    func `what a server refuses a service account is a matter of its settings`(code: String) async throws {
+    func `a server's refusal of a service account counts as misconfiguration`(code: String) async throws {
         let (outcome, _) = try await serviceToken(LoopbackServer.json(400, #"{"error":"\#(code)"}"#))
         let failure = try #require(outcome.failure)
         #expect(failure.failureClass == .misconfigured)
         #expect(failure.detail.oauthError == code)
     }
 
-    @Test func `an assertion is exchanged, and is not shown when the server says it back`() async throws {
+    @Test func `an assertion is exchanged, and is not shown when the server repeats it`() async throws {
         let (outcome, sent) = try await obtain(
             .jwtBearer(assertion: Secret("assertion-1")),
             LoopbackServer.json(400, #"{"error":"invalid_grant","error_description":"assertion-1 is no good"}"#)
@@ -195,7 +195,7 @@ struct ClientGrantTests {
         #expect(outcome.failure?.detail.oauthErrorDescription == "<redacted> is no good")
     }
 
-    @Test func `a token is exchanged as in RFC 8693, and the answer's kind is told`() async throws {
+    @Test func `a token is exchanged as in RFC 8693, and the type of the issued token is kept`() async throws {
         var exchange = TokenExchange(subjectToken: Secret("subject-1"))
         exchange.actorToken = Secret("actor-1")
         exchange.actorTokenType = .jwt
@@ -230,7 +230,8 @@ struct ClientGrantTests {
         ("invalid_target", FailureClass.misconfigured), ("unauthorized_client", .misconfigured),
         ("invalid_scope", .misconfigured), ("temporarily_unavailable", .unavailable),
     ])
-    func `a refusal is classed as one of a refresh is`(_ error: String, _ failureClass: FailureClass) async throws {
+    func `a refusal has the same class as that of a refresh`(_ error: String, _ failureClass: FailureClass) async throws
+    {
         let (outcome, _) = try await obtain(.clientCredentials, LoopbackServer.json(400, #"{"error":"\#(error)"}"#))
         #expect(outcome.failure?.failureClass == failureClass)
     }

@@ -5,13 +5,14 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// RFC 7592 §2.1 and §2.2: secrets that end.
+/// Renewing secrets that expire (RFC 7592 §2.1 and §2.2).
 struct RegistrationRenewalTests {
     private static let end = 2_000_000_000
 
-    /// What the server answers to reading and to updating, and what came of it.
+    /// Renews at a server that gives these answers to reading and updating. Returns the result, or nil if `keep`
+    /// stopped the renewal.
     ///
-    /// - Parameter keep: told what reading brought, and whether the errand goes on.
+    /// - Parameter keep: gets the registration that was read. Returns whether to continue.
     private func attempt(
         reading: String,
         updating: String,
@@ -37,7 +38,7 @@ struct RegistrationRenewalTests {
         }
     }
 
-    /// The same, of an errand that nothing ends early.
+    /// Renews as above, without a `keep` that stops.
     private func renew(
         reading: String,
         updating: String,
@@ -47,7 +48,8 @@ struct RegistrationRenewalTests {
         return (try #require(renewal), sent)
     }
 
-    @Test func `what reading brought is kept before it is used, and nothing more is sent if it cannot be`() async throws
+    @Test func `a registration that was read is stored before it is used, and nothing more is sent if that fails`()
+        async throws
     {
         let reading = #"{"client_id":"c1","registration_access_token":"rat-2"}"#
         let (renewal, sent) = try await attempt(reading: reading, updating: "{}") { read in
@@ -65,7 +67,8 @@ struct RegistrationRenewalTests {
         "token_endpoint_auth_method":"client_secret_basic","x_own":{"y":[1]}}
         """
 
-    @Test func `what the server knows is sent back without what is its own, and the new secret is taken`() async throws
+    @Test func `the registration is sent back without the server's own fields, and the new secret is accepted`()
+        async throws
     {
         let (renewal, sent) = try await renew(
             reading: Self.known.replacing("\"registration_client_uri\":\"http://127.0.0.1:1/x\",", with: ""),
@@ -88,7 +91,7 @@ struct RegistrationRenewalTests {
         )
     }
 
-    @Test func `a secret that reading renews is not asked for again`() async throws {
+    @Test func `if reading renews the secret, no update is sent`() async throws {
         let (renewal, sent) = try await renew(
             reading: #"{"client_id":"c1","client_secret":"s2","client_secret_expires_at":0}"#,
             updating: "{}"
@@ -115,7 +118,7 @@ struct RegistrationRenewalTests {
         (200, #"{"client_id":"other","client_secret":"s2","client_secret_expires_at":0}"#),
         (403, #"{"error":"access_denied"}"#), (503, ""),
     ])
-    func `what is refused leaves the secret, and keeps the new token of the registration`(
+    func `a refused update keeps the secret, and the registration's new token`(
         status: Int,
         body: String
     ) async throws {

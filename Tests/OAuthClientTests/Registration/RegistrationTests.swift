@@ -5,7 +5,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// RFC 7591 and RFC 7592.
+/// Registering clients (RFC 7591, RFC 7592).
 struct RegistrationTests {
     private static func server(
         _ answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Step
@@ -46,7 +46,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a client is registered with what it says about itself`() async throws {
+    @Test func `a client is registered with its own metadata`() async throws {
         let (result, sent) = try await register(
             201,
             {
@@ -99,7 +99,7 @@ struct RegistrationTests {
         (#","id_token_signed_response_alg":"ES256""#, "ES256"), (#","id_token_signed_response_alg":"none""#, "RS256"),
         (#","id_token_signed_response_alg":"HS256""#, "RS256"), ("", "RS256"),
     ])
-    func `what ID tokens are signed by is what the server has registered, or else what was asked for`(
+    func `the ID token algorithm is the registered one, or else the requested one`(
         said: String,
         algorithm: String
     ) async throws {
@@ -112,7 +112,7 @@ struct RegistrationTests {
         #expect(try #require(sent.first).body.contains(#""id_token_signed_response_alg":"RS256""#))
     }
 
-    @Test func `a bare answer is a public client that is managed elsewhere`() async throws {
+    @Test func `an answer with a client id only means a public client that cannot be managed`() async throws {
         let (result, _) = try await register(200, { _ in #"{"client_id":"c1","client_secret_expires_at":0}"# })
         let client = try result.get()
         #expect(client.registration.clientSecret == nil)
@@ -124,7 +124,7 @@ struct RegistrationTests {
         (400, #"{"error":"invalid_redirect_uri"}"#), (401, ""), (201, "{}"), (201, #"{"client_id":""}"#),
         (403, #"{"error":"access_denied","error_description":"initial is wrong"}"#),
     ])
-    func `a refusal is told, without the token`(_ status: Int, _ body: String) async throws {
+    func `a refusal is reported without the token`(_ status: Int, _ body: String) async throws {
         let (result, sent) = try await register(status, { _ in body }, { $0.initialAccessToken = Secret("initial") })
         let failure = #expect(throws: RefreshFailure.self) { try result.get() }
         #expect(!String(describing: failure).contains("initial is"))
@@ -151,7 +151,7 @@ struct RegistrationTests {
     }
 
     @Test(arguments: [LoopbackServer.answer(204), LoopbackServer.answer(401), LoopbackServer.answer(404)])
-    func `a registration is deleted, or was gone`(_ answer: LoopbackServer.Step) async throws {
+    func `a registration is deleted, or did not exist any more`(_ answer: LoopbackServer.Step) async throws {
         await #expect(throws: Never.self) { try await self.delete(answer).get() }
     }
 
@@ -159,11 +159,11 @@ struct RegistrationTests {
         LoopbackServer.answer(503), LoopbackServer.answer(200, [:], "<html>portal</html>"),
         LoopbackServer.json(405, #"{"error":"unsupported"}"#), .close,
     ])
-    func `any other answer leaves it registered`(_ answer: LoopbackServer.Step) async throws {
+    func `after any other answer the client stays registered`(_ answer: LoopbackServer.Step) async throws {
         await #expect(throws: RefreshFailure.self) { try await self.delete(answer).get() }
     }
 
-    @Test func `the end of the session has a place with all that spares the person a question`() async throws {
+    @Test func `the end-session address has everything that spares the person a question`() async throws {
         try await withServer(Self.server { _ in LoopbackServer.answer(404) }) { server in
             try await withClient { client in
                 let request = EndSessionRequest(
@@ -184,7 +184,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a provider with a name of its own for the way back is shown no id_token`() async throws {
+    @Test func `a provider with a redirect parameter of its own gets no id_token`() async throws {
         try await withClient { client in
             var profile = signInProfile(at: "https://as.example")
             profile.endpoints.endSession = Endpoint("https://as.example/logout")
@@ -199,7 +199,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `a server without such a place has none`() async throws {
+    @Test func `a server without an end-session endpoint gives no address`() async throws {
         try await withClient { client in
             let profile = signInProfile(at: "https://as.example")
             let request = EndSessionRequest(

@@ -25,7 +25,7 @@ struct AuthorizationRequestTests {
     }
 
     @Test(arguments: [(nil, false), (.optional, false), (.required, true)] as [(CallbackIssuer?, Bool)])
-    func `a profile that stands for the server's metadata says whether answers name their issuer`(
+    func `a profile that replaces the metadata says whether answers name their issuer`(
         demand: CallbackIssuer?,
         isRequired: Bool
     ) async throws {
@@ -33,7 +33,7 @@ struct AuthorizationRequestTests {
         #expect(url.requiresIssuer == isRequired)
     }
 
-    @Test func `the URL holds what RFC 6749, 7636 and OpenID Connect want, once each`() async throws {
+    @Test func `the URL has each parameter of RFC 6749, 7636 and OpenID Connect once`() async throws {
         let url = try await url(request: {
             $0.nonce = Secret("nonce-1")
             $0.prompt = "login"
@@ -59,7 +59,7 @@ struct AuthorizationRequestTests {
         #expect(!url.url.contains(exampleVerifier))
     }
 
-    @Test func `what is not asked for is not sent`() async throws {
+    @Test func `parameters without a value are not sent`() async throws {
         let url = try await url(registration: ClientRegistration(clientID: "client"))
         #expect(
             url.parameters.keys.sorted() == [
@@ -81,7 +81,7 @@ struct AuthorizationRequestTests {
         #expect(url.parameters["authorization_details"] == [#"[{"type":"mail"}]"#])
     }
 
-    @Test func `an authorization parameter goes before the account's resource`() async throws {
+    @Test func `an authorization parameter is preferred to the account's resource`() async throws {
         var registration = ClientRegistration(clientID: "client")
         registration.refreshParameters = ["resource": "https://api.example/"]
         registration.authorizationParameters = ["resource": "https://other.example/"]
@@ -95,7 +95,7 @@ struct AuthorizationRequestTests {
             (#","prompt_values_supported":["login","none"]"#, nil, nil), (#""#, "login", ["login"]),
         ] as [(String, String?, [String]?)]
     )
-    func `a person is asked who signs in unless the server cannot ask that`(
+    func `the person is asked who signs in unless the server cannot ask`(
         more: String,
         prompt: String?,
         sent: [String]?
@@ -115,13 +115,13 @@ struct AuthorizationRequestTests {
         }
     }
 
-    @Test func `only a profile or metadata that names S256 says that the server checks the challenge`() async throws {
+    @Test func `only a profile or metadata with S256 means that the server checks the challenge`() async throws {
         #expect(try await !url().checksCodeChallenge)
         #expect(try await url(profile: { $0.signIn.pkce = .s256 }).checksCodeChallenge)
         #expect(try await !url(profile: { $0.signIn.pkce = .unsupported }).checksCodeChallenge)
     }
 
-    @Test func `the request's own values go before the account's, these before the profile's`() async throws {
+    @Test func `the request's values are preferred to the account's, and those to the profile's`() async throws {
         var registration = ClientRegistration(clientID: "client")
         registration.authorizationParameters = ["access_type": "online", "audience": "account"]
         let url = try await url(
@@ -153,7 +153,7 @@ struct AuthorizationRequestTests {
         #expect(asked.parameters["scope"] == nil)
     }
 
-    @Test func `the profile rules over challenge and response mode`() async throws {
+    @Test func `the profile decides about code challenge and response mode`() async throws {
         let url = try await url(profile: {
             $0.signIn.pkce = .unsupported
             $0.signIn.responseMode = .formPost
@@ -168,7 +168,7 @@ struct AuthorizationRequestTests {
         ("https://as.example/a?", "https://as.example/a?response_type=code"),
         ("https://as.example/a?x=1&", "https://as.example/a?x=1&response_type=code"),
     ])
-    func `the endpoint's own query stays`(_ endpoint: String, _ start: String) async throws {
+    func `the endpoint's own query is kept`(_ endpoint: String, _ start: String) async throws {
         let url = try await url(profile: { $0.endpoints.authorization = Endpoint(endpoint) })
         #expect(url.url.hasPrefix(start))
     }
@@ -182,7 +182,7 @@ struct AuthorizationRequestTests {
         #expect(failure?.detail.oauthErrorDescription == name)
     }
 
-    @Test func `a server without an authorization endpoint is said to have none`() async throws {
+    @Test func `a server without an authorization endpoint is reported as such`() async throws {
         let failure = await #expect(throws: RefreshFailure.self) {
             try await url(profile: { $0.endpoints.authorization = nil })
         }
@@ -190,7 +190,7 @@ struct AuthorizationRequestTests {
         #expect(failure?.detail.correlationID == "correlation-1")
     }
 
-    @Test func `nothing secret but the state is in what describes the request`() async throws {
+    @Test func `the description of a request has no secret but the state`() async throws {
         let request = try authorizationRequest(at: Self.origin, profile: nil) { $0.nonce = Secret("nonce-1") }
         let text = String(describing: request) + String(reflecting: request)
         #expect(!text.contains("state-1") && !text.contains("nonce-1") && !text.contains(exampleVerifier))

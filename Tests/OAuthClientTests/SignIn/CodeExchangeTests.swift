@@ -13,7 +13,7 @@ struct CodeExchangeTests {
 
     private typealias Seen = (outcome: GrantOutcome, requests: [LoopbackServer.Request])
 
-    /// What comes of an exchange at a server that answers `/token` so.
+    /// The result of an exchange at a server that answers `/token` in this way.
     private func exchange(
         registration: ClientRegistration = ClientRegistration(clientID: "client", scopes: ["openid"]),
         profile: ProviderProfile? = nil,
@@ -39,7 +39,9 @@ struct CodeExchangeTests {
 
     private func lines(_ seen: Seen) -> [String] { seen.requests.map(\.line) }
 
-    @Test func `a code brings tokens and the subject, and is sent once with all it is bound to`() async throws {
+    @Test func `a code is exchanged for tokens and subject, and is sent once with the values it is bound to`()
+        async throws
+    {
         let seen = try await exchange { request, signer in
             request.line == "POST /token" ? try Self.grant(request.origin, signer) : nil
         }
@@ -57,7 +59,7 @@ struct CodeExchangeTests {
                 "redirect_uri": ["http://127.0.0.1:1234/"], "code_verifier": [exampleVerifier],
             ]
         )
-        // The keys were there before the code was spent.
+        // The keys were fetched before the code was spent.
         #expect(lines(seen).firstIndex(of: "GET /keys") ?? 9 < lines(seen).firstIndex(of: "POST /token") ?? 0)
     }
 
@@ -73,7 +75,7 @@ struct CodeExchangeTests {
     }
 
     @Test(arguments: [("HS256", true), (nil, false), ("RS256", false)] as [(String?, Bool)])
-    func `a token that the client secret signs is believed by a client that is registered so, and needs no keys`(
+    func `a token signed with the client secret is accepted if the client is registered so, without fetching keys`(
         registered: String?,
         isBelieved: Bool
     ) async throws {
@@ -94,7 +96,7 @@ struct CodeExchangeTests {
             return LoopbackServer.json(200, Self.tokens + #","id_token":"\#(token)"}"#)
         }
         #expect((seen.outcome.grant?.subject == "alice") == isBelieved)
-        // Nobody leaves a grant behind that nobody will use, and nobody revokes one that is good.
+        // A grant that nobody will use is revoked, and a good one is not.
         #expect(lines(seen).contains("POST /revoke") == !isBelieved)
         #expect(lines(seen).contains("GET /keys") == !isBelieved)
     }
@@ -115,7 +117,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `a server that refuses the code has told its clock all the same`() async throws {
+    @Test func `the clock of a server that refuses the code is remembered`() async throws {
         let date = ["date": "Sat, 21 Nov 2026 10:00:00 GMT"]
         let seen = try await exchange { request, _ in
             guard request.line == "POST /token" else { return nil }
@@ -125,7 +127,7 @@ struct CodeExchangeTests {
         #expect(seen.outcome.serverDate == Timestamp(microseconds: 1_795_255_200_000_000))
     }
 
-    @Test func `what the tokens of a second exchange do not replace goes on`() async throws {
+    @Test func `values that the second exchange does not replace are kept`() async throws {
         let seen = try await exchange(change: { request in
             var profile = ProviderProfile(name: "p")
             profile.exchangeEndpoint = Endpoint(request.client.issuer.url + "/lasting")
@@ -148,7 +150,7 @@ struct CodeExchangeTests {
         let raw = "Basic " + Base64.encode("client:s%cret")
         let seen = try await exchange(registration: registration) { request, signer in
             guard request.line == "POST /token" else { return nil }
-            // A server that spends the code before it looks at the client, as glewlwyd does with refresh tokens.
+            // A server that spends the code before it authenticates the client, as glewlwyd does with refresh tokens.
             guard request.header("authorization") == raw else {
                 return LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
             }
@@ -162,13 +164,13 @@ struct CodeExchangeTests {
         #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
     }
 
-    @Test func `whom an assertion has to name is found out with a made-up code, too`() async throws {
+    @Test func `the audience of assertions is found out with a made-up code, too`() async throws {
         let key = Secret(P256.Signing.PrivateKey().pemRepresentation)
         let registration = ClientRegistration(clientID: "client", clientKey: key, scopes: ["openid"])
         let seen = try await exchange(registration: registration) { request, signer in
             guard request.line == "POST /token" else { return nil }
             let assertion = try CompactJWS(Secret(request.fields["client_assertion"]?.first ?? ""))
-            // As glewlwyd answers: with no body.
+            // glewlwyd answers without a body.
             guard assertion.payload.text("aud") == request.origin + "/token" else { return LoopbackServer.answer(403) }
             guard request.fields["code"] == ["code-1"] else {
                 return LoopbackServer.json(403, #"{"error":"invalid_code"}"#)
@@ -179,7 +181,7 @@ struct CodeExchangeTests {
         #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
     }
 
-    @Test func `nothing is rehearsed where the method is known and the forms agree`() async throws {
+    @Test func `no made-up code is sent if the method is known and both forms are the same`() async throws {
         let registration = ClientRegistration(
             clientID: "client",
             authentication: .clientSecretBasic,
@@ -211,7 +213,7 @@ struct CodeExchangeTests {
         Forgery(what: "another access token", claims: ["at_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
         Forgery(what: "another code", claims: ["c_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
     ])
-    func `an id_token that cannot be believed refuses the sign-in, and the grant is revoked`(
+    func `an invalid id_token makes the sign-in fail, and the grant is revoked`(
         _ forgery: Forgery
     ) async throws {
         let seen = try await exchange { request, signer in
@@ -228,17 +230,17 @@ struct CodeExchangeTests {
         #expect(revoked == [["r1"], ["a1"]])
     }
 
-    @Test func `a token signed with another key is refused after the keys were looked up once more`() async throws {
+    @Test func `a token signed with another key is refused after the keys were fetched again`() async throws {
         let forger = TestSigner(keyID: "key-1")
         let seen = try await exchange { request, _ in
             request.line == "POST /token" ? try Self.grant(request.origin, forger) : nil
         }
         #expect(seen.outcome.failure?.detail.summary.hasSuffix("its signature is wrong") == true)
-        // The keys that were fetched a moment ago are young enough: a forger cannot make us fetch.
+        // The keys that were just fetched are young enough. An attacker cannot make us fetch them again.
         #expect(lines(seen).filter { $0 == "GET /keys" }.count == 1)
     }
 
-    @Test func `keys that were rotated meanwhile are fetched again`() async throws {
+    @Test func `rotated keys are fetched again`() async throws {
         let old = TestSigner(keyID: "old")
         let new = TestSigner(keyID: "new")
         let instants = SteppedClock()
@@ -260,7 +262,7 @@ struct CodeExchangeTests {
         }
     }
 
-    @Test func `keys that cannot be had fail the sign-in before the code is spent`() async throws {
+    @Test func `if keys cannot be fetched, the sign-in fails before the code is spent`() async throws {
         let seen = try await exchange { request, _ in
             request.line == "GET /keys" ? LoopbackServer.answer(503, ["retry-after": "7"]) : nil
         }
@@ -270,7 +272,7 @@ struct CodeExchangeTests {
     }
 
     @Test(arguments: [("junk", 0), (#"{"keys":5}"#, 0), (#"{"keys":[]}"#, 300_000)])
-    func `keys that cannot be read, or are too long, are none`(_ keys: String, _ padding: Int) async throws {
+    func `unreadable or too long key sets count as missing`(_ keys: String, _ padding: Int) async throws {
         let body = keys + String(repeating: " ", count: padding)
         let seen = try await exchange { request, _ in
             request.line == "GET /keys" ? LoopbackServer.json(200, body) : nil
@@ -279,7 +281,8 @@ struct CodeExchangeTests {
         #expect(!lines(seen).contains("POST /token"))
     }
 
-    @Test func `a server that grants openid and gives no id_token is refused, one that does not grant it is not`()
+    @Test
+    func `a server that grants openid without an id_token is refused; one that does not grant openid is accepted`()
         async throws
     {
         let without = try await exchange { request, _ in
@@ -293,7 +296,7 @@ struct CodeExchangeTests {
         #expect(narrowed.outcome.grant?.subject == nil)
     }
 
-    @Test func `where the profile ignores id_tokens, none is kept or checked`() async throws {
+    @Test func `if the profile ignores id_tokens, none is kept or checked`() async throws {
         var profile = ProviderProfile(name: "test")
         profile.signIn.idToken = .ignored
         let seen = try await exchange(profile: profile) { request, _ in
@@ -310,7 +313,7 @@ struct CodeExchangeTests {
         (400, #"{"error":"redirect_uri_mismatch"}"#, .misconfigured),
         (200, "<html>portal</html>", .unavailable),
     ])
-    func `errors with 200 and in providers' words are errors, and secrets in them are not shown`(
+    func `errors with status 200 or with providers' own names are recognized, and secrets in them are not shown`(
         _ status: Int,
         _ body: String,
         _ failureClass: FailureClass
@@ -335,7 +338,7 @@ struct CodeExchangeTests {
         #expect(seen.failure?.failureClass == .unanswered)
     }
 
-    @Test func `the profile's fields of the answer are kept, others are not`() async throws {
+    @Test func `the fields that the profile names are kept, others are not`() async throws {
         var profile = ProviderProfile(name: "test")
         profile.tokenFields = ["instance_url", "team.id", "missing", "big", "number"]
         let big = String(repeating: "x", count: KeptFields.valueLimit + 1)
@@ -353,16 +356,17 @@ struct CodeExchangeTests {
     }
 }
 
-/// ID tokens that come by way of the browser (OpenID Connect Core §3.2.2.11, §3.3.2.10).
+/// ID tokens that come through the browser (OpenID Connect Core §3.2.2.11, §3.3.2.10).
 struct FrontChannelTests {
     private static let code = "code-1"
 
-    /// Half of the code's hash, as `c_hash` has it.
+    /// The first half of the code's hash, for `c_hash`.
     private static var codeHash: JSONValue {
         .string(Base64URL.encode(SHA256.hash(data: Data(code.utf8)).prefix(16)))
     }
 
-    /// What comes of an exchange whose code came with an ID token of these claims, at a server that answers with `later` ones.
+    /// The result of an exchange whose code came with an ID token of these claims, at a server that answers with an ID
+    /// token of `later`.
     private func exchange(
         _ claims: [String: JSONValue],
         later: [String: JSONValue] = [:]
@@ -385,7 +389,7 @@ struct FrontChannelTests {
         }
     }
 
-    @Test func `a code is exchanged whose ID token has its hash`() async throws {
+    @Test func `a code is exchanged if its ID token has its hash`() async throws {
         let seen = try await exchange(["c_hash": Self.codeHash])
         #expect(try seen.outcome.result.get().subject == "alice")
     }
@@ -396,7 +400,7 @@ struct FrontChannelTests {
             ["c_hash": codeHash, "aud": .string("another")], ["c_hash": codeHash, "exp": .number(1)],
         ] as [[String: JSONValue]]
     )
-    func `a code is not sent if the ID token that came with it cannot be believed`(claims: [String: JSONValue])
+    func `a code is not sent if the ID token that came with it is invalid`(claims: [String: JSONValue])
         async throws
     {
         let seen = try await exchange(claims)
@@ -404,7 +408,7 @@ struct FrontChannelTests {
         #expect(!seen.lines.contains("POST /token"))
     }
 
-    @Test func `a grant is revoked whose two ID tokens name two people`() async throws {
+    @Test func `a grant is revoked if its two ID tokens name different people`() async throws {
         let seen = try await exchange(["c_hash": Self.codeHash, "sub": .string("mallory")])
         #expect(seen.outcome.failure?.detail.summary.contains("names another person") == true)
         #expect(seen.lines.last == "POST /revoke")

@@ -4,7 +4,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// RFC 8628.
+/// Device codes (RFC 8628).
 struct DeviceFlowTests {
     private func request(_ origin: String, profile: ProviderProfile? = nil) throws -> DeviceAuthorizationRequest {
         DeviceAuthorizationRequest(
@@ -35,7 +35,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test func `codes and where to type them are read`() async throws {
+    @Test func `the code and its address are read`() async throws {
         let (result, sent) = try await authorize(
             200,
             """
@@ -53,13 +53,13 @@ struct DeviceFlowTests {
         #expect(sent?.fields == ["client_id": ["client"], "scope": ["openid mail"]])
     }
 
-    @Test func `what is asked for in detail is asked for here as well`() throws {
+    @Test func `authorization details are sent with the device request, too`() throws {
         var request = try request("https://as.example")
         request.client.registration.authorizationDetails = #"[{"type":"accounts"}]"#
         #expect(request.fields.contains { $0 == ("authorization_details", #"[{"type":"accounts"}]"#) })
     }
 
-    @Test func `Google's names, absent numbers and absurd ones are understood`() async throws {
+    @Test func `Google's names, absent numbers and absurd numbers are handled`() async throws {
         let (google, _) = try await authorize(
             200,
             #"{"device_code":"d","user_code":"U","verification_url":"https://g.example/device"}"#
@@ -87,7 +87,7 @@ struct DeviceFlowTests {
         #expect(throws: RefreshFailure.self) { try result.get() }
     }
 
-    @Test func `a complete address that is no page is left out`() async throws {
+    @Test func `a complete address that is not a web page is left out`() async throws {
         let (result, _) = try await authorize(
             200,
             """
@@ -98,7 +98,7 @@ struct DeviceFlowTests {
         #expect(try result.get().verificationURIComplete == nil)
     }
 
-    @Test func `of the profile's parameters only those without a browser are sent`() async throws {
+    @Test func `only parameters that are useful without a browser are sent`() async throws {
         var profile = ProviderProfile(name: "test")
         profile.signIn.authorizationParameters = ["audience": "api", "prompt": "consent", "access_type": "offline"]
         let (_, sent) = try await authorize(400, "{}", profile: profile)
@@ -143,7 +143,7 @@ struct DeviceFlowTests {
         }
     }
 
-    @Test func `tokens come with the subject`() async throws {
+    @Test func `a confirmed code gives tokens and the subject`() async throws {
         guard case .obtained(let outcome) = try await poll(nil) else {
             Issue.record("no tokens")
             return
@@ -152,7 +152,7 @@ struct DeviceFlowTests {
         #expect(outcome.grant?.tokens.refreshToken?.secret == Secret("r1"))
     }
 
-    @Test func `a device is owed no id_token`() async throws {
+    @Test func `no id_token is required for a device code`() async throws {
         let tokens = LoopbackServer.json(200, #"{"access_token":"a1","refresh_token":"r1","scope":"openid"}"#)
         guard case .obtained(let outcome) = try await poll(tokens) else {
             Issue.record("no tokens")
@@ -162,7 +162,7 @@ struct DeviceFlowTests {
         #expect(outcome.grant?.subject == nil)
     }
 
-    @Test func `an id_token for another client refuses the grant here, too`() async throws {
+    @Test func `an id_token for another client makes the grant fail here, too`() async throws {
         guard case .obtained(let outcome) = try await poll(nil, claims: ["aud": .string("other")]) else {
             Issue.record("not answered")
             return
@@ -177,7 +177,7 @@ struct DeviceFlowTests {
         (400, "code_expired", "expired"), (400, "invalid_grant", "failed"), (401, "invalid_client", "failed"),
         (503, "", "failed"),
     ])
-    func `each answer is taken for what it means`(_ status: Int, _ error: String, _ expected: String) async throws {
+    func `each answer is recognized`(_ status: Int, _ error: String, _ expected: String) async throws {
         let outcome = try await poll(LoopbackServer.json(status, #"{"error":"\#(error)"}"#))
         let name =
             switch outcome {
@@ -192,7 +192,7 @@ struct DeviceFlowTests {
         if case .denied(let failure) = outcome { #expect(failure.detail.oauthError == error) }
     }
 
-    @Test func `a lost answer is told, so that the next question can wait longer`() async throws {
+    @Test func `a lost answer is reported, so that the next poll can wait longer`() async throws {
         guard case .failed(let failure) = try await poll(.close) else {
             Issue.record("not failed")
             return
@@ -200,7 +200,7 @@ struct DeviceFlowTests {
         #expect(failure.failureClass == .unanswered)
     }
 
-    @Test func `a server out there cannot have a page of this machine opened`() throws {
+    @Test func `a remote server cannot make the browser open a page of this machine`() throws {
         let body = AnswerBody(
             Answer(
                 status: 200,

@@ -8,14 +8,15 @@ import TextEncodings
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// ID tokens of somebody who has not the server's key, at the end of a whole code exchange. `JOSETests` has more of them, RSA included.
+/// ID tokens of attackers without the server's key, at the end of a complete code exchange. `JOSETests` has more of
+/// them, including RSA.
 struct ForgedIDTokenTests {
-    /// How a forger signs, and what the header says about it.
+    /// How an attacker signs, and what the header says about it.
     struct Forgery: Sendable, CustomTestStringConvertible {
         let what: String
-        /// Of the server's own key, which everybody can know.
+        /// The header, from the server's own key, whose public half everybody can know.
         let header: @Sendable (TestSigner) -> [String: JSONValue]
-        /// By the server's own key's public half, and the text that is signed.
+        /// The signature, from the public half of the server's own key and the text to sign.
         let signature: @Sendable (TestSigner, Data) throws -> Data
         var testDescription: String { what }
 
@@ -58,7 +59,7 @@ struct ForgedIDTokenTests {
             Forgery("alg '\(name)'", header(name)) { _, _ in Data() }
         } + [
             Forgery("no alg", { _ in [:] }, { _, _ in Data() }),
-            // Key confusion: what everybody can know, taken for what only two know.
+            // Key confusion: a public key, which everybody can know, used as a shared secret.
             Forgery("HS256 by the public key as PEM", header("HS256")) { signer, text in
                 mac(Data(signer.key.publicKey.pemRepresentation.utf8))(signer, text)
             },
@@ -86,7 +87,8 @@ struct ForgedIDTokenTests {
             Forgery("the key name '\(name)'", header("ES256", ["kid": .string(name)]), byForger)
         }
 
-    /// What comes of a code whose id_token has this header and signature; the answers' server publishes `signer`'s key.
+    /// The result of a code exchange whose id_token has this header and signature. The server publishes the key of
+    /// `signer`.
     private func exchange(
         _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
         _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data
@@ -116,18 +118,19 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: forgeries)
-    func `a forged id_token refuses the sign-in, and what came with it is revoked`(_ forgery: Forgery) async throws {
+    func `a forged id_token makes the sign-in fail, and the tokens with it are revoked`(_ forgery: Forgery) async throws
+    {
         let (outcome, requests) = try await exchange(forgery.header, forgery.signature)
         #expect(outcome.grant == nil)
         let summary = try #require(outcome.failure).detail.summary
         #expect(summary.hasPrefix("the server's id_token cannot be believed: "), "\(summary)")
         #expect(requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] } == [["r1"], ["a1"]])
-        // The keys were young: no forger makes us ask for them again and again.
+        // The keys were just fetched. An attacker cannot make us fetch them again and again.
         #expect(requests.filter { $0.line == "GET /keys" }.count == 1)
     }
 
     @Test(arguments: ["jku", "x5u"])
-    func `nothing is fetched from where an id_token says that its key is`(_ name: String) async throws {
+    func `nothing is fetched from a key address in an id_token`(_ name: String) async throws {
         let point = Self.ownKey
         try await withServer({ _, _ in [LoopbackServer.json(200, #"{"keys":[\#(point)]}"#)] }) { thief in
             let address = JSONValue.string(thief.origin + "/keys")
@@ -138,7 +141,7 @@ struct ForgedIDTokenTests {
         }
     }
 
-    /// What is made of an id_token that comes by way of the browser, without a code.
+    /// The result of checking an id_token that comes through the browser, without a code.
     private func identify(
         _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
         _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data,
@@ -162,7 +165,7 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: forgeries)
-    func `a forged id_token that comes by the browser alone names nobody`(_ forgery: Forgery) async throws {
+    func `a forged id_token that comes through the browser alone is refused`(_ forgery: Forgery) async throws {
         let result = try await identify(forgery.header, forgery.signature)
         #expect(throws: RefreshFailure.self) { try result.get() }
     }
@@ -174,7 +177,7 @@ struct ForgedIDTokenTests {
             ["iss": .string("https://evil.example")],
         ] as [[String: JSONValue]]
     )
-    func `an id_token of another sign-in, client or server names nobody`(claims: [String: JSONValue]) async throws {
+    func `an id_token of another sign-in, client or server is refused`(claims: [String: JSONValue]) async throws {
         let sign = { @Sendable (signer: TestSigner, text: Data) in
             try signer.key.signature(for: text).rawRepresentation
         }
@@ -183,7 +186,7 @@ struct ForgedIDTokenTests {
         #expect(throws: RefreshFailure.self) { try result.get() }
     }
 
-    @Test func `the same exchange with the server's own signature brings the grant`() async throws {
+    @Test func `the same exchange with the server's signature succeeds`() async throws {
         let own = try await exchange(Self.header("ES256")) { signer, text in
             try signer.key.signature(for: text).rawRepresentation
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// RFC 9126.
+/// Pushed authorization requests (RFC 9126).
 struct PushedRequestTests {
     private static let secretClient = ClientRegistration(
         clientID: "client",
@@ -52,12 +52,12 @@ struct PushedRequestTests {
 
     private static let accepted = LoopbackServer.json(201, #"{"request_uri":"urn:example:1","expires_in":60}"#)
 
-    /// Some servers want to see `response_type` in the address as well.
+    /// Some servers require `response_type` in the address as well.
     private static let reference = [
         "response_type": ["code"], "client_id": ["client"], "request_uri": ["urn:example:1"],
     ]
 
-    @Test func `what is asked for in detail is pushed with the rest, and stands in no URL`() async throws {
+    @Test func `authorization details are pushed with the rest, and are not in the URL`() async throws {
         var registration = Self.secretClient
         registration.authorizationDetails = #"[{"type":"accounts"}]"#
         let (result, pushed) = try await push(Self.accepted, by: registration)
@@ -66,7 +66,7 @@ struct PushedRequestTests {
         #expect(fields["authorization_details"] == [#"[{"type":"accounts"}]"#])
     }
 
-    @Test func `a client that proves itself pushes, and only the reference is in the URL`() async throws {
+    @Test func `a client that authenticates pushes the request, and only the reference is in the URL`() async throws {
         let (result, pushed) = try await push(Self.accepted)
         let url = try result.get()
         #expect(url.parameters == Self.reference)
@@ -80,7 +80,7 @@ struct PushedRequestTests {
         #expect(fields["redirect_uri"] == ["http://127.0.0.1:1234/"])
     }
 
-    @Test func `a public client pushes only where the server requires it`() async throws {
+    @Test func `a public client pushes only if the server requires it`() async throws {
         let client = ClientRegistration(clientID: "client")
         let (free, unused) = try await push(Self.accepted, by: client)
         #expect(try free.get().parameters["state"] == ["state-1"])
@@ -90,7 +90,7 @@ struct PushedRequestTests {
         #expect(formFields(try #require(pushed.first).body)["client_id"] == ["client"])
     }
 
-    @Test func `a server that keeps the endpoint for others gets the request in the query`() async throws {
+    @Test func `if the server refuses the push for this client, the request goes into the query`() async throws {
         let (result, pushed) = try await push(LoopbackServer.json(403, #"{"error":"unauthorized_client"}"#))
         #expect(try result.get().parameters["state"] == ["state-1"])
         #expect(pushed.count == 1)
@@ -100,7 +100,7 @@ struct PushedRequestTests {
         (401, #"{"error":"invalid_client"}"#, FailureClass.misconfigured), (503, "", .unanswered),
         (201, #"{"request_uri":""}"#, .unanswered), (201, #"{"request_uri":"a b","expires_in":9}"#, .unanswered),
     ])
-    func `a push that fails for another reason fails the sign-in`(
+    func `a push that fails for another reason makes the sign-in fail`(
         _ status: Int,
         _ body: String,
         _ failureClass: FailureClass
@@ -110,14 +110,14 @@ struct PushedRequestTests {
         #expect(failure?.failureClass == failureClass)
     }
 
-    @Test func `where pushing is required, a refusal is final`() async throws {
+    @Test func `if pushing is required, a refusal is final`() async throws {
         let (result, _) = try await push(
             LoopbackServer.json(400, #"{"error":"invalid_request","error_description":"state-1 is bad"}"#),
             publishing: Self.requirement
         )
         let failure = #expect(throws: RefreshFailure.self) { try result.get() }
         #expect(failure?.detail.oauthError == "invalid_request")
-        // What the server says back of our secrets is not shown.
+        // Our secrets in the server's text are not shown.
         #expect(failure?.detail.oauthErrorDescription == "<redacted> is bad")
     }
 
@@ -127,7 +127,7 @@ struct PushedRequestTests {
         #expect(pushed.count == 1)
     }
 
-    @Test func `the issuer has to be in the answer where the server says so`() async throws {
+    @Test func `the answer must have the issuer if the server says so`() async throws {
         let (result, _) = try await push(
             Self.accepted,
             publishing: { _ in #","authorization_response_iss_parameter_supported":true"# }
@@ -135,13 +135,13 @@ struct PushedRequestTests {
         #expect(try result.get().requiresIssuer)
     }
 
-    @Test func `a server that wants signed request objects is not asked without`() async throws {
+    @Test func `a server that requires signed request objects gets no unsigned request`() async throws {
         let (result, _) = try await push(Self.accepted, publishing: { _ in #","require_signed_request_object":true"# })
         let failure = #expect(throws: RefreshFailure.self) { try result.get() }
         #expect(failure?.failureClass == .misconfigured)
     }
 
-    @Test func `metadata of another issuer opens no browser`() async throws {
+    @Test func `with metadata of another issuer no browser is opened`() async throws {
         try await withServer({ _, _ in [Self.metadata("https://as.example", "")] }) { server in
             try await withClient { client in
                 let request = try authorizationRequest(at: server.origin, profile: nil)
@@ -153,7 +153,7 @@ struct PushedRequestTests {
         }
     }
 
-    @Test func `a profile can have nothing pushed`() async throws {
+    @Test func `a profile can turn pushing off`() async throws {
         var profile = ProviderProfile(name: "test")
         profile.signIn.pushedRequests = .never
         let (result, pushed) = try await push(Self.accepted, profile: profile)
@@ -161,7 +161,7 @@ struct PushedRequestTests {
         #expect(pushed.isEmpty)
     }
 
-    @Test func `a profile can have everything pushed, where the server insists for this client alone`() async throws {
+    @Test func `a profile can turn pushing on, for a server that requires it of this client only`() async throws {
         let client = ClientRegistration(clientID: "client")
         #expect(try await push(Self.accepted, by: client).pushed.isEmpty)
         var profile = ProviderProfile(name: "test")
@@ -173,7 +173,7 @@ struct PushedRequestTests {
         #expect(throws: RefreshFailure.self) { try refused.get() }
     }
 
-    @Test func `an account that names no scopes asks for what the server offers of the usual ones`() async throws {
+    @Test func `an account without scopes asks for the usual ones that the server offers`() async throws {
         let offer: @Sendable (String) -> String = { _ in #","scopes_supported":["mail","openid","offline_access"]"# }
         let bare = ClientRegistration(clientID: "client")
         let url = try await push(Self.accepted, by: bare, publishing: offer).result.get()

@@ -6,7 +6,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// RFC 9101, at servers that take signed requests only.
+/// Request objects (RFC 9101), at servers that accept only signed requests.
 struct RequestObjectTests {
     private static let key = P256.Signing.PrivateKey()
 
@@ -18,7 +18,7 @@ struct RequestObjectTests {
         return registration
     }
 
-    /// What a server that publishes `extra` is sent.
+    /// The requests that a server that publishes `extra` receives.
     private func request(
         key: Secret? = Secret(key.pemRepresentation),
         publishing extra: @escaping @Sendable (String) -> String = { _ in "" }
@@ -66,7 +66,7 @@ struct RequestObjectTests {
         }
     }
 
-    @Test func `the request is signed, and nothing that matters stands beside it`() async throws {
+    @Test func `the request is signed, and nothing important is outside the signature`() async throws {
         let url = try await request().result.get()
         #expect(Set(url.parameters.keys) == ["client_id", "request", "response_type", "scope"])
         let claims = try claims(url.parameters["request"]?.first)
@@ -75,23 +75,23 @@ struct RequestObjectTests {
         #expect(claims["state"] == "state-1")
         #expect(claims["code_challenge"] == exampleChallenge)
         #expect(claims["scope"] == "openid mail")
-        // RFC 9396 §3: JSON, and no text of it.
+        // RFC 9396 §3: a JSON value, not a string.
         #expect(claims["authorization_details"] == #"[{"actions":["read"],"type":"accounts"}]"#)
     }
 
-    @Test func `it is pushed where the server wants that, too`() async throws {
+    @Test func `a signed request is pushed if the server wants that, too`() async throws {
         let (result, pushed) = try await request {
             #","pushed_authorization_request_endpoint":"\#($0)/par","require_pushed_authorization_requests":true"#
         }
         #expect(try Set(result.get().parameters.keys) == ["response_type", "scope", "client_id", "request_uri"])
         let form = formFields(try #require(pushed).body)
-        // It proves itself beside it, as always.
+        // The client authenticates in addition, as always.
         #expect(Set(form.keys) == ["client_id", "request", "client_assertion", "client_assertion_type"])
         #expect(try claims(form["request"]?.first)["state"] == "state-1")
     }
 
     @Test(arguments: [nil, "no key"])
-    func `without a key that can sign it, nothing is sent`(key: String?) async throws {
+    func `without a key that can sign the request nothing is sent`(key: String?) async throws {
         guard case .failure(let failure) = try await request(key: key.map { Secret($0) }).result else {
             Issue.record("it was sent")
             return

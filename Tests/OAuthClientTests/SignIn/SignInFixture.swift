@@ -4,11 +4,11 @@ import Testing
 
 @testable import OAuthMessages
 
-/// RFC 7636 appendix B.
+/// The code verifier from RFC 7636 appendix B.
 let exampleVerifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 let exampleChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
-/// A profile whose endpoints are all `server`'s, without discovery.
+/// A profile with all endpoints at `server`, without discovery.
 func signInProfile(at origin: String, _ change: (inout ProviderProfile) -> Void = { _ in }) -> ProviderProfile {
     var profile = ProviderProfile(name: "test", tokenEndpoint: Endpoint(origin + "/token"))
     profile.endpoints.authorization = Endpoint(origin + "/authorize")

@@ -5,11 +5,11 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Whose grant a sign-in brought: by the ID token, the UserInfo endpoint or introspection.
+/// Who gave the grant of a sign-in, according to the ID token, the UserInfo endpoint or introspection.
 struct SignedInPersonTests {
     private static let tokens = #"{"access_token":"a1","token_type":"Bearer","expires_in":3600,"refresh_token":"r1""#
 
-    /// What comes of a code whose answer has these claims in its ID token; nil: no ID token.
+    /// The result of a code exchange whose ID token has these claims; nil for an answer without an ID token.
     private func person(
         claims: [String: JSONValue]? = nil,
         userInfo: LoopbackServer.Step? = nil,
@@ -43,7 +43,7 @@ struct SignedInPersonTests {
         }
     }
 
-    @Test func `the UserInfo endpoint says who signed in where no ID token does`() async throws {
+    @Test func `the UserInfo endpoint says who signed in if there is no ID token`() async throws {
         let answer =
             #"{"sub":"248289761001","preferred_username":"j.doe","email":"jane@example.org","name":"Jane Doe"}"#
         let (person, requests) = try await person(userInfo: LoopbackServer.json(200, answer))
@@ -68,7 +68,7 @@ struct SignedInPersonTests {
         #expect(person.names == PersonNames(username: "octocat"))
     }
 
-    @Test func `a UserInfo endpoint that wants its nonce in a proof gets it, and says who signed in`() async throws {
+    @Test func `a UserInfo endpoint that asks for its nonce gets it, and says who signed in`() async throws {
         let bound = ClientRegistration(clientID: "client", dpopKey: DPoPKey().secret)
         let script = signInServer(TestSigner()) { request, _ in
             switch request.line {
@@ -98,7 +98,7 @@ struct SignedInPersonTests {
         }
     }
 
-    @Test func `an ID token that has a name is not asked about`() async throws {
+    @Test func `if the ID token has a name, UserInfo is not asked`() async throws {
         let (person, requests) = try await person(
             claims: ["email": .string("jane@example.org"), "tid": .string("t-1"), "acr": .string("gold")]
         )
@@ -108,7 +108,7 @@ struct SignedInPersonTests {
         #expect(!requests.contains { $0.line == "GET /me" })
     }
 
-    @Test func `a name for an ID token without one is taken only if it is the same person's`() async throws {
+    @Test func `a name from UserInfo is used only if it belongs to the ID token's person`() async throws {
         let same = #"{"sub":"alice","email":"alice@example.org"}"#
         #expect(
             try await person(claims: [:], userInfo: LoopbackServer.json(200, same)).person.names?.email
@@ -124,19 +124,19 @@ struct SignedInPersonTests {
         LoopbackServer.answer(401), LoopbackServer.answer(403), LoopbackServer.json(200, "[]"),
         LoopbackServer.json(200, "{}"),
     ])
-    func `a server that tells this client nothing names nobody`(_ answer: LoopbackServer.Step) async throws {
+    func `if the server tells this client nothing, nobody is named`(_ answer: LoopbackServer.Step) async throws {
         let person = try await person(userInfo: answer).person
         #expect(person == SignedInPerson())
     }
 
     @Test(arguments: [LoopbackServer.answer(503), LoopbackServer.answer(429), LoopbackServer.Step.close])
-    func `a server that could not be asked is not one that names nobody`(_ answer: LoopbackServer.Step) async throws {
+    func `a server that could not be asked is reported as such`(_ answer: LoopbackServer.Step) async throws {
         let person = try await person(userInfo: answer).person
         #expect(person.subject == nil)
         #expect(person.unavailable?.failureClass == .unavailable)
     }
 
-    @Test func `introspection names a person where there is no UserInfo endpoint`() async throws {
+    @Test func `introspection names the person if there is no UserInfo endpoint`() async throws {
         let person = try await person(
             profile: { $0.introspectionEndpoint = Endpoint($1 + "/introspect") },
             introspection: LoopbackServer.json(200, #"{"active":true,"sub":"7","username":"jdoe"}"#)
@@ -145,7 +145,7 @@ struct SignedInPersonTests {
         #expect(person.names == PersonNames(username: "jdoe"))
     }
 
-    @Test func `a name that would steer a terminal is cleaned`() async throws {
+    @Test func `control characters are removed from names`() async throws {
         let answer = "{\"sub\":\"7\",\"name\":\"Jane\\u001b[31m\"}"
         let name = try await person(userInfo: LoopbackServer.json(200, answer)).person.names?.best
         #expect(name?.contains("\u{1b}") == false)

@@ -20,7 +20,7 @@ struct TestSigner: Sendable {
             """
     }
 
-    /// A signed token with `claims`, by this algorithm's name.
+    /// A signed token with `claims`, for the algorithm of this name.
     func token(_ claims: [String: JSONValue], algorithm: String = "ES256") throws -> String {
         let header = JSONValue.object(["alg": .string(algorithm), "kid": .string(keyID)])
         let input = Base64URL.encode(header.bytes) + "." + Base64URL.encode(JSONValue.object(claims).bytes)
@@ -29,7 +29,7 @@ struct TestSigner: Sendable {
         return input + "." + Base64URL.encode(signature.rawRepresentation)
     }
 
-    /// What a server at `origin` says about the user `alice` to the client `client`.
+    /// The claims of a server at `origin` about the user `alice` for the client `client`.
     static func claims(_ origin: String, _ change: [String: JSONValue] = [:]) -> [String: JSONValue] {
         let now = Double(Int64(Date.now.timeIntervalSince1970))
         let claims: [String: JSONValue] = [
@@ -41,14 +41,14 @@ struct TestSigner: Sendable {
 }
 
 extension LoopbackServer.Request {
-    /// Where this server is, as the client sees it.
+    /// The server's address, as the client sees it.
     var origin: String { "http://" + (header("host") ?? "") }
 
     /// The form of the body.
     var fields: [String: [String]] { formFields(body) }
 }
 
-/// A server with metadata and keys; `answers` are the steps for the other requests, by line.
+/// A server with metadata and keys. `answers` are the steps for the other requests, by line.
 func signInServer(
     _ signer: TestSigner,
     _ answers: @escaping @Sendable (LoopbackServer.Request, _ index: Int) throws -> LoopbackServer.Step?

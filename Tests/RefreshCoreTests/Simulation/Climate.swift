@@ -1,57 +1,58 @@
 import RefreshCore
 import TestSupport
 
-/// What kind of world a seed is: how the server is set up, and how often what goes wrong.
+/// The conditions in a world: how the server is configured, and how often which faults happen.
 struct Climate: Hashable {
     var rules = ModelServer.Rules()
     var policy = RefreshPolicy()
     /// How long the world lasts, in days of true time.
     var days = 365.0
-    /// Of all exchanges, how many go wrong in some way.
+    /// The share of exchanges that go wrong.
     var faultRate = 0.1
-    /// What an exchange may suffer.
+    /// The faults that an exchange may have.
     var faults: [Fault] = Fault.allCases
-    /// An exchange after one whose answer was lost goes well.
+    /// Whether the exchange after a lost answer always succeeds.
     var spareAfterLoss = false
-    /// How many days pass between two incidents of a kind; a kind that is absent does not happen.
+    /// The average days between two incidents of a kind. A kind that is missing does not happen.
     var daysBetween: [Incident: Double] = [:]
-    /// Of all effects, before or after how many the process dies.
+    /// The share of effects before or after which the process dies.
     var crashRate = 0.0
-    /// The longest time, in seconds, until a process that died is started again, or until an outage has ended.
+    /// The longest time, in seconds, until a dead process is restarted or an outage ends.
     var longestAbsence = 3600.0
-    /// The shell tells the end of a lease although the request is still out, as it may when both come at once.
+    /// Whether the shell may report the end of a lease while the request is still in flight, as can happen if both come
+    /// at once.
     var tellsLeaseEndEarly = false
 
-    /// All that the machine may promise, it promises again this long after the last trouble.
+    /// The time after the last trouble after which the machine must keep all its promises again.
     var recovery: Duration {
-        // The longest wait (an hour, and its jitter), and one more lease and request before it.
+        // The longest wait (an hour and its jitter), with one more lease and request before it.
         BackOffRule.longestRetryAfter.scaled(by: 1.1) + Lease.duration + .seconds(300 + 60)
     }
 }
 
-/// What can go wrong with one exchange.
+/// A fault of one exchange.
 enum Fault: Hashable, CaseIterable {
     case unreachable
     /// The connection breaks before the server has seen the request.
     case cutBefore
-    /// The server does its work, the answer is lost.
+    /// The server does its work, and its answer is lost.
     case answerLost
     case unavailable
     case tooManyRequests
     case junk
-    /// Up to the time for which an answer is waited for, which is far longer than callers wait.
+    /// The answer takes up to the time limit of requests, which is far longer than callers wait.
     case slow
-    /// The answer comes after that time.
+    /// The answer comes after the time limit.
     case late
-    /// A refusal without a code that is not meant, however often it is given.
+    /// A refusal without a code. It is not meant, however often it comes.
     case rejected
     case misconfigured
 
-    /// What a server does that is down.
+    /// The faults of a server that is down.
     static let outage: [Fault] = [.unreachable, .unavailable, .cutBefore, .tooManyRequests]
 }
 
-/// What may happen to the machine, the server and the user.
+/// An event that happens to the machine, the server or the user.
 enum Incident: Int, Hashable, CaseIterable {
     case callerComes, accessTokenRejected, personAsks
     case wallClockStepped, suspended, paused, rebooted, crashed
@@ -59,7 +60,7 @@ enum Incident: Int, Hashable, CaseIterable {
     case grantRevoked, userWanted, userSignsOut, userSignsIn, accountEdited
     case targetWanted, targetRejected
 
-    /// What ends it, for those that last.
+    /// The incident that ends this one; nil if it does not last.
     var end: Incident? {
         switch self {
         case .networkLost: .networkRestored
@@ -77,7 +78,7 @@ enum Incident: Int, Hashable, CaseIterable {
         self == .networkRestored || self == .outageEnds || self == .diskEmpties
     }
 
-    /// Whether the machine needs time to recover from it. A stepped clock alone is no excuse.
+    /// Whether the machine needs time to recover from the incident. A stepped clock alone is no excuse.
     var isTrouble: Bool {
         self != .callerComes && self != .personAsks && self != .accountEdited && self != .wallClockStepped
             && self != .userSignsIn && self != .targetWanted && self != .targetRejected
@@ -85,10 +86,11 @@ enum Incident: Int, Hashable, CaseIterable {
 }
 
 extension Climate {
-    /// A climate as different from the others as the seed can make it.
+    /// A random climate. Different seeds give climates as different as possible.
     static func drawn(from random: inout SplitMix64) -> Climate {
         var climate = Climate()
-        // Short-lived tokens for days, long-lived ones for decades: a world costs as much as it has refreshes.
+        // Short-lived tokens live in worlds of days, long-lived ones in worlds of decades, because the cost of a world
+        // is its number of refreshes.
         let lives: [(lifetime: Double, days: Double)] = [
             (20, 0.1), (300, 1), (3600, 20), (8 * 3600, 100), (86_400, 400), (14 * 86_400, 7_500),
             (60 * 86_400, 36_500),
@@ -99,7 +101,7 @@ extension Climate {
         climate.rules.isRotating = random.chance(0.7)
         climate.rules.detectsReuse = random.chance(0.7)
         climate.rules.grace = random.pick([.zero, .zero, .seconds(60), .seconds(7 * 86_400)])
-        // Without it a refresh follows every hour, too often for a world of decades.
+        // If the server did not tell the lifetime, there would be a refresh each hour, too many for a world of decades.
         climate.rules.tellsAccessLifetime = life.lifetime != 8 * 3600 || random.chance(0.5)
         climate.rules.givesRefreshToken = !climate.rules.tellsAccessLifetime || random.chance(0.85)
         climate.drawRefreshEnd(lifetime: life.lifetime, from: &random)
@@ -113,7 +115,7 @@ extension Climate {
         return climate
     }
 
-    /// What callers ask for beside the account's default token.
+    /// The token targets that callers ask for in addition to the account's default token.
     static let targets: [TokenTarget] = ["a", "b", "c", "d"].compactMap { try? TokenTarget(scopes: [$0]) }
 
     /// In half of the worlds every target is granted.
@@ -124,7 +126,7 @@ extension Climate {
         }
     }
 
-    /// A lead time that leaves room for one exchange.
+    /// A lead time that leaves enough time for one exchange.
     func leadTime(_ fraction: Double) -> Duration {
         .seconds(2) + rules.accessLifetime.scaled(by: fraction)
     }
@@ -139,7 +141,7 @@ extension Climate {
     }
 
     private mutating func drawIncidentRates(from random: inout SplitMix64) {
-        // As often per refresh in every world, whatever a refresh's distance.
+        // Incidents are as frequent for each refresh in every world, whatever the time between refreshes.
         let unit = days / 400
         for incident in Incident.allCases where random.chance(0.7) {
             daysBetween[incident] = unit * random.pick([1, 5, 20])
@@ -147,14 +149,14 @@ extension Climate {
         for incident in Incident.allCases {
             if let end = incident.end { daysBetween[end] = daysBetween[incident] }
         }
-        // The user comes back some time; a world without would end with the first lost grant.
+        // The user returns after some time. Otherwise the world would end with the first lost grant.
         daysBetween[.userSignsIn] = unit / 2
         crashRate = random.pick([0, 0.001, 0.01])
     }
 }
 
 extension Climate {
-    /// A server that forgives nothing, a line that fails often but loses no answer: the grant has to last for ever.
+    /// A server without grace, and a network that fails often but loses no answer: the grant must last forever.
     static let honest: Climate = {
         var climate = Climate(days: 150, faultRate: 0.3)
         climate.faults = [.unreachable, .unavailable, .tooManyRequests, .junk, .slow, .rejected, .misconfigured]
@@ -168,8 +170,8 @@ extension Climate {
         return climate
     }()
 
-    /// A server that is known to forgive a second use for a minute, a line that loses answers, and long outages before: the grant has to
-    /// last.
+    /// A server that is known to accept a second use within a minute, a network that loses answers, and long outages:
+    /// the grant must last.
     static let forgetful: Climate = {
         var climate = Climate(
             days: 150,
@@ -183,7 +185,8 @@ extension Climate {
         return climate
     }()
 
-    /// The process dies before or after one effect in ten, and is back within a minute; the server forgives for a day.
+    /// The process dies before or after one effect in ten, and is restarted within a minute. The server accepts a
+    /// second use for a day.
     static let deadly: Climate = {
         var climate = Climate(days: 100, faultRate: 0.1, crashRate: 0.05, longestAbsence: 60)
         climate.rules.grace = .seconds(86_400)

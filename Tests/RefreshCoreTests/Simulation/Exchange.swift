@@ -1,37 +1,37 @@
 import RefreshCore
 
-/// How an exchange goes: what is wrong with it, if anything.
+/// The course of an exchange, with its fault, if any.
 enum Fate: Hashable {
     case well
     case wrong(Fault)
 }
 
-/// A request on its way to the server; it arrives even if the process that sent it has died.
+/// A request on its way to the server. It arrives even if the process that sent it has died.
 struct Request: Hashable {
     var exchange: Int
     var token: ModelToken
     var target: TokenTarget?
-    /// True time at which the server does its work.
+    /// The true time at which the server does its work.
     var arrivesAt: Int64
 }
 
-/// One exchange as the shell sees it.
+/// One exchange, as the shell sees it.
 struct Exchange {
-    /// How long the answer of a server is waited for that is known not to rotate, and of any other; the time stands still while the
-    /// process does.
+    /// How long the shell waits for the answer of a server that is known not to rotate, and of any other. While the
+    /// process stands still, the time does too.
     static let (steadyLimit, limit): (Int64, Int64) = (30_000_000, 300_000_000)
 
     var number: Int
     var lease: Lease
-    /// What is asked for; nil for the account's default access token.
+    /// The requested token target; nil for the account's default access token.
     var target: TokenTarget?
-    /// Which grant it belongs to: raised by each sign-in and sign-out.
+    /// The number of the grant to which it belongs.
     var epoch: Int
     var fate: Fate
     let sentAt: Int64
-    /// True time at which its end comes to the shell.
+    /// The true time at which the shell learns of its end.
     var endsAt: Int64
-    /// What the server gave, once it did.
+    /// The server's answer, once there is one.
     var answer: ModelServer.Answer?
     var retryAfter: Duration?
 
@@ -44,7 +44,7 @@ struct Exchange {
     }
 }
 
-/// Tokens that came and could not be stored yet: in memory, tried again.
+/// Tokens that could not be stored yet. They are in memory, and storing them is tried again.
 struct UnsavedAnswer {
     var exchange: Exchange
     var tokens: ModelTokens

@@ -1,17 +1,17 @@
 import RefreshCore
 
-/// A refresh token as the model server numbers them.
+/// A refresh token, as the model server numbers them.
 struct ModelToken: Hashable {
-    /// One sign-in.
+    /// The number of the sign-in.
     var family: Int
-    /// Raised by each rotation.
+    /// The number within the sign-in. Each rotation increases it.
     var serial: Int
 }
 
-/// What the model server gives for a refresh token.
+/// The tokens that the model server gives for a refresh token.
 struct ModelTokens: Hashable {
     var refreshToken: ModelToken
-    /// True time at which the access token ends.
+    /// The true time at which the access token expires.
     var accessEndsAt: Int64
     var issuance: Issuance
 }
@@ -20,17 +20,18 @@ struct ModelTokens: Hashable {
 struct ModelServer {
     struct Rules: Hashable {
         var isRotating = true
-        /// A spent refresh token ends the whole grant (RFC 9700 §4.14.2).
+        /// Whether a spent refresh token ends the whole grant (RFC 9700 §4.14.2).
         var detectsReuse = true
-        /// How long a spent refresh token is still taken.
+        /// How long a spent refresh token is still accepted.
         var grace = Duration.zero
         var accessLifetime = Duration.seconds(3600)
         var refreshEnd = RefreshEnd.never
         var tellsAccessLifetime = true
         var tellsRefreshLifetime = false
-        /// Some give an access token only.
+        /// Whether the server gives refresh tokens. Some give only access tokens.
         var givesRefreshToken = true
-        /// Token targets that are refused, and how: the grant stands, and its refresh token is not spent.
+        /// The token targets that are refused, with the class of the refusal. The grant remains, and its refresh token
+        /// is not spent.
         var refusedTargets: [TokenTarget: FailureClass] = [:]
     }
 
@@ -52,7 +53,7 @@ struct ModelServer {
     }
 
     let rules: Rules
-    /// Why the present family has ended; nil while it is good.
+    /// Why the present family has ended; nil while it is valid.
     private(set) var end: End?
     private var family = 0
     private var current = 0
@@ -63,7 +64,7 @@ struct ModelServer {
         self.rules = rules
     }
 
-    /// A user signs in: the first refresh token of a new family, and its lifetime if the server tells.
+    /// A user signs in: returns the first refresh token of a new family, and its lifetime if the server tells it.
     mutating func signIn(at time: Int64) -> (token: ModelToken, lifetime: Duration?) {
         family += 1
         (current, spent, end) = (1, nil, nil)
@@ -74,7 +75,7 @@ struct ModelServer {
         return (ModelToken(family: family, serial: current), toldRefreshLifetime(at: time))
     }
 
-    /// A user signs in, and the server gives the tokens at once.
+    /// A user signs in, and the server returns the tokens at once.
     mutating func obtain(at time: Int64) -> ModelTokens {
         _ = signIn(at: time)
         return tokens(at: time)
@@ -84,7 +85,7 @@ struct ModelServer {
         end = end ?? reason
     }
 
-    /// Whether `token` has been spent and would look like a replay at `time`.
+    /// Whether `token` is spent, and its use at `time` would count as a replay.
     func isReplay(_ token: ModelToken, at time: Int64) -> Bool {
         token.family == family && token.serial != current && !isForgiven(token, at: time)
     }
@@ -100,7 +101,7 @@ struct ModelServer {
             return .refused(.grantEnded)
         }
         if let target, let refusal = rules.refusedTargets[target] { return .refused(refusal) }
-        // A second use within the grace is given the same token again, as django-oauth-toolkit does.
+        // A second use within the grace returns the same token again, as in django-oauth-toolkit.
         if rules.isRotating, token.serial == current {
             spent = (current, time)
             current += 1
@@ -126,7 +127,7 @@ struct ModelServer {
         )
     }
 
-    /// In whole seconds, as servers count.
+    /// The remaining lifetime in whole seconds, as servers count.
     private func toldRefreshLifetime(at time: Int64) -> Duration? {
         guard rules.tellsRefreshLifetime, refreshEndsAt < .max else { return nil }
         return .seconds(max((refreshEndsAt - time) / 1_000_000, 0))

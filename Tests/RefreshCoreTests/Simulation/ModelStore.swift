@@ -1,19 +1,19 @@
 import RefreshCore
 
-/// What the database keeps of one account: what is here survives a crash, all else does not.
+/// What the database keeps of one account. Only this survives a crash.
 struct ModelStore {
     private(set) var state = RefreshState()
     private(set) var policy = RefreshPolicy()
-    /// By generation, as the store keeps them.
+    /// The refresh tokens by generation, as in the store.
     private(set) var refreshTokens: [Generation: ModelToken] = [:]
-    /// True time at which the stored access token ends; nil if there is none.
+    /// The true time at which the stored access token expires; nil if there is none.
     private(set) var accessEndsAt: Int64?
-    /// What is held of token targets, and the true times at which their tokens end.
+    /// The stored token targets, and the true times at which their tokens expire.
     private(set) var targets: [TokenTarget: (times: AccessTokenTimes, endsAt: Int64?)] = [:]
-    /// The wall clock at the last commit: what a restarted shell knows of a clock that was set back meanwhile.
+    /// The wall clock at the last commit. A restarted shell recognizes by it that the clock was set back meanwhile.
     private(set) var lastSeen = Timestamp(microseconds: .min)
 
-    /// One transaction.
+    /// Commits one transaction.
     mutating func commit(
         _ newState: RefreshState,
         _ policy: RefreshPolicy,
@@ -54,7 +54,8 @@ struct ModelStore {
         refreshTokens = refreshTokens.filter { kept.contains($0.key) }
     }
 
-    /// What the shell does when the wall clock was set back: deadlines are instants of that clock.
+    /// Moves the deadline after the wall clock was set back, as the shell does, because deadlines are times of that
+    /// clock.
     mutating func shiftDeadline(by delta: Duration, at now: Moment) {
         state.deadline = state.deadline.map { $0 + delta }
         lastSeen = now.wall

@@ -1,31 +1,32 @@
 @testable import RefreshCore
 
-/// What the checks have to remember: the truth about the world that the machine cannot see.
+/// The facts that the checks need and the machine cannot see.
 struct Promises {
-    /// Which grant the account has: raised by each sign-in and sign-out.
+    /// The number of the account's grant. Each sign-in and sign-out increases it.
     private(set) var epoch = 0
-    /// An answer of the present grant was lost, or the process died over it: only then may a spent token be sent.
+    /// Whether an answer for the present grant was lost, or the process died before storing it. Only then may a spent
+    /// token be sent.
     var isAmbiguous = false
-    /// When the last trouble was over.
+    /// When the last trouble ended.
     private(set) var wellSince: Int64 = 0
-    /// When the wall clock was set while nobody could see it; the age of a token is a guess until the next success.
+    /// When the wall clock was set without anything noticing. Until the next success, the age of a token is uncertain.
     private(set) var doubtSince: Int64?
-    /// The boot-time clock has stood still since the last success.
+    /// Whether the boot-time clock was stopped since the last success.
     private(set) var wasPaused = false
-    /// The machine was rebooted since the last success.
+    /// Whether the machine was rebooted since the last success.
     private(set) var wasRebooted = false
-    /// The grant was lost by a request that reached the server when nobody waited for it any more.
+    /// Whether the grant was lost by a request that reached the server after everybody had stopped waiting for it.
     var isSpoilt = false
-    /// The end of the present refresh token was announced.
+    /// Whether the end of the present refresh token was announced.
     var isEndAnnounced = false
-    /// How often the grant was said to have ended since the last answer that was lost, or brought tokens.
+    /// How often the server said that the grant has ended, since the last answer that was lost or brought tokens.
     var refusals = 0
-    /// The user was called for the present grant.
+    /// Whether the user was called for the present grant.
     var isUserCalled = false
-    /// No request before this true time.
+    /// The true time before which no request may be sent; nil if there is none.
     private(set) var notBefore: Int64?
     private(set) var tokensExpected: ModelTokens?
-    /// Token targets whose tokens were issued since the last time that a clock told something else than true time.
+    /// Token targets whose tokens were issued after the last time that a clock differed from true time.
     private(set) var exactTargets: Set<TokenTarget> = []
     private var clockTroubleAt: Int64 = .min
 
@@ -57,19 +58,20 @@ struct Promises {
     mutating func succeed(offset: Int64) {
         (isAmbiguous, notBefore, refusals) = (false, nil, 0)
         (wasRebooted, isUserCalled) = (false, false)
-        // What happened while the request was out goes on to count.
+        // Events during the request still count.
         if let time = doubtSince, time < spentAt { doubtSince = nil }
         wasPaused = wasPaused && pausedAt >= spentAt
         (tokensExpected, offsetAtSuccess) = (nil, offset)
     }
 
-    /// The tokens of a sign-in are on disk.
+    /// The tokens of a sign-in were stored.
     mutating func obtain(at time: Int64, offset: Int64) {
         spentAt = time
         succeed(offset: offset)
     }
 
-    /// The tokens of a target came: they prove the grant, and tell nothing about the age of the account's own access token.
+    /// The tokens of a target came. They prove the grant, but say nothing about the age of the account's own access
+    /// token.
     mutating func succeed(_ target: TokenTarget) {
         (isAmbiguous, notBefore, refusals) = (false, nil, 0)
         (isUserCalled, tokensExpected) = (false, nil)
@@ -81,13 +83,13 @@ struct Promises {
         exactTargets = []
     }
 
-    /// A failure of the present grant's exchange has come.
+    /// A failure of an exchange of the present grant came.
     mutating func fail(_ failure: RefreshFailure, at time: Int64) {
         trouble(at: time)
         if failure.failureClass == .unanswered { (isAmbiguous, refusals) = (true, 0) }
     }
 
-    /// The server's wish is on disk.
+    /// The server's `Retry-After` was stored.
     mutating func wait(for retryAfter: Duration?, _ clock: VirtualClock) {
         guard let retryAfter else { return }
         notBefore = clock.trueTime + min(retryAfter, BackOffRule.longestRetryAfter).microseconds
@@ -96,12 +98,12 @@ struct Promises {
 
     mutating func step(isSeen: Bool, at time: Int64) {
         doubtTargets(at: time)
-        // A token of an earlier boot, or of before a pause, has only the wall clock to tell its age by.
+        // The age of a token from before a reboot or a pause is known only by the wall clock.
         if !isSeen || wasRebooted || wasPaused { doubtSince = time }
         if wasRebooted { notBefore = nil }
     }
 
-    /// Across a reboot only the wall clock counts: what it was before a step is forgotten.
+    /// Across a reboot only the wall clock counts. What it showed before a step is forgotten.
     mutating func reboot(offset: Int64, at time: Int64) {
         doubtTargets(at: time)
         wasRebooted = true

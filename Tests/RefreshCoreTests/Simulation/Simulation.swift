@@ -2,7 +2,7 @@
     import Glibc
 #endif
 
-/// Runs worlds and says what became of them.
+/// Runs worlds and reports their results.
 struct Simulation {
     /// The result of one world.
     struct Outcome: Hashable {
@@ -10,23 +10,23 @@ struct Simulation {
         var accountYears: Double
         var exchanges: Int
         var fingerprint: Int
-        /// What was broken, with the way to see it again; nil if all was kept.
+        /// The broken promise and how to reproduce it; nil if all were kept.
         var report: String?
     }
 
-    /// One seed to run instead of all, from `AUTHREFRESH_SEED`; nil if unset.
+    /// The one seed to run instead of all, from `AUTHREFRESH_SEED`; nil if unset.
     static var replayedSeed: UInt64? {
         guard let value = unsafe getenv("AUTHREFRESH_SEED") else { return nil }
         return unsafe UInt64(String(cString: value))
     }
 
-    /// The seeds of one part of the run: `parts` runs of `count` each, or the one that is asked for.
+    /// The seeds of one part of the run, `count` for each part; or the one seed from `AUTHREFRESH_SEED`.
     static func seeds(part: Int, count: Int) -> [UInt64] {
         if let replayedSeed { return part == 0 ? [replayedSeed] : [] }
         return (0..<count).map { UInt64(part * count + $0) }
     }
 
-    /// The world of `seed`, with its own climate unless one is given.
+    /// Runs the world of `seed`, in its own climate unless one is given.
     static func outcome(seed: UInt64, climate: Climate? = nil, test: String) -> Outcome {
         var world = World(seed: seed, climate: climate)
         var report: String?

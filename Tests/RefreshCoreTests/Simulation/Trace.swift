@@ -1,6 +1,6 @@
 import RefreshCore
 
-/// What happened in a world: the last entries to read, a fingerprint of all of them to compare.
+/// The events of a world: the last entries for reading, and a fingerprint of all of them for comparing.
 struct Trace {
     struct Entry: Hashable {
         var time: Int64
@@ -28,7 +28,7 @@ struct Trace {
         count += 1
     }
 
-    /// The last entries, one a line, with the day and the second of true time.
+    /// The last entries, one on each line, with the day and second of true time.
     var text: String {
         let oldest = entries.count < Trace.kept ? 0 : count % Trace.kept
         let ordered = entries[oldest...] + entries[..<oldest]
@@ -40,7 +40,7 @@ struct Trace {
 }
 
 extension Trace.Step {
-    /// On one line, without what all failures of the model have in common.
+    /// The entry on one line, without the text that all failures of the model have in common.
     fileprivate var text: String {
         switch self {
         case .event(.refreshFailed(let generation, let failure)):

@@ -1,10 +1,10 @@
 import RefreshCore
 
-/// The clocks of a machine in virtual time, and the true time that none of them shows.
+/// The clocks of a machine in virtual time, and the true time, which none of them shows.
 struct VirtualClock {
     /// True time in µs since the world began.
     private(set) var trueTime: Int64 = 0
-    /// What the wall clock shows, less the true time; starts in 2026.
+    /// The difference of the wall clock to true time. The wall clock starts in 2026.
     private(set) var wallOffset: Int64 = 1_770_000_000_000_000
     private var bootID: Int64 = 1
     /// The true time at which the boot-time clock would have shown zero.
@@ -17,12 +17,12 @@ struct VirtualClock {
         )
     }
 
-    /// The true time at which the wall clock will show `timestamp`, if it is not stepped before.
+    /// The true time at which the wall clock will show `timestamp`, unless it is stepped before.
     func trueTime(of timestamp: Timestamp) -> Int64 {
         timestamp.microseconds - wallOffset
     }
 
-    /// Runs to `time`; both clocks of the machine run on, as in a suspend.
+    /// Advances to `time`. Both clocks of the machine go on, as in a suspend.
     mutating func advance(to time: Int64) {
         trueTime = max(trueTime, time)
     }
@@ -31,7 +31,7 @@ struct VirtualClock {
         wallOffset += microseconds
     }
 
-    /// A paused virtual machine: its boot-time clock stands still, its wall clock is set right afterwards.
+    /// Pauses the virtual machine: its boot-time clock stops, and its wall clock is corrected afterwards.
     mutating func pause(for microseconds: Int64) {
         trueTime += microseconds
         bootOrigin += microseconds

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import RefreshCore
 
-/// The weather.
+/// The incidents.
 extension World {
     mutating func happen(at index: Int) throws(Violation) {
         let incident = nextIncidents[index].incident
@@ -34,12 +34,12 @@ extension World {
         if incident.isTrouble { promises.trouble(at: clock.trueTime) }
     }
 
-    /// Somebody wants something of the daemon.
+    /// A caller, a person or the network sends the daemon an event.
     private mutating func serve(_ incident: Incident) throws(Violation) {
         guard let machine else { return }
         switch incident {
         case .callerComes:
-            // The shell asks only if there is no token to give.
+            // The shell sends this event only if it has no token to return.
             if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.tokenNeeded) }
         case .accessTokenRejected:
             let named = random.chance(0.5) ? machine.state.accessToken?.issuedAt : nil
@@ -58,7 +58,7 @@ extension World {
         }
     }
 
-    /// The shell asks only if there is no token of the target to give, or the one that there is was refused.
+    /// The shell sends this event only if it has no token of the target to return, or the token was refused.
     private mutating func askForTarget(isRejected: Bool) throws(Violation) {
         let target = random.pick(Climate.targets)
         let isHeld = store.targets[target].map { $0.times.remaining(at: clock.now) > .zero } ?? false
@@ -81,12 +81,12 @@ extension World {
         guard !isDiskFull, !isWaited else { return }
         if !server.rules.givesRefreshToken || random.chance(0.5) { return try obtainGrant() }
         let grant = server.signIn(at: clock.trueTime)
-        // The sign-in may tell a lifetime even of a server that never does later.
+        // A sign-in may tell a lifetime even if the server never does so later.
         let told = grant.lifetime ?? (random.chance(0.7) ? endTold : nil)
         try replaceGrant(by: .grantImported(refreshTokenLifetime: told), Delivery(refreshToken: grant.token))
     }
 
-    /// The sign-in is the daemon's own, and brings an access token, too.
+    /// A sign-in through the daemon itself, which also brings an access token.
     private mutating func obtainGrant() throws(Violation) {
         let generation = store.state.generation
         let tokens = server.obtain(at: clock.trueTime)
@@ -106,7 +106,7 @@ extension World {
         promises.obtain(at: clock.trueTime, offset: clock.wallOffset)
     }
 
-    /// What a person or a first answer may know of the refresh token's end.
+    /// The end of the refresh token, as far as a person or a first answer may know it.
     private var endTold: Duration? {
         switch climate.rules.refreshEnd {
         case .never: nil
@@ -125,7 +125,7 @@ extension World {
         if store.state.generation != generation {
             promises.newGrant(at: clock.trueTime)
         } else if delivery.refreshToken != nil || delivery.accessEndsAt != nil {
-            // The process died before it was stored: the user's sign-in has failed, and has ended the old grant.
+            // The process died before it stored the tokens: the sign-in has failed, and has ended the old grant.
             server.endGrant(.revoked)
         }
     }
@@ -136,7 +136,7 @@ extension World {
         clock.stepWall(by: delta)
         promises.step(isSeen: machine != nil, at: clock.trueTime)
         guard let machine, delta < 0 else { return }
-        // A deadline is an instant of the wall clock: set back, it would be late.
+        // A deadline is a time of the wall clock. If that is set back, the deadline would be late.
         var state = machine.state
         state.deadline = state.deadline.map { $0 + .microseconds(delta) }
         self.machine = RefreshMachine(state: state, policy: machine.policy)
@@ -145,13 +145,13 @@ extension World {
 
     private var year: Int64 { 365 * 86_400_000_000 }
 
-    /// Nothing runs here meanwhile, the server runs on. What is under way may survive, and its time limit with it.
+    /// The machine sleeps and the server goes on. Requests in flight may survive, together with their time limits.
     private mutating func sleep(isPause: Bool) {
         let length = random.microseconds(1, climate.longestAbsence * random.pick([0.02, 1, 10]))
         if isPause { clock.pause(for: length) } else { clock.advance(to: clock.trueTime + length) }
         if isPause { promises.pause(offset: clock.wallOffset, at: clock.trueTime) }
         for index in underWay.indices {
-            // A request's time limit stands still; its answer waits in the socket, or the connection is dead.
+            // The time limit of a request stands still. Its answer waits in the socket, or the connection is dead.
             if random.chance(0.5) {
                 underWay[index].fate = .wrong(.answerLost)
                 underWay[index].endsAt = clock.trueTime + Exchange.limit

@@ -2,13 +2,13 @@ import TestSupport
 
 @testable import RefreshCore
 
-/// What was promised, checked at every step.
+/// The promises, checked at each step.
 extension World {
     func require(_ isKept: Bool, _ text: @autoclosure () -> String) throws(Violation) {
         guard isKept else { throw Violation(text: text()) }
     }
 
-    /// Before anything is done about a decision.
+    /// Checks a decision before anything is done about it.
     mutating func checkDecision(
         _ event: Event,
         from old: RefreshState,
@@ -27,7 +27,7 @@ extension World {
         try checkKeptBack(event, from: old, effects)
     }
 
-    /// A refresh token that may be spent is not sent again while it could cost an access token that is in use.
+    /// Checks that a refresh token that may be spent is not sent again while that could cost an access token in use.
     private func checkKeptBack(_ event: Event, from old: RefreshState, _ effects: [Effect]) throws(Violation) {
         let sends = effects.contains { if case .send = $0 { true } else { false } }
         guard sends, event != .refreshRequested, case .backingOff(let backOff) = old.phase else { return }
@@ -40,7 +40,7 @@ extension World {
         try require(isLate || isDying || backOff.kind == .transient, "a token in doubt is sent again too early")
     }
 
-    /// What is asked for targets leaves the account's own token as it is, and its user in peace.
+    /// Checks that requests for targets do not change the account's own token, and do not call its user.
     private func checkTargets(
         _ event: Event,
         from old: RefreshState,
@@ -57,7 +57,7 @@ extension World {
         try require(isKept, "the answer for a token target of the present grant is dropped")
     }
 
-    /// After all effects of an event are done.
+    /// Checks the world after all effects of an event are done.
     mutating func checkAfterwards(_ event: Event) throws(Violation) {
         guard let machine else { return }
         try require(machine.state == store.state, "the process knows more than the disk")
@@ -74,7 +74,7 @@ extension World {
         promises.succeed(target)
     }
 
-    /// Before a request leaves.
+    /// Checks a request before it is sent.
     mutating func checkSending(_ lease: Lease, _ token: ModelToken, for target: TokenTarget?) throws(Violation) {
         try require(target == nil || !store.state.isOutcomeUnknown, "a target is asked for while an outcome is unknown")
         try require(store.state.phase == .refreshing(lease), "a request leaves before its lease is on disk")
@@ -92,14 +92,14 @@ extension World {
         }
     }
 
-    /// Before anyone is told.
+    /// Checks a change before it is announced.
     mutating func checkPublished(_ change: AccountChange, _ state: RefreshState) throws(Violation) {
         try require(store.state == state, "told before it is on disk")
         if case .refreshTokenExpiring = change { promises.isEndAnnounced = true }
         guard case .interactionRequired(let interaction) = change else { return }
         let isConfirmed = interaction.reason != .outcomeUnknown || promises.refusals > 1 || promises.isUserCalled
         try require(isConfirmed, "an unknown outcome is not asked for again")
-        // Nothing is lost by it: the account is tried on.
+        // Nothing is lost by this question, because the account is still tried.
         if interaction.reason == .rejectedWithoutReason { return }
         defer { promises.isUserCalled = true }
         let token = store.refreshTokens[state.generation]
@@ -129,7 +129,8 @@ extension World {
         try require(isExcused || !isForgiving, "the grant was lost though the server forgives")
     }
 
-    /// Whether the machine could have kept an idle refresh token alive: it knew the end, and all was well.
+    /// Whether the machine failed to keep an idle refresh token alive although it knew the end and there was no
+    /// trouble.
     private var wasNegligent: Bool {
         guard case .idle(let lifetime) = server.rules.refreshEnd, promises.doubtSince == nil else { return false }
         let isKnown = server.rules.tellsRefreshLifetime || climate.policy.refreshTokenLifetime != nil
@@ -137,7 +138,7 @@ extension World {
         return isKnown && wellFor > (lifetime + climate.recovery).microseconds
     }
 
-    /// Whether the machine could have announced a final end: the server told it, and all was well.
+    /// Whether the machine failed to announce a final end although the server had told it and there was no trouble.
     private var wasSilent: Bool {
         guard server.rules.tellsRefreshLifetime, promises.doubtSince == nil, !promises.isEndAnnounced else {
             return false
@@ -146,13 +147,13 @@ extension World {
         return wellFor > (climate.recovery + horizon).microseconds
     }
 
-    /// At any time.
+    /// Checks what must hold at each moment.
     func checkAtEveryStep() throws(Violation) {
         guard let machine else { return }
         switch machine.state.phase {
         case .signedOut, .parked: return
         case .interactionRequired(let interaction):
-            // Never final: when all has been well for long enough, there is a token again.
+            // This reason is never final: after enough time without trouble there is a token again.
             if interaction.reason == .rejectedWithoutReason { try checkService() }
             return
         case .scheduled, .refreshing, .backingOff: break
@@ -167,7 +168,7 @@ extension World {
         try checkSetBelief()
     }
 
-    /// A target's token that would be handed out is valid.
+    /// Checks that a target's token is valid if the machine would return it.
     private func checkSetBelief() throws(Violation) {
         guard !climate.tellsLeaseEndEarly else { return }
         for (target, held) in store.targets where promises.exactTargets.contains(target) {
@@ -176,12 +177,12 @@ extension World {
         }
     }
 
-    /// The longest that anything here may have to wait for.
+    /// The longest time that anything here may have to wait.
     private var horizon: Duration {
         max(climate.rules.accessLifetime, BackOffRule.longestRetryAfter).scaled(by: 1.1)
     }
 
-    /// What is taken for valid is valid.
+    /// Checks that a token that the machine regards as valid is valid.
     private func checkBelief(_ state: RefreshState) throws(Violation) {
         let isExact = !promises.wasPaused && !climate.tellsLeaseEndEarly
         guard isExact, state.holdsAccessToken(for: .zero, at: clock.now) else { return }
@@ -192,7 +193,7 @@ extension World {
         store.accessEndsAt.map { $0 > clock.trueTime } ?? false
     }
 
-    /// Whenever all has been well for long enough, there is a valid access token.
+    /// Checks that there is a valid access token after enough time without trouble.
     private func checkService() throws(Violation) {
         guard !isOffline, !isServerDown, !isDiskFull, server.end == nil, !holdsValidToken, store.state.isRefreshable
         else { return }
@@ -207,14 +208,14 @@ extension World {
 }
 
 extension Event {
-    /// Whether it brings tokens that the server has just issued.
+    /// Whether the event brings tokens that the server has just issued.
     fileprivate var isIssuance: Bool {
         if case .tokensIssued = self { return true }
         if case .targetIssued = self { return true }
         return false
     }
 
-    /// Whether it is about a token target.
+    /// Whether the event concerns a token target.
     fileprivate var isAboutTarget: Bool {
         switch self {
         case .targetNeeded, .targetRejected, .targetIssued, .targetFailed: true

@@ -2,16 +2,17 @@ import TestSupport
 
 @testable import RefreshCore
 
-/// The shell around the machine, as the daemon is: decide, commit, act.
+/// The shell around the machine. Like the daemon, it lets the machine decide, commits, and acts.
 extension World {
-    /// What comes with an event that the store needs.
+    /// The data of an event that the store needs.
     struct Delivery {
         var refreshToken: ModelToken?
         var accessEndsAt: Int64?
         var policy: RefreshPolicy?
     }
 
-    /// Gives the machine an event and does what it says. False if it could not be committed, and so did not happen.
+    /// Gives the machine an event and executes its effects. Returns false if the commit failed, so that the event did
+    /// not happen.
     @discardableResult
     mutating func handle(_ event: Event, _ delivery: Delivery = Delivery()) throws(Violation) -> Bool {
         guard let machine else { return false }
@@ -58,7 +59,7 @@ extension World {
         }
     }
 
-    /// Crashes now, if chance has it.
+    /// Crashes now, if chance decides so.
     private mutating func dies() -> Bool {
         guard climate.crashRate > 0, random.chance(climate.crashRate) else { return false }
         crash()
@@ -105,7 +106,7 @@ extension World {
         if fate == .wrong(.tooManyRequests), random.chance(0.2) { strike([.personAsks, .callerComes]) }
     }
 
-    /// Brings something that would hardly ever meet a request, or the wait after one, close to it.
+    /// Makes an incident happen during a request or during the wait after one, which chance would hardly ever do.
     private mutating func strike(_ incidents: [Incident]) {
         let incident = random.pick(incidents)
         guard let index = nextIncidents.firstIndex(where: { $0.incident == incident }) else { return }
@@ -139,14 +140,14 @@ extension World {
         }
         let failure = failure(of: ended)
         if ended.epoch == promises.epoch { promises.fail(failure, at: clock.trueTime) }
-        // The machine was told that the lease is over: what comes after it is no answer to anything.
+        // The machine was told that the lease has ended, so nothing that comes later is an answer.
         let isAwaited = machine?.state.phase == .refreshing(ended.lease)
         if try handle(ended.failed(failure)) {
             if isAwaited, ended.epoch == promises.epoch, machine != nil {
                 promises.wait(for: failure.retryAfter, clock)
             }
         } else {
-            // A failure that cannot be committed is not kept: the lease on disk says enough.
+            // A failure that cannot be committed is dropped. The lease on disk says enough.
             promises.isAmbiguous = true
         }
     }
@@ -167,7 +168,7 @@ extension World {
         promises.deliver(tokens, of: ended)
         let delivery = Delivery(refreshToken: tokens.refreshToken, accessEndsAt: tokens.accessEndsAt)
         if try !handle(ended.issued(tokens.issuance), delivery), machine != nil {
-            // Tokens are never dropped for want of disk: they stay in memory.
+            // Tokens are never dropped because of a full disk. They stay in memory.
             let again = clock.trueTime + random.microseconds(1, 30)
             unsaved = UnsavedAnswer(exchange: ended, tokens: tokens, triedAgainAt: again)
         }
@@ -187,19 +188,20 @@ extension World {
             if saysEnd, lease.isOver(at: clock.now) { promises.isAmbiguous = true }
             if !saysEnd { event = .requestContinues }
         } else if isWaited {
-            // The lease's end was told early: the request is waited for all the same.
+            // The end of the lease was reported early, but the request is still awaited.
             deadlineRestsUntil = clock.trueTime + 100_000
             return
         }
         if try !handle(event) { deadlineRestsUntil = clock.trueTime + random.microseconds(5, 60) }
     }
 
-    /// Whether the exchange of `lease` has not come to its end in this process.
+    /// Whether the exchange of `lease` is still in flight in this process.
     func isOut(_ lease: Lease) -> Bool {
         underWay.contains { $0.lease == lease } || unsaved?.exchange.lease == lease
     }
 
-    /// Whether the machine has given up an exchange of the present grant which is still out: all else waits for it.
+    /// Whether the machine has given up an exchange of the present grant that is still in flight. Everything else waits
+    /// for it.
     var isWaited: Bool {
         if case .refreshing? = machine?.state.phase { return false }
         return unsaved != nil || underWay.contains { $0.epoch == promises.epoch }

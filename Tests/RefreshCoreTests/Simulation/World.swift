@@ -2,33 +2,33 @@ import TestSupport
 
 @testable import RefreshCore
 
-/// A promise that was broken.
+/// A broken promise.
 struct Violation: Error, Hashable {
     var text: String
 }
 
-/// One account, one machine, one server in virtual time: the world that a seed makes.
+/// The world of one seed: one account, one machine and one server, in virtual time.
 ///
-/// `World+Shell` runs the machine's effects as the daemon does, `World+Incidents` is the weather, `World+Promises` checks what was
-/// promised.
+/// `World+Shell` executes the machine's effects as the daemon does, `World+Incidents` makes faults and events happen,
+/// and `World+Promises` checks the promises.
 struct World {
     let climate: Climate
     var random: SplitMix64
     var clock = VirtualClock()
     var server: ModelServer
     var store = ModelStore()
-    /// The running process's machine; nil while there is none.
+    /// The machine of the running process; nil while no process runs.
     var machine: RefreshMachine?
     var trace = Trace()
     var promises = Promises()
 
-    // What is under way in the process.
+    // Work in flight inside the process.
     var underWay: [Exchange] = []
     var unsaved: UnsavedAnswer?
-    /// The shell lets a deadline whose commit failed rest until then.
+    /// The true time until which the shell does not deliver a deadline whose commit failed.
     var deadlineRestsUntil: Int64 = 0
 
-    // What is under way outside.
+    // Work in flight outside the process.
     var requests: [Request] = []
     var restartsAt: Int64?
     var nextIncidents: [(incident: Incident, at: Int64)] = []
@@ -62,7 +62,7 @@ struct World {
         }
     }
 
-    /// What can happen next, apart from the weather.
+    /// The next thing to happen, apart from incidents.
     private enum Next {
         case requestArrives(Int), exchangeEnds(Int), savingAgain, deadline, restart
         case incident(Int)
@@ -104,7 +104,7 @@ struct World {
     private mutating func arrive(_ request: Request, at time: Int64) {
         let answer = server.refresh(request.token, for: request.target, at: time)
         guard let index = underWay.firstIndex(where: { $0.number == request.exchange }) else {
-            // Nobody waits for it any more; to the server it was a use, or a replay, like any other.
+            // Nobody waits for this request any more, but for the server it is a use or a replay like any other.
             promises.isAmbiguous = true
             if server.end == .reused { promises.isSpoilt = true }
             return

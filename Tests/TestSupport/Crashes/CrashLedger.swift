@@ -1,42 +1,43 @@
 import AuthRefreshInterface
 import DemoIssuer
 
-/// An account that needs a person after a crash run, and what the server and the journal know of it.
+/// An account that needs a person after a crash run, with what the server and the journal say about it.
 package struct CrashLoss: Sendable, Equatable {
     package let account: String
     package let reason: String?
-    /// The server's log has an exchange of the token that was refused later, served before the daemon of that time was
+    /// Whether the server's log has an exchange that used the token refused later, and served it before that daemon was
     /// killed.
     package let wasServedAndCut: Bool
-    /// A daemon had already told of the answer to that exchange: then it should have been stored.
+    /// Whether a daemon had already announced the answer of that exchange. Then the answer should have been stored.
     package let wasToldAsStored: Bool
-    /// When the daemon was killed that had the exchange under way, in microseconds since 1970.
+    /// When the daemon with that exchange in flight was killed, in microseconds since 1970.
     package let cutAt: Int64?
-    /// How long the answer had been in the daemon's socket when the daemon was killed; nil if it had not left the server. On loopback
-    /// it is there as soon as it is sent.
+    /// How long before the kill the answer had reached the daemon's socket; nil if it had not left the server. On
+    /// loopback an answer arrives as soon as it is sent.
     package let arrivedBefore: Duration?
-    /// The journal says that an answer was lost, and then that a person is needed for that reason.
+    /// Whether the journal says that an answer was lost, and then that a person is needed for that reason.
     package let isSaidInLog: Bool
 
-    /// What a daemon may take from the arrival of an answer to its commit: a turn of the coordinator and an fsync. They took a few
-    /// milliseconds in a debug build.
+    /// The longest time between the arrival of an answer and its commit: a turn of the coordinator and an fsync. They
+    /// took a few milliseconds in a debug build.
     private static let longestCommit = Duration.milliseconds(100)
 
-    /// Whether it could not be helped: the server had served the exchange, and its answer was not stored yet.
+    /// Whether the loss was unavoidable: the server had served the exchange, and its answer was not stored yet.
     package var isOfUnansweredExchange: Bool {
         reason == "outcomeUnknown" && wasServedAndCut && !wasToldAsStored
     }
 
-    /// Whether the daemon had the answer for longer than it takes to store it.
+    /// Whether the daemon had the answer for longer than storing it takes.
     package var wasKeptUnstored: Bool { arrivedBefore.map { $0 > Self.longestCommit } ?? false }
 }
 
-/// Compares what the server has seen with what the daemons have said.
+/// Compares what the server saw with what the daemons logged.
 struct CrashLedger {
-    /// The end of a daemon; times in microseconds since 1970.
+    /// The end of a daemon. Times are in microseconds since 1970.
     struct Death {
         let killedAt: Int64
-        /// When the next one was started. What the server reads until then is the killed one's, however late it reads it.
+        /// When the next daemon was started. Everything that the server reads before belongs to the killed daemon,
+        /// however late it reads it.
         var replacedAt = Int64.max
     }
 
@@ -50,7 +51,7 @@ struct CrashLedger {
         self.deaths = deaths
     }
 
-    /// Exchanges after which the same token was sent once more: their answer had not been stored.
+    /// The number of exchanges after which the same token was sent again, because their answer had not been stored.
     var exchangesCut: Int {
         Dictionary(grouping: entries.filter { $0.family != nil }) { [$0.family, $0.generation] }.values
             .filter { sent in (sent.firstIndex { $0.outcome == .rotated } ?? sent.count) < sent.count - 1 }
@@ -62,14 +63,14 @@ struct CrashLedger {
         let refused = own.last { $0.outcome == .spentTokenUsed }?.generation
         let served = own.first { $0.generation == refused && $0.outcome == .rotated }
         let next = own.first { $0.sequence > served?.sequence ?? .max }
-        // The first kill after the exchange; what is no kill, the next line finds out.
+        // The first kill after the exchange. Whether it was really a kill is checked below.
         let cut = served.flatMap { served in deaths.first { $0.replacedAt >= served.timeUSec } }
         let lines = log.filter { $0.contains("AUTHREFRESH_ACCOUNT=\(status.account) ") }
         let told = lines.filter { $0.contains("access token refreshed") }.compactMap(\.generation).max() ?? 0
         return CrashLoss(
             account: status.account,
             reason: status.reason,
-            // A kill lies between the answer that was lost and the next time this token was sent.
+            // There was a kill between the lost answer and the next time that this token was sent.
             wasServedAndCut: deaths.contains { death in
                 guard let served, let next else { return false }
                 return served.timeUSec <= death.replacedAt && death.killedAt <= next.timeUSec
@@ -86,7 +87,7 @@ struct CrashLedger {
 }
 
 extension String {
-    /// The generation in a line of the journal. Both sides count a grant's tokens from 1.
+    /// The generation in a line of the journal. Both the server and the daemon count a grant's tokens from 1.
     fileprivate var generation: Int? {
         split(separator: " ").first { $0.hasPrefix("AUTHREFRESH_GENERATION=") }
             .flatMap { Int($0.dropFirst("AUTHREFRESH_GENERATION=".count)) }

@@ -2,33 +2,34 @@ import AuthRefreshInterface
 import DemoIssuer
 import Foundation
 
-/// One row of daemons on the same store, each killed after a random time.
+/// A series of daemons on the same store, each killed after a random time.
 package struct CrashRun {
-    /// Accounts that want a refresh all the time; a few dozen keep several exchanges in flight at any moment.
+    /// Accounts that need a refresh all the time. A few dozen keep several exchanges in flight at each moment.
     private static let accounts = 48
-    /// A daemon lives between nothing and so many times as long as one needs to be ready: a third dies before that, half has leases
-    /// and answers on its hands.
+    /// The longest life of a daemon, as a multiple of the time that one needs to be ready. A third of the daemons so
+    /// dies before it is ready, and half of them have leases and answers at hand.
     private static let longestLife = 3
-    /// A start on a machine that is busy for a moment; what is longer would only make the run longer.
+    /// Longest start that is counted. A start takes this long on a machine that is busy for a moment; a longer one
+    /// would only make the run longer.
     private static let longestStart = Duration.milliseconds(70)
 
     private let kills: Int
-    /// Tokens that live for two seconds are due again after one, the least there is.
+    /// The tokens live for two seconds, so that a refresh is due after one, the shortest time there is.
     private let policy: GrantPolicy
     private var chance: SplitMix64
     private let stage: DaemonStage
-    /// What the daemons have written, all of them.
+    /// The log lines of all daemons.
     private var log: [String] = []
     private var refusedStarts = 0
     private var deaths: [CrashLedger.Death] = []
-    /// How long a daemon takes to be ready.
+    /// How long a daemon needs until it is ready.
     private var start = Self.longestStart
-    /// The server's number of each account's grant.
+    /// The number that the server gave to each account's grant.
     private var families: [String: Int] = [:]
 
     /// - Parameters:
-    ///   - seed: which moments, and which answers are slow.
-    ///   - grace: how long the server forgives a second use of a token.
+    ///   - seed: decides the moments of the kills, and which answers are slow.
+    ///   - grace: how long the server accepts a second use of a token.
     package init(kills: Int, seed: UInt64, grace: Duration) throws {
         self.kills = kills
         policy = GrantPolicy(accessTokenLifetime: .seconds(2), gracePeriod: grace)
@@ -42,7 +43,7 @@ package struct CrashRun {
         let url = try await issuer.start()
         let started = ContinuousClock.now
         for life in 0..<kills {
-            // Accounts back off ever longer, or are lost, by and by; others follow, so that there is work to the end.
+            // Accounts back off longer and longer, or are lost. New ones are added so that there is work until the end.
             if life == 0 { try await addAccounts(Self.accounts, issuer, url) }
             if life % 10 == 9 { try await addAccounts(8, issuer, url) }
             try await liveAndDie(issuer)
@@ -67,7 +68,7 @@ package struct CrashRun {
     }
 
     private mutating func liveAndDie(_ issuer: DemoIssuer) async throws {
-        // Answers that take some time, before and after the token is spent, are what a kill can fall into.
+        // A slow answer, before or after the token is spent, is a moment that a kill can hit.
         for _ in 0..<4 {
             let delay = Duration.milliseconds(Int.random(in: 1...30, using: &chance))
             try? await issuer.script(Bool.random(using: &chance) ? .delayBefore(delay) : .delayAfter(delay))
@@ -75,7 +76,7 @@ package struct CrashRun {
         let life = start * Self.longestLife * Double.random(in: 0..<1, using: &chance)
         noteStart()
         let daemon = try stage.spawn()
-        // The moment of death is what is random here: nothing is waited for.
+        // The moment of the kill is random by design, so nothing is awaited here.
         try await Task.sleep(for: life)
         try await kill(daemon)
     }
@@ -86,15 +87,15 @@ package struct CrashRun {
         log += daemon.log.all
     }
 
-    /// To be called before a daemon is started.
+    /// Call it before a daemon is started.
     private mutating func noteStart() {
         if let last = deaths.indices.last { deaths[last].replacedAt = Self.now }
     }
 
-    /// In microseconds since 1970.
+    /// The time in microseconds since 1970.
     private static var now: Int64 { Int64(Date.now.timeIntervalSince1970 * 1e6) }
 
-    /// Lets a last daemon bring every account to rest, and counts.
+    /// Runs a last daemon until each account has a token or needs a person, and counts.
     private mutating func settle(
         _ issuer: DemoIssuer,
         since started: ContinuousClock.Instant
@@ -107,7 +108,7 @@ package struct CrashRun {
         let feed = try await ChangeFeed(stage)
         let unsettled = try await stage.statuses().filter { $0.state != "interaction-required" }.map(\.account)
         for account in unsettled {
-            // A back-off ends early for a person who asks; a refusal waits for its confirmation.
+            // A person's refresh ends a back-off early. A refusal counts only after it is confirmed.
             _ = try await stage.ask(.refresh, Refresh.Parameters(account: account), for: Refresh.Reply.self)
         }
         for account in unsettled {
