@@ -13,7 +13,7 @@ package func environmentValue(_ name: String) -> String? {
 }
 
 extension String {
-    /// The same text with a small first letter, for use within a sentence.
+    /// The text with a lower-case first letter, for use inside a sentence.
     package var lowercasedFirst: String {
         guard let first else { return self }
         return first.lowercased() + dropFirst()

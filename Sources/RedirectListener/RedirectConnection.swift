@@ -217,7 +217,7 @@ extension RequestHead {
 }
 
 extension RedirectRefusal {
-    /// What the browser shows.
+    /// The pages that the browser shows.
     var page: RedirectPage {
         switch self {
         case .noSuchPage:

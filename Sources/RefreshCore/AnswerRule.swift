@@ -2,7 +2,7 @@
 enum AnswerRule {
     /// Decides what follows from an answer with tokens.
     ///
-    /// - Parameter target: what was asked for; nil for the account's default access token.
+    /// - Parameter target: what was requested; nil for the account's default access token.
     static func tokensIssued(
         _ step: inout RefreshStep,
         for generation: Generation,

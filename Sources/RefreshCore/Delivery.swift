@@ -26,7 +26,7 @@ package struct TokenFile: Hashable, Sendable {
 
     /// What the file contains. The raw values are used on the wire.
     package enum Kind: String, CaseIterable, Sendable {
-        /// The access token alone.
+        /// Only the access token.
         case access
         /// The ID token alone.
         case id

@@ -19,16 +19,16 @@ package struct RequestHead: Sendable {
     }
 }
 
-/// Says of a request whether it delivers something, before anybody looks at what that is.
+/// Decides whether a request delivers something, without reading what it delivers.
 package struct RequestScreen: Sendable {
-    /// The one path that takes deliveries.
+    /// The only path that accepts deliveries.
     let path: String
 
     /// What a request is.
     package enum Outcome: Equatable {
-        /// What stands behind the question mark.
+        /// The query, without the question mark.
         case query(Substring)
-        /// The body is the delivery.
+        /// The body, which is still to come.
         case form
         case refused(RedirectRefusal)
     }
@@ -37,14 +37,16 @@ package struct RequestScreen: Sendable {
         self.path = path
     }
 
-    /// - Parameter port: the listener's own.
+    /// - Parameter port: the listener's own port.
     package func outcome(of head: RequestHead, port: Int) -> Outcome {
-        // A page of another site may have made its own name resolve to 127.0.0.1 (DNS rebinding): the browser then sends that name.
+        // A page of another site may have made its own name resolve to 127.0.0.1 (DNS rebinding). The browser then
+        // sends that name.
         let hosts = head.values(of: "host")
         guard hosts.count == 1, let host = hosts.first, isOurs(host, port: port) else { return .refused(.wrongHost) }
         let target = head.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard target.first.map(String.init) == path else { return .refused(.noSuchPage) }
-        // What a page fetches in the background is no person being sent back. Browsers that say nothing are taken at their word.
+        // A request that a page makes in the background is not a person who was sent back. Browsers that do not send
+        // the header are accepted.
         if let destination = head.values(of: "sec-fetch-dest").first, destination != "document" {
             return .refused(.notNavigated)
         }
@@ -57,7 +59,7 @@ package struct RequestScreen: Sendable {
     }
 
     private func isOurs(_ host: String, port: Int) -> Bool {
-        // RFC 9110 §7.2: without a port, the scheme's.
+        // RFC 9110 §7.2: without a port, the scheme's port is meant.
         let names = ["127.0.0.1", "[::1]", "localhost"]
         return names.contains { host.lowercased() == "\($0):\(port)" || port == 80 && host.lowercased() == $0 }
     }

@@ -205,7 +205,7 @@ extension ConnectionError {
     }
 }
 
-/// Where the daemon listens.
+/// Finds the daemon's socket.
 enum SocketPath {
     /// The first that is set: `--socket`, `AUTHREFRESH_SOCKET`, the user's runtime directory.
     ///

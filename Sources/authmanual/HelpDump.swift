@@ -46,7 +46,7 @@ struct HelpDump: Decodable {
 }
 
 extension HelpDump.Command {
-    /// `authctl account add`.
+    /// The command's full name: `authctl account add`.
     var words: [String] { (superCommands ?? []) + [commandName] }
 
     /// The subcommands with text of their own.

@@ -9,7 +9,7 @@ struct IdleTests {
     @Test func `a daemon without a deadline has no timer that would wake it`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // Tasks have run, and a caller has come and gone.
+        // Tasks have run, and a caller has connected and left.
         #expect(try await stage.info().accounts == 0)
         // So has what blocks.
         #expect(try await stage.authctl("store", "rekey").end == .exited(0))
@@ -32,7 +32,7 @@ struct IdleTests {
     }
 }
 
-/// How long until each armed timer of a process expires, from the kernel's account of its descriptors.
+/// How long until each armed timer of a process expires, from the kernel's information about its descriptors.
 private func armedTimers(of pid: pid_t) throws -> [Duration] {
     let folder = "/proc/\(pid)/fdinfo"
     return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in

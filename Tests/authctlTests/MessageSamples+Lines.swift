@@ -16,7 +16,7 @@ extension Samples {
         .oldKeyLeft(reason: "the keyring is locked"), .oldBackups,
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: Note) -> String {
         switch message {
         case .waiting: "waiting"
@@ -60,7 +60,7 @@ extension Samples {
         .severalProviders(names: ["github", "google"]), .noSuchProvider,
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: Warning) -> String {
         switch message {
         case .shortToken: "shortToken"
@@ -93,7 +93,7 @@ extension Samples {
         .noAnswer(seconds: 30), .unreadableReply,
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: ConnectionError) -> String {
         switch message {
         case .unreachable: "unreachable"
@@ -117,7 +117,7 @@ extension Samples {
         .noTerminal(purpose: .initialAccessToken),
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: SecretFileError) -> String {
         switch message {
         case .noSuchFile: "noSuchFile"
@@ -137,7 +137,7 @@ extension Samples {
         .noneInstalled(names: ["Firefox", "Chromium"]), .unknownDefault(name: "surf"), .noPlaceForProfile, .noDisplay,
     ]
 
-    /// Does not compile if a message has been added; add a sample above, then the case here.
+    /// Does not compile if a message was added: add a sample above, then the case here.
     static func name(_ message: PrivateWindowRefusal) -> String {
         switch message {
         case .noneInstalled: "noneInstalled"

@@ -1,7 +1,7 @@
 import OAuthMessages
 import RefreshCore
 
-/// Finds out how a server wants a Basic secret written before a refresh token is at stake.
+/// Finds out in which form a server accepts a Basic secret, before a refresh token can be lost by trying.
 ///
 /// `AuthenticatedPost` tries the raw form once the standard one was refused, because authentication comes before the grant
 /// (RFC 6749 §3.2.1). glewlwyd 2.7.5 takes only the raw form and spends the refresh token *before* it looks at the client:
@@ -10,7 +10,7 @@ import RefreshCore
 struct BasicEncodingProbe: Sendable {
     let servers: ServerAccess
 
-    /// `raw` if the server refused the standard form and took the raw one; nil if that is not known.
+    /// Returns `raw` if the server refused the standard form and accepted the raw one; nil if that is not known.
     ///
     /// That the standard form is taken proves nothing: some servers do not authenticate clients at this endpoint at all.
     func run(
@@ -31,7 +31,7 @@ struct BasicEncodingProbe: Sendable {
             offeredMethods: nil,
             knownEncoding: nil,
             correlationID: client.correlationID,
-            // An endpoint that hangs must leave the refresh itself its time.
+            // An endpoint that hangs must leave enough time for the refresh.
             deadline: servers.configuration.uptime() + servers.configuration.totalTimeout / 4
         )
         let fields = [("token", "rehearsal-" + client.correlationID), ("token_type_hint", "refresh_token")]
@@ -41,8 +41,9 @@ struct BasicEncodingProbe: Sendable {
         return conclusion.foundEncoding == .raw ? .raw : nil
     }
 
-    /// How Basic credentials have to be written, found out at the token endpoint with a made-up code; nil if that was not needed or
-    /// gave no answer. The method, the place of `client_id` and the audience of assertions are remembered.
+    /// Finds out in which form the token endpoint accepts Basic credentials, by sending a made-up code. Nil if that was
+    /// not necessary or gave no result. The method, the place of `client_id` and the audience of assertions are
+    /// remembered.
     ///
     /// A code is sent once, so the guessing that a refused refresh allows has to be over before. A server that knows the client
     /// answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
@@ -86,13 +87,13 @@ struct BasicEncodingProbe: Sendable {
         let madeUp = "rehearsal-" + client.correlationID
         let fields = [
             ("grant_type", "authorization_code"), ("code", madeUp), ("redirect_uri", redirectURI),
-            // RFC 7636 §4.1 wants 43 characters at least.
+            // RFC 7636 §4.1 requires at least 43 characters.
             ("code_verifier", madeUp + String(repeating: "-", count: 43)),
         ]
         return await post.run(fields) { _, _ in false }.foundEncoding
     }
 
-    /// Whether the first refresh would have to guess between two forms.
+    /// Whether the first request would have to choose between two forms without knowing which one is right.
     private func isWorthwhile(_ client: RequestingClient, offered: [String]?) -> Bool {
         ClientCredentials(
             registration: client.registration,

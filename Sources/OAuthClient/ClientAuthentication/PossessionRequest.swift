@@ -6,9 +6,9 @@ package import RefreshCore
 package struct PossessionRequest: Sendable {
     let method: String
     let url: Endpoint
-    /// The token that goes with the request; nil if none does.
+    /// The access token that the request carries; nil if it carries none.
     let accessToken: Secret?
-    /// The server's last; nil if it gave none.
+    /// The last nonce of the server; nil if it gave none.
     let nonce: String?
 
     package init(method: String, url: Endpoint, accessToken: Secret?, nonce: String?) {
@@ -21,8 +21,8 @@ package struct PossessionRequest: Sendable {
     /// The value of the request's `DPoP` header; nil if `key` cannot be used.
     ///
     /// - Parameters:
-    ///   - key: the account's, as `ClientKeys.newDPoPKey()` gave it.
-    ///   - now: by the server's clock, as far as it is known.
+    ///   - key: the account's key, as `ClientKeys.newDPoPKey()` returned it.
+    ///   - now: the time by the server's clock, as far as it is known.
     package func proof(by key: Secret, now: Timestamp) -> String? {
         try? DPoPKey(stored: key).proof(
             method: method,
@@ -34,7 +34,7 @@ package struct PossessionRequest: Sendable {
         )
     }
 
-    /// Whether `text` is a method that proofs are made for: a word of letters (RFC 9110 §9.1).
+    /// Whether `text` is an HTTP method for which proofs are made: a word of letters (RFC 9110 §9.1).
     package static func isMethod(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -42,7 +42,7 @@ package struct PossessionRequest: Sendable {
             }
     }
 
-    /// RFC 9449 §8.1: visible ASCII without quotation marks and backslashes.
+    /// Whether `text` can be a nonce: visible ASCII without quotation marks and backslashes (RFC 9449 §8.1).
     package static func isNonce(_ text: String) -> Bool {
         (1...1024).contains(text.utf8.count)
             && text.utf8.allSatisfy {

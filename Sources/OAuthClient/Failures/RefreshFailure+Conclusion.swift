@@ -25,7 +25,7 @@ extension RefreshFailure {
 }
 
 extension RequestingClient {
-    /// What an exchange that did not succeed means.
+    /// The failure that a conclusion without success stands for.
     func failure(
         _ conclusion: AuthenticatedPost.Conclusion,
         hiding secrets: [Secret],

@@ -2,11 +2,12 @@ import OAuthMessages
 import RefreshCore
 import Synchronization
 
-/// What the servers that we speak to said last, by origin, in memory: the next request has to heed it.
+/// What servers told in their last answers beside the content, by origin, in memory: the nonce for the next proof and
+/// the clock.
 ///
 /// A lock, and no actor: every request asks three times, and each time an actor would take its turn on the event loop.
 final class OriginMemory: Sendable {
-    /// Scheme, host and port (RFC 6454 §4): the realm of a nonce (RFC 9449 §8.2).
+    /// Scheme, host and port (RFC 6454 §4), to which a nonce belongs (RFC 9449 §8.2).
     fileprivate struct Origin: Hashable {
         let host: String
         let port: Int
@@ -19,9 +20,9 @@ final class OriginMemory: Sendable {
         }
     }
 
-    /// Most origins remembered; beyond it all are forgotten, which costs a request more each.
+    /// Most origins remembered. When one more comes, all are forgotten, which costs each one request more.
     static let limit = 256
-    /// Longest nonce kept, in bytes: it is some server's text, and goes into every request. Real ones have less than 200.
+    /// Longest nonce kept, in bytes. A server chooses it, and it goes into every request. Real ones have less than 200.
     static let nonceLimit = 1024
 
     fileprivate struct Memory {
@@ -31,17 +32,17 @@ final class OriginMemory: Sendable {
 
     private let memory = Mutex(Memory())
 
-    /// The nonce for the next DPoP proof to this origin; nil if it gave none.
+    /// The nonce for the next DPoP proof to this origin; nil if the server gave none.
     func nonce(for endpoint: Endpoint) -> String? {
         memory.withLock { $0.nonces[Origin(endpoint)] }
     }
 
-    /// The server's clock minus ours; zero if it never said.
+    /// The difference of the server's clock to ours; zero if the server never sent a date.
     func skew(of endpoint: Endpoint) -> Duration {
         memory.withLock { $0.skews[Origin(endpoint)] } ?? .zero
     }
 
-    /// Takes what `answer` says: its `DPoP-Nonce` (RFC 9449 §8, §8.2) and its `Date`.
+    /// Remembers the `DPoP-Nonce` (RFC 9449 §8, §8.2) and the `Date` of `answer`.
     ///
     /// - Returns: the nonce that it gives; nil if it gives none that can be used.
     @discardableResult func note(_ answer: Answer, from endpoint: Endpoint, now: Timestamp) -> String? {
@@ -54,12 +55,12 @@ extension OriginMemory.Memory {
         if nonces.count >= OriginMemory.limit { nonces = [:] }
         if skews.count >= OriginMemory.limit { skews = [:] }
         if let date = answer.serverDate {
-            // `Date` has whole seconds: what is less is no difference.
+            // `Date` has whole seconds, so a smaller difference means nothing.
             let skew = date - now
             skews[origin] = (Duration.seconds(-2)...Duration.seconds(2)).contains(skew) ? .zero : skew
         }
         let found = answer.headers["dpop-nonce"]
-        // RFC 9449 §8: exactly one, of visible characters.
+        // RFC 9449 §8: exactly one nonce, of visible characters.
         guard found.count == 1, let nonce = found.first, (1...OriginMemory.nonceLimit).contains(nonce.utf8.count),
             nonce.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else { return nil }

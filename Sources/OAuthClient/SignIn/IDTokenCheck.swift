@@ -180,7 +180,7 @@ package struct CheckedIDToken: Sendable {
     package var person: SignedInPerson { SignedInPerson(claims) }
 }
 
-/// The key sets of the servers in use, in memory, fetched once for all who ask at the same time.
+/// The key sets of the servers in use, in memory. Fetched once for all callers that ask at the same time.
 actor KeySetCache {
     struct Key: Hashable {
         let endpoint: Endpoint

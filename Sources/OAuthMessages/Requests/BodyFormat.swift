@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// How the fields of a token request are written.
+/// The format in which the fields of a token request are sent.
 package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
     /// RFC 6749 appendix B.
     case form
@@ -14,7 +14,7 @@ package enum BodyFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// `fields` in this format. An object holds each name once: the first value stays.
+    /// `fields` in this format. A JSON object holds each name once, with its first value.
     package func body(_ fields: [(name: String, value: String)]) -> [UInt8] {
         switch self {
         case .form:

@@ -1,29 +1,29 @@
-/// How a refresh is asked for, where that is not RFC 6749 §6's way.
+/// The form of a provider's refresh requests, if it is not that of RFC 6749 §6.
 package struct RefreshForm: Hashable, Sendable {
-    /// What is given for a new access token.
+    /// The token that is sent to get a new access token.
     package enum Credential: String, Hashable, Sendable, CaseIterable {
         case refreshToken = "refresh_token"
-        /// The access token before, as long as it lives: the provider has no refresh tokens (Facebook, Instagram).
+        /// The previous access token, while it is valid: the provider has no refresh tokens (Facebook, Instagram).
         case accessToken = "access_token"
     }
 
-    /// How the request goes out.
+    /// The HTTP method of the request.
     package enum Method: String, Hashable, Sendable, CaseIterable {
         case post
-        /// The fields stand in the query, credentials included (Instagram). RFC 6749 §2.3.1 forbids that to everybody else.
+        /// GET with the fields in the query, including credentials (Instagram). RFC 6749 §2.3.1 forbids this.
         case get
     }
 
     package var credential = Credential.refreshToken
-    /// `grant_type`: `fb_exchange_token`.
+    /// The value of `grant_type`: `fb_exchange_token`.
     package var grantType = Self.standard
-    /// The field that carries the credential: `fb_exchange_token`.
+    /// The name of the field with the token: `fb_exchange_token`.
     package var parameter = Self.standard
     package var method = Method.post
 
     package init() {}
 
-    /// What both are called by RFC 6749 §6.
+    /// The name of the field and the value of `grant_type` in RFC 6749 §6.
     package static let standard = "refresh_token"
 }
 
@@ -44,12 +44,12 @@ extension RefreshForm {
     }
 }
 
-/// How the access token that a sign-in brought is exchanged for another one at once, where a provider's code brings only one that
-/// does not last (Instagram). Where that is asked is the profile's `exchange_endpoint`.
+/// How to exchange the access token of a sign-in for another one at once, at a provider whose code brings only a token
+/// that does not last (Instagram). The address is the profile's `exchange_endpoint`.
 package struct ExchangeForm: Hashable, Sendable {
-    /// `grant_type`: `ig_exchange_token`; nil sends none.
+    /// The value of `grant_type`: `ig_exchange_token`; nil sends none.
     package var grantType: String?
-    /// The field that carries the token.
+    /// The name of the field with the token.
     package var parameter = Self.standard
     package var method = RefreshForm.Method.post
 
@@ -74,12 +74,12 @@ extension ExchangeForm {
 }
 
 extension StrictFields {
-    /// Printable ASCII without spaces; nil if the key is absent.
+    /// A word of printable ASCII without spaces; nil if the key is absent.
     package func word(_ name: String) throws -> String? {
         try converted(name, "is no word") { $0.isWord ? $0 : nil }
     }
 
-    /// The name of the field that carries a token; nil if the key is absent.
+    /// The name of the field with a token; nil if the key is absent.
     func credentialParameter(_ name: String) throws -> String? {
         let parameter = try word(name)
         guard let parameter, ["grant_type", "client_id", "client_secret"].contains(parameter) else { return parameter }

@@ -1,14 +1,14 @@
 package import RefreshCore
 
-/// One client of one server, and one attempt at something: what requests of all kinds need.
+/// The client, its server and one attempt: what requests of all kinds need to know.
 package struct RequestingClient: Sendable {
     package var issuer: Issuer
-    /// Nil for a server whose metadata says it all.
+    /// The provider's profile; nil for a server whose metadata says everything.
     package var profile: ProviderProfile?
     package var registration: ClientRegistration
-    /// What an earlier exchange found out; nil lets this one find out.
+    /// The form of Basic credentials that an earlier exchange found out; nil if this exchange has to find it out.
     package var basicCredentialEncoding: BasicCredentialEncoding?
-    /// Names the attempt in journals; sent where the profile says how.
+    /// The identifier of this attempt in journals. It is sent if the profile names a header for it.
     package var correlationID: String
 
     package init(
@@ -25,7 +25,8 @@ package struct RequestingClient: Sendable {
         self.correlationID = correlationID
     }
 
-    /// `tokens`, with a mark if their access token is bound to no key and this client takes none such.
+    /// Returns `tokens`. Marks them if the access token is not bound to a key although this client accepts only bound
+    /// ones.
     ///
     /// RFC 9449 §5: any `token_type` but `DPoP` says that the token is bound to none. What is exchanged for a token that stands in no
     /// header has the type `N_A` (RFC 8693 §2.2.1).
@@ -38,22 +39,24 @@ package struct RequestingClient: Sendable {
         return judged
     }
 
-    /// What the person is asked to grant: `asked`, or else the account's scopes, or else the profile's.
+    /// The scopes to ask the person for: `asked`, or else the account's scopes, or else the profile's.
     package func scopes(_ asked: [String]?) -> [String] {
         asked ?? (registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes)
     }
 
-    /// The same; where nobody names any and there is no profile, what most sign-ins ask for, as far as the server offers it.
+    /// The scopes as above. If nobody names any and there is no profile: those that most sign-ins ask for, as far as
+    /// the server offers them.
     package func scopes(_ asked: [String]?, offeredBy metadata: AuthorizationServerMetadata) -> [String] {
         let named = scopes(asked)
         guard named.isEmpty, profile == nil else { return named }
         return Self.usualScopes.filter { metadata.scopes?.contains($0) ?? false }
     }
 
-    /// An ID token, and a grant that outlives the browser's session (OpenID Connect Core §3.1.2.1, §11).
+    /// Scopes for an ID token and for a grant that lasts longer than the browser's session (OpenID Connect Core
+    /// §3.1.2.1, §11).
     package static let usualScopes = ["openid", "offline_access"]
 
-    /// Why nothing was sent: a setting has to be mended first.
+    /// The failure of a request that was not sent because a setting has to be corrected first.
     ///
     /// - Parameter detail: what it concerns; may be a peer's text.
     package func misconfigured(

@@ -1,8 +1,8 @@
 package import RefreshCore
 
-/// How a revocation is asked for, where that is not RFC 7009 §2.1's way.
+/// The form of a provider's revocation requests, if it is not that of RFC 7009 §2.1.
 package struct RevocationForm: Hashable, Sendable {
-    /// How the request goes out.
+    /// The HTTP method of the request.
     package enum Method: String, Hashable, Sendable, CaseIterable {
         case post
         /// GitHub's `DELETE /applications/{client_id}/grant`.
@@ -10,19 +10,19 @@ package struct RevocationForm: Hashable, Sendable {
     }
 
     package var method = Method.post
-    /// What ends the grant: the refresh token, or the access token alone (GitHub), of which there has to be one then.
+    /// The token that ends the grant: the refresh token, or only the access token (GitHub), which must then be present.
     package var credential = RefreshForm.Credential.refreshToken
-    /// The field that carries the token.
+    /// The name of the field with the token.
     package var parameter = Self.standard
     package var format = BodyFormat.form
-    /// How clients prove themselves there; nil for as they do everywhere.
+    /// How clients authenticate at this endpoint; nil if as at the others.
     package var authentication: ClientAuthentication?
 
     package init() {}
 
     package static let standard = "token"
 
-    /// Whether RFC 7009 says what the endpoint makes of a request.
+    /// Whether the form is that of RFC 7009, so that the RFC defines the meaning of answers.
     package var isStandard: Bool { self == RevocationForm() }
 }
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuthRefreshInterface
 internal import Terminal
 
-/// `authctl account add`.
+/// The command's full name: `authctl account add`.
 struct AccountAddCommand: ParsableCommand {
     /// The name in prompts for an account without a name.
     private static let unnamed = "the new account"

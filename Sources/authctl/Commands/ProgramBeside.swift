@@ -6,7 +6,7 @@ enum ProgramBeside: String, CaseIterable {
     case daemon = "authrefreshd"
     case importer = "authimport"
 
-    /// Becomes it, by execve(2).
+    /// Replaces this process by that program, with execve(2).
     ///
     /// - Throws: `cannotStart`; there is no other return.
     func become(_ arguments: [String]) throws(AuthctlError) {

@@ -1,5 +1,5 @@
 extension FileClient {
-    /// The id of the client that an account is to have.
+    /// The client ID for the account.
     ///
     /// - Parameter said: the ID that was given in addition to the file.
     /// - Throws: `unusableDocument` if the two differ.
@@ -9,7 +9,7 @@ extension FileClient {
     }
 }
 
-/// A file named by `--client-secret-file`.
+/// The file of `--client-secret-file`.
 struct ClientSecretFile {
     let name: String
     /// The prompt on a terminal.

@@ -1,26 +1,26 @@
-/// A client as a file names it.
+/// A client from a file.
 struct FileClient {
-    /// Nil: the file holds a secret and nothing else.
+    /// The client ID; nil if the file contains only a secret.
     var id: String?
-    /// Nil: a client without one, as those of mobile apps.
+    /// The client secret; nil for a client without one, such as a mobile app's.
     var secret: SecretText?
 
-    /// The same with what another file says beside it.
+    /// This client, completed with what another file says about it.
     func completed(by other: FileClient?) -> FileClient {
         FileClient(id: id ?? other?.id, secret: secret ?? other?.secret)
     }
 }
 
-/// The JSON files in which Google gives out clients, grants and keys. Other servers' tools have taken over some of them.
+/// Google's JSON files for clients, grants and keys. Tools of other servers also use some of them.
 enum GoogleFile {
-    /// What the console downloads for a client: `installed` or `web`.
+    /// The console's file for a client: `installed` or `web`.
     case client(FileClient)
-    /// What `gcloud auth application-default login` leaves: `authorized_user`.
+    /// The file of `gcloud auth application-default login`: `authorized_user`.
     case authorizedUser(FileClient, refreshToken: String)
     /// The key of a service account.
     case serviceAccountKey
 
-    /// Nil if the text is none of them.
+    /// Reads a file; nil if the text is not one of them.
     init?(_ text: String) {
         guard text.drop(while: \.isWhitespace).first == "{", let file = WireText.decode(Fields.self, fromText: text)
         else { return nil }

@@ -1,30 +1,31 @@
 internal import AuthRefreshInterface
 
-/// What `account export` writes and `account import` reads: an account with its secrets, as JSON.
+/// The JSON document that `account export` writes and `account import` reads: an account with its secrets.
 struct AccountDocument: Codable {
-    /// Names the kind of document and its version; a reader refuses what it does not know.
+    /// The kind and version of the document. A reader refuses unknown ones.
     static let currentFormat = "authrefresh-account/1"
 
     var format = Self.currentFormat
     var settings: AccountSettings
     /// Nil: a public client.
     var clientSecret: String?
-    /// Nil: the client has none.
+    /// The client's private key; nil if it has none.
     var clientKey: String?
-    /// Nil: the account's tokens are bound to no key.
+    /// The DPoP key; nil if the account's tokens are not bound to a key.
     var dpopKey: String?
-    /// Nil: the account is signed out.
+    /// The refresh token; nil if the account is signed out.
     var refreshToken: String?
-    /// Nil: the client was registered by hand.
+    /// The access to the client's registration; nil if it was registered by hand.
     var registration: ManagedRegistration?
-    /// µs since 1970. Nil: the client secret does not end, or nobody knows.
+    /// When the client secret expires, in µs since 1970; nil if it does not, or if that is unknown.
     var clientSecretExpiresAtUSec: Int64?
 }
 
-/// What a file given to `account import` holds.
+/// The content of a file for `account import`.
 enum ImportedDocument {
     case account(AccountDocument)
-    /// A refresh token, bare or in a token endpoint's answer; or in Google's file `authorized_user`, which names its client.
+    /// A refresh token: bare, in an answer of a token endpoint, or in Google's `authorized_user` file, which names its
+    /// client.
     case refreshToken(String, FileClient?)
 
     /// Tells the kinds apart: JSON begins with a brace, which no server has been seen to begin a token with.

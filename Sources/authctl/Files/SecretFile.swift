@@ -74,7 +74,7 @@ struct SecretFile {
     }
 }
 
-/// A file that was not there before, mode 0600; it is removed again unless `keep` is reached.
+/// A new file with mode 0600. It is removed again unless `keep` is called.
 struct NewFile: ~Copyable {
     private let path: String
     private let descriptor: Int32

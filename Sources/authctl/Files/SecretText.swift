@@ -1,4 +1,4 @@
-/// A secret on its way to the daemon or to a file; every form of printing it says `<redacted>`.
+/// A secret on its way to the daemon or to a file. It always prints as `<redacted>`.
 struct SecretText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, Sendable {
     private let text: String
 
@@ -6,7 +6,7 @@ struct SecretText: CustomStringConvertible, CustomDebugStringConvertible, Custom
         self.text = text
     }
 
-    /// The secret itself, for a call's parameters or a file of mode 0600.
+    /// The secret itself, for a call's parameters or for a file with mode 0600.
     func reveal() -> String { text }
 
     var description: String { "<redacted>" }

@@ -294,7 +294,7 @@ extension AuthctlError {
     }
 }
 
-/// What a failure looks like to the user: one error line, then what to do about it.
+/// A failure as users see it: one error line, then hints.
 struct Report: Hashable, Sendable {
     let status: ExitStatus
     /// The error text: lower case, no full stop. Empty if everything was reported already.

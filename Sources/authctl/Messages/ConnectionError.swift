@@ -1,22 +1,22 @@
 internal import CommandLineProgram
 
-/// Why a question got no answer. An error reply is an answer.
+/// Why a call got no answer. An error reply counts as an answer.
 enum ConnectionError: Error, Hashable, Sendable {
-    /// Nothing answers at the socket.
+    /// Nobody answers at the socket.
     case unreachable(socket: String, errno: Int32)
     case notPermitted(socket: String)
-    /// Somebody else listens there.
+    /// Another user listens there.
     case otherUser(socket: String, uid: UInt32)
     case pathTooLong(socket: String)
-    /// Empty, or with a NUL in it.
+    /// The path is empty or contains a NUL.
     case unusablePath(socket: String)
     /// The daemon went away before its answer was complete.
     case ended
-    /// The same, and what came of asking once more.
+    /// The daemon went away, and calling again failed, too.
     indirect case endedAndThen(ConnectionError)
-    /// The daemon took the call and said nothing for `seconds`.
+    /// The daemon accepted the call and was silent for `seconds`.
     case noAnswer(seconds: Int32)
-    /// The answer is not what the interface says.
+    /// The answer does not follow the interface.
     case unreadableReply
 }
 
@@ -79,7 +79,7 @@ extension ConnectionError {
 }
 
 extension ConnectionError {
-    /// What programs know it by.
+    /// The error's name for programs.
     var name: String {
         switch self {
         case .unreachable: "authctl.DaemonUnreachable"

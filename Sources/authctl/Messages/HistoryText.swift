@@ -11,7 +11,7 @@ enum HistoryText {
 
     static func times(_ count: Int, since stamp: String) -> String { " \(count) times since \(stamp)" }
 
-    /// An event that this program does not know is told by its name.
+    /// The words for an event. An unknown event is shown by its name.
     static func words(for event: String) -> String {
         switch event {
         case "token-refreshed": "refreshed"

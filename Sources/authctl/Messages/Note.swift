@@ -37,7 +37,7 @@ enum Note: Hashable, Sendable {
 }
 
 extension Note {
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var text: String {
         switch self {
         case .waiting(let subject, let seconds): "waiting for \(subject), at most \(seconds) s"

@@ -3,7 +3,7 @@ internal import CommandLineProgram
 internal import Terminal
 internal import TextEncodings
 
-/// Tells how a refresh ended.
+/// Describes how a refresh ended.
 enum RefreshOutcome {
     /// `work: fresh until 14:02 (in 59 min)`.
     static func line(for status: AccountStatus) -> String {
@@ -22,12 +22,13 @@ enum RefreshOutcome {
     }
 }
 
-/// What is said of one step of a sign-out.
+/// The text about one step of a sign-out.
 struct SignOutText {
     let account: String
     let step: SignOutStep
 
-    /// The line for people, with its newline; nil for a failure, and for the end of the session, which says more.
+    /// The line for people, with a newline; nil for a failure, and for the end of the session, which is shown in more
+    /// detail.
     var line: String? {
         let words =
             switch (step.step, step.outcome) {
@@ -38,7 +39,7 @@ struct SignOutText {
             case ("erase", _): "signed out, the tokens are erased"
             case ("deregister", _): "the client is deregistered"
             case ("remove", _): "removed"
-            // A newer daemon may know more of them.
+            // A newer daemon may have more steps.
             default: "\(PlainText.line(step.step)): \(PlainText.line(step.outcome))"
             }
         return words.map { "\(PlainText.line(account)): \($0)\n" }
@@ -51,7 +52,7 @@ struct SignOutText {
         return .signOutFailed(account: account, step: step.step, reason: reason)
     }
 
-    /// What did not happen, in words.
+    /// What failed, in words.
     static func failure(of step: String) -> String {
         switch step {
         case "revoke": "the grant was not revoked"

@@ -1,10 +1,11 @@
 internal import CommandLineProgram
 
-/// Why there is no private window to be had; nothing is opened then, for another window would not be what was asked for.
+/// Why no private window is available. Then nothing is opened, because another window would not be what the user asked
+/// for.
 enum PrivateWindowRefusal: Error, Hashable, Sendable {
-    /// `names` are those that could.
+    /// `names` are the browsers that could open one.
     case noneInstalled(names: [String])
-    /// The user's own browser is one that we cannot tell to. It is not passed over in silence.
+    /// The user's default browser is unknown to us. It is not silently replaced by another one.
     case unknownDefault(name: String)
     case noPlaceForProfile
     case noDisplay

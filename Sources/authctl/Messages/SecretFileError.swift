@@ -2,7 +2,7 @@ internal import Glibc
 
 internal import CommandLineProgram
 
-/// What a secret is for; names it in prompts and messages.
+/// The kind of secret, for prompts and messages.
 enum SecretPurpose: String, Sendable {
     case refreshToken = "refresh token"
     case clientSecret = "client secret"
@@ -16,15 +16,15 @@ enum SecretPurpose: String, Sendable {
 
 /// Why a secret could not be read.
 enum SecretFileError: Error, Hashable, Sendable {
-    /// The name is not repeated: it may be the secret itself.
+    /// There is no such file. Its name is not repeated, because it may be the secret itself.
     case noSuchFile(purpose: SecretPurpose)
     case unreadable(purpose: SecretPurpose, errno: Int32)
     case isDirectory(purpose: SecretPurpose)
     case empty(purpose: SecretPurpose)
     case tooLong(purpose: SecretPurpose)
-    /// It holds several lines or control characters.
+    /// The content has several lines or control characters.
     case notOneLine(purpose: SecretPurpose)
-    /// It would have to be typed, and it has many lines.
+    /// It would have to be typed, but has many lines.
     case notForTerminal(purpose: SecretPurpose)
     /// There is no terminal to ask on.
     case noTerminal(purpose: SecretPurpose)

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import Terminal
 
-/// How a sign-in ended that brought no tokens.
+/// The end of a sign-in without tokens.
 extension Refusal {
     static func signInCancelled(_ error: SignInCancelledError) -> Report {
         let again = "authctl login \(error.account)"
@@ -17,7 +17,7 @@ extension Refusal {
             )
         case "removed":
             Report(status: .noSuchAccount, message: "the account '\(error.account)' was removed during its sign-in")
-        // A newer daemon may know more reasons; that it stops is one of them.
+        // A newer daemon may know more reasons; stopping is one of them.
         default:
             Report(
                 status: .tryAgainLater,
@@ -50,7 +50,7 @@ extension Refusal {
             switch error.kind {
             case "unavailable": .tryAgainLater
             case "misconfigured": .misconfigured
-            // A newer daemon may know more kinds; what none of the others covers a person must see to.
+            // A newer daemon may know more kinds. An unknown one needs a person.
             default: .interactionRequired
             }
         return Report(
@@ -61,7 +61,7 @@ extension Refusal {
     }
 
     static func otherSubject(_ error: OtherSubjectError) -> Report {
-        // A daemon of an earlier version names neither.
+        // An older daemon sends neither name.
         let people = error.signedIn.flatMap { signedIn in error.owner.map { (signedIn, $0) } }
         let message =
             people.map { "you signed in as '\($0)', but '\(error.account)' belongs to '\($1)'; nothing was stored" }

@@ -1,28 +1,28 @@
 internal import Terminal
 
-/// What the person is told who is to sign in; nothing of it is secret.
+/// The text for the person who signs in. It contains no secret.
 struct SignInText {
-    /// What the lines are about.
+    /// The account in the lines.
     let account: String
     var action = "sign in at"
     let flow: SignInFlow?
     let link: WebLink
     let userCode: String?
     let place: SignInPlace
-    /// What is about to be opened; nil: nothing.
+    /// The browser that will be opened; nil for none.
     let browser: Browser?
     /// Whether an address can be pasted here.
     let takesPaste: Bool
 
-    /// The lines before anything is opened, each with its newline.
+    /// The lines before anything is opened, each with a newline.
     var opening: String {
         "\(account): \(sentence)\n\n  \(link.text)\n\n" + code
     }
 
-    /// What stands there instead of a prompt.
+    /// The line that is shown instead of a prompt.
     static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
 
-    /// What asks for the paste, without a newline; nil if nothing can be pasted.
+    /// The prompt for pasting, without a newline; nil if nothing can be pasted.
     var prompt: String? {
         guard takesPaste else { return nil }
         switch flow {
@@ -63,7 +63,9 @@ enum SignInProgress {
 
     /// What is told after half a minute in which nothing came back.
     ///
-    /// - Parameter redirectURI: by which the answer comes; nil: by none.
+    /// Creates a reminder for a sign-in.
+    ///
+    /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.
     static func nothingYet(redirectURI: String?) -> String {
         let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
         return """

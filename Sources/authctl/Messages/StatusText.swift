@@ -38,7 +38,7 @@ struct StatusSentence: CustomStringConvertible {
 
     private var isValid: Bool { status.isValid(at: time.nowUSec) }
 
-    /// What ends the grant, and when.
+    /// How and when the grant ends.
     var grantEnd: String {
         let (token, signOut) = (status.refreshTokenExpiresAtUSec, status.signOutAtUSec)
         if let signOut, signOut <= token ?? signOut { return "it signs out by itself \(time.both(signOut))" }
@@ -61,16 +61,16 @@ struct StatusSentence: CustomStringConvertible {
     private var serverWords: String { status.failure.flatMap(Wording.serverWords).map { " (\($0))" } ?? "" }
 }
 
-/// What the user should know about one account beyond its line in the table.
+/// What the user should know about an account in addition to its line in the table.
 struct StatusNote {
-    /// Columns before the words that stand beside a label.
+    /// The column where the text after a label begins.
     private static let margin = 12
 
     private let account: String
     private let title: String
     private let lines: [(label: String, text: String)]
 
-    /// Nil if there is nothing to say: all is well, or time will heal it.
+    /// Returns nil if nothing is wrong, or if the problem will pass by itself.
     init?(_ status: AccountStatus, _ time: LocalTime) {
         var lines: [(label: String, text: String)] = []
         switch status.knownState {
@@ -125,7 +125,7 @@ struct StatusNote {
         status.failure.map { ": \($0.summary)" } ?? ""
     }
 
-    /// The lines, each with its newline.
+    /// The lines, each with a newline.
     ///
     /// - Parameter breaking: whether long words are broken at the edge.
     func render(_ style: TerminalStyle, breaking: Bool = false) -> String {
@@ -141,7 +141,7 @@ struct StatusNote {
             let wrapped = WrappedText.lines(
                 PlainText.line(words),
                 width: style.width.map { $0 - Self.margin },
-                // A command that was copied stays one.
+                // So that a copied command is still complete.
                 ending: label == "run" ? " \\" : "",
                 breaking: breaking
             )
@@ -152,9 +152,9 @@ struct StatusNote {
     }
 }
 
-/// What keeps the daemon as a whole from its work.
+/// Problems of the daemon itself.
 enum DaemonCondition {
-    /// A line each, with its newline; empty if all is well.
+    /// One line per problem, each with a newline; empty if there is none.
     static func text(_ info: GetInfo.Reply) -> String {
         var text = ""
         if !info.online { text += "no network route: only servers on this machine are asked\n" }

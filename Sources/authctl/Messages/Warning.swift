@@ -36,7 +36,7 @@ enum Warning: Hashable, Sendable {
 }
 
 extension Warning {
-    /// Lower case, no full stop.
+    /// The error text: lower case, no full stop.
     var text: String {
         switch self {
         case .shortToken(let left, let asked): "the token is valid for only \(left); \(asked) was asked for"

@@ -121,7 +121,7 @@ struct StatusView {
     }
 }
 
-/// The states of accounts, as the wire names them.
+/// The states of accounts, by their wire names.
 enum AccountState: String, CaseIterable, Sendable {
     case fresh
     case refreshing

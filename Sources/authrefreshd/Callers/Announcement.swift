@@ -29,7 +29,7 @@ enum Announcement: Sendable {
         if case .renamed(let name) = self { name.text } else { nil }
     }
 
-    /// The event's name on the wire; nil if only the journal is told.
+    /// The event's name on the wire; nil if it is only for the journal.
     var wireName: String? {
         switch self {
         case .added: "account-added"

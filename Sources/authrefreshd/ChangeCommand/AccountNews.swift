@@ -2,7 +2,7 @@ internal import RefreshCore
 internal import Systemd
 internal import TextEncodings
 
-/// A change as the command is told of it.
+/// A change in the form in which the command receives it.
 struct AccountNews: Equatable, Sendable {
     var event: String
     var account: String
@@ -13,7 +13,7 @@ struct AccountNews: Equatable, Sendable {
     /// µs since 1970.
     var expiresAtUSec: Int64?
 
-    /// Nil if only the journal is told of it.
+    /// Returns nil if the event is only for the journal.
     init?(_ announcement: Announcement, of snapshot: AccountSnapshot) {
         guard let event = announcement.wireName else { return nil }
         self.event = event
@@ -38,7 +38,7 @@ struct AccountNews: Equatable, Sendable {
 }
 
 extension ChangeCommand {
-    /// What systemd is to run for a change; no token is in it.
+    /// The systemd unit that runs the command for a change. It contains no token.
     func unit(for change: AccountNews, of account: AccountID) -> TransientUnit {
         TransientUnit(
             name: Self.unit(of: account),

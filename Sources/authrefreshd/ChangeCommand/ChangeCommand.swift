@@ -28,7 +28,8 @@ struct ChangeCommand: Equatable, Sendable {
         events?.contains(event) ?? (event != "refresh-started")
     }
 
-    /// One name for each account, so that the service manager runs one at a time, whichever daemon has started it.
+    /// The unit's name. Each account has one name, so the service manager runs only one command for it at a time, even
+    /// if another daemon started it.
     static func unit(of account: AccountID) -> String {
         "\(prefix)\(account.rawValue)\(suffix)"
     }

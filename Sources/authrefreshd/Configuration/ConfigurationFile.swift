@@ -253,7 +253,7 @@ enum LoginBrowser {
     }
 }
 
-/// Why the configuration cannot be used.
+/// Why the configuration is invalid.
 enum ConfigurationError: Error, Equatable {
     case unreadable(path: String, reason: String)
     /// The text is not YAML, or has an unknown key, a wrong type or an invalid value at this place.

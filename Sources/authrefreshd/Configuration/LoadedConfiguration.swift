@@ -2,13 +2,15 @@ internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
 
-/// The configuration file and the provider profiles, read and checked.
+/// The configuration file and the provider profiles, read and validated.
 struct LoadedConfiguration: Sendable {
     let file: DaemonConfiguration
     let settings: RefreshConfiguration
 
-    /// - Parameter startedWith: the file that the socket was set up by; nil at the start.
-    /// - Throws: the first thing that is wrong in any of the files.
+    /// Reads the configuration.
+    ///
+    /// - Parameter startedWith: the configuration with which the socket was set up; nil at the start.
+    /// - Throws: the first error in any of the files.
     init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
         if let path = paths.configuration {
             file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
@@ -19,7 +21,7 @@ struct LoadedConfiguration: Sendable {
             profiles: try ProviderProfiles(folders: paths.profileFolders),
             issuerLimits: file.issuerLimits,
             maxAccounts: file.maxAccounts,
-            // As many callers as at the start may be connected, whatever the file says now.
+            // The number of connections was fixed at the start, whatever the file says now.
             maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
             usesSecretService: file.storeKey == .secretService,
             loginBrowser: file.loginBrowser,
@@ -27,7 +29,7 @@ struct LoadedConfiguration: Sendable {
         )
     }
 
-    /// How the OAuth client is to be set up.
+    /// The settings of the OAuth client.
     var client: OAuthClientConfiguration {
         var client = OAuthClientConfiguration()
         client.totalTimeout = file.requestTimeout

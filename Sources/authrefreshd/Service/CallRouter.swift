@@ -125,7 +125,7 @@ final class CallQueue<Call: Sendable>: Sendable {
 }
 
 extension PlainAcquireToken {
-    /// The parameters of the reply in JSON; nil if the coordinator has to be asked.
+    /// The reply's parameters as JSON; nil if the coordinator has to answer.
     func answer(from tokens: TokenReader, at now: Moment) -> [UInt8]? {
         guard let held = tokens.token(of: account), held.times.suffices(for: minimumValidity, at: now) else {
             return nil

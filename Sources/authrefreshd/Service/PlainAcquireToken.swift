@@ -2,13 +2,13 @@ internal import AuthRefreshInterface
 internal import StrictJSON
 internal import Varlink
 
-/// The plainest call of `AcquireToken`, which mail clients make all day: it is answered on the socket's thread, straight from the
-/// store. Any other call, and any other answer, is the coordinator's.
+/// The plainest call of `AcquireToken`, which mail clients make all day. It is answered on the socket's thread,
+/// directly from the store. All other calls and answers go to the coordinator.
 struct PlainAcquireToken {
     let account: String
     let minimumValidity: Duration?
 
-    /// Nil if the call is anything else, or is not right.
+    /// Returns nil for any other call, and for an invalid one.
     init?(_ call: VarlinkCall) {
         guard call.method == Method.acquireToken.rawValue, let parameters = call.parameters else { return nil }
         var account: String?
@@ -31,7 +31,7 @@ struct PlainAcquireToken {
 }
 
 extension AcquireToken.Parameters {
-    /// A year at most: no token lives longer.
+    /// Whether it is at most a year. No token lives longer.
     static func isValid(minimumValiditySec seconds: Int64) -> Bool {
         (0...31_557_600).contains(seconds)
     }

@@ -23,7 +23,7 @@ enum CertificateFault: Sendable, CaseIterable {
 
 /// The certificates of all doors, made once.
 struct Certificates: Sendable {
-    /// The PEM file that clients have to trust.
+    /// The PEM file that clients must trust.
     let caFile: String
     fileprivate let good: NIOSSLContext
     fileprivate let faulty: [CertificateFault: NIOSSLContext]
