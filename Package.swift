@@ -380,7 +380,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authagentTests",
-            dependencies: ["AuthRefreshInterface", "authagent"],
+            dependencies: ["AuthRefreshInterface", "Systemd", "VarlinkClient", "authagent"],
             swiftSettings: strict
         ),
         .testTarget(
