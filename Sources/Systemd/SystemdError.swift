@@ -45,7 +45,7 @@ extension SystemdError: CustomStringConvertible {
         case .bootIDUnreadable(let errno):
             "cannot read \"\(BootClock.bootIDPath)\": \(Self.reason(errno))"
         case .malformedBootID:
-            "\"\(BootClock.bootIDPath)\" does not hold a UUID"
+            "\"\(BootClock.bootIDPath)\" is not a UUID"
         case .hardeningRefused(let errno):
             "cannot keep this process out of core dumps: \(Self.reason(errno))"
         }

@@ -82,7 +82,7 @@ struct AccountTests {
             let done = try await stage.authctl("store", "restore", file)
             #expect(done.end == .exited(0), "\(done.errors)")
             #expect(done.output.contains("'\(file)' is restored: 1 account"))
-            #expect(done.output.contains("the store from before is kept: '\(stage.store).before-restore'"))
+            #expect(done.output.contains("the previous store is kept as '\(stage.store).before-restore'"))
             let again = try await stage.start()
             #expect(try await stage.acquire("work") == account.token)
             #expect(try await again.terminate() == .exited(0))

@@ -27,7 +27,7 @@ struct DescriptorTests {
             var crowd: [RawConnection]? = try await onOwnThread { [socket = stage.socket] in
                 try RawConnection.open(64, to: socket)
             }
-            try await daemon.log.first("the shortage") { $0.contains("no descriptor is left for a caller") }
+            try await daemon.log.first("the shortage") { $0.contains("no file descriptor is left for callers") }
             let used = try processorTime(of: daemon.pid)
             let answers = try await onOwnThread {
                 try standing.send(#"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0")

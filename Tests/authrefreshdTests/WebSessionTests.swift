@@ -94,7 +94,7 @@ struct WebSessionTests {
         ]
     )
     func `what nobody can be sent back to is refused`(text: String) {
-        #expect(throws: CallbackAddress.Flaw.self) { try CallbackAddress(text) }
+        #expect(throws: CallbackFlaw.self) { try CallbackAddress(text) }
     }
 
     @Test(

@@ -274,7 +274,7 @@ package struct DamagedAccount: Equatable, Sendable {
 package enum ColumnFlaw: Hashable, Sendable {
     /// It is empty, or refers to nothing.
     case missing
-    /// It holds a word that this version does not know; a later one may.
+    /// It has a word that this version does not know; a later one may.
     case unknownWord
     case notJSON
     /// Its text breaks the rule for such a text.

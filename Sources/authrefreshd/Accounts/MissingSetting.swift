@@ -7,34 +7,6 @@ struct MissingSetting: Hashable {
     let setting: RequiredSetting
     /// What the provider's profile says about it; nil if nothing.
     let note: String?
-
-    /// The setting's name on the wire.
-    var field: String {
-        switch setting {
-        case .scopes: "scopes"
-        case .redirectPort: "redirectPort"
-        }
-    }
-
-    /// One sentence, lower case.
-    var reason: String {
-        switch setting {
-        case .scopes: "the provider gives an access token only for a scope of an API, and the account names none"
-        case .redirectPort: "the provider compares the port of the redirect URI, and the account names none"
-        }
-    }
-
-    /// What helps.
-    ///
-    /// - Parameter command: what the option belongs to, with a space behind it; empty for the command that was just given.
-    func hint(after command: String = "") -> String {
-        let option =
-            switch setting {
-            case .scopes: "--scope SCOPE"
-            case .redirectPort: "--redirect-port PORT"
-            }
-        return command + option + (note.map { " (\($0))" } ?? "")
-    }
 }
 
 extension RefreshConfiguration {

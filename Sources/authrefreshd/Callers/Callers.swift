@@ -288,7 +288,7 @@ enum WaitOutcome: Sendable {
     /// The account was removed meanwhile.
     case removed
     /// No attempt is made now, for a reason that is none of the account's; this is where it stands.
-    case notNow(String, AccountSnapshot)
+    case notNow(NotNow, AccountSnapshot)
     /// No attempt is made any more: the daemon ends, and whoever comes after it is to be asked.
     case stopping
     /// Its row in the store cannot be read.
@@ -300,12 +300,12 @@ enum WaitOutcome: Sendable {
 extension WaitOutcome {
     /// A request is under way that has passed its time limit.
     static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow("the server has not answered yet; the daemon still waits for its answer", snapshot)
+        .notNow(.serverIsSlow, snapshot)
     }
 
     /// The machine has no route to the account's issuer.
     static func offline(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow("there is no network route, and the next attempt follows when there is one", snapshot)
+        .notNow(.offline, snapshot)
     }
 
     /// Nothing can be sent for an account now, which stands as `snapshot` says.

@@ -156,7 +156,7 @@ actor RefreshCoordinator {
 
     /// One line for `systemctl status`.
     var statusLine: String {
-        (try? Overview(of: self))?.statusLine ?? "the store cannot be read"
+        (try? Overview(of: self))?.statusLine ?? StatusText.storeUnreadable
     }
 
     /// Takes over a changed configuration. Policies and limits count from the next decisions on.

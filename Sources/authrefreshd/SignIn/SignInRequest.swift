@@ -91,12 +91,10 @@ extension SignInRequest {
     }
 
     /// Why a device's code cannot ask for this, for which RFC 8628 §3.1 has no words; nil if it can.
-    var reasonAgainstDevice: String? {
-        if !acrValues.isEmpty || maxAge != nil || claims != nil {
-            return "a code on another device cannot ask for a stronger or newer sign-in"
-        }
-        if demandsIDToken { return "a code on another device takes neither a nonce nor a response type" }
-        return policy == nil ? nil : "a code on another device cannot run another policy"
+    var obstacleOnDevice: SignInObstacle? {
+        if !acrValues.isEmpty || maxAge != nil || claims != nil { return .strongerOnDevice }
+        if demandsIDToken { return .idTokenOnDevice }
+        return policy == nil ? nil : .policyOnDevice
     }
 
     /// Whether somebody wants an ID token, whatever the scopes say.

@@ -284,7 +284,7 @@ struct CodeExchangeTests {
         let without = try await exchange { request, _ in
             request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + "}") : nil
         }
-        #expect(without.outcome.failure?.detail.summary == "the answer has no id_token, which was asked for")
+        #expect(without.outcome.failure?.detail.summary == "the answer lacks the id_token that was requested")
         let narrowed = try await exchange { request, _ in
             request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + #","scope":"mail"}"#) : nil
         }
