@@ -195,7 +195,7 @@ struct AccountTests {
             )
             let asked = await issuer.counters.tokenRequests
             let again = try await stage.authctl(["account", "import", "-"], input: export(held.refreshToken ?? ""))
-            #expect(again.end == .exited(65) && again.errors.contains("holds this grant already"), "\(again)")
+            #expect(again.end == .exited(65) && again.errors.contains("already has this grant"), "\(again)")
             #expect(try await stage.authctl("account", "show", "work", "--json").output == listed)
             // Nor any while its answer could not be stored.
             let good = try await issuer.issueGrant(clientID: "desk").refreshToken

@@ -48,7 +48,7 @@ struct DescriptorTests {
             crowd = nil
             #expect(try await stage.info().accounts == 1)
             _ = crowd
-            #expect(daemon.log.all.filter { $0.contains("no descriptor is left") }.count == 1)
+            #expect(daemon.log.all.filter { $0.contains("no file descriptor is left") }.count == 1)
             try await stage.acquire("work", force: true)
             #expect(try await stage.status("work").state == "fresh")
             #expect(await issuer.counters.spentTokenUses == 0)

@@ -22,7 +22,7 @@ struct MachineTests {
             #expect(rejected.contains("line 1, key 'max_accounts'"))
             try await stage.add("second", issuer: url)
             try await stage.notify.messages.first("the end of the reload", from: seen) { $0.contains("READY=1") }
-            #expect(stage.notify.status?.hasPrefix("the new configuration is rejected, ") == true)
+            #expect(stage.notify.status?.hasPrefix("the new configuration is invalid, ") == true)
 
             let rejectedAt = stage.notify.messages.count
             try stage.configure("max_accounts: 2\nrequest_timeout: 20s\n")

@@ -128,7 +128,7 @@ struct RegistrationTests {
     }
 
     @Test(arguments: [
-        (["--redirect-uri", "https://relay.example/back"], "does not take its redirect URIs"),
+        (["--redirect-uri", "https://relay.example/back"], "does not accept the redirect URIs"),
         (["--client-auth", "client_secret_jwt"], "does not accept what the client says about itself"),
     ])
     func `a refusal is told, and nothing is added`(options: [String], words: String) async throws {

@@ -405,7 +405,7 @@ struct FrontChannelTests {
 
     @Test func `a grant is revoked whose two ID tokens name two people`() async throws {
         let seen = try await exchange(["c_hash": Self.codeHash, "sub": .string("mallory")])
-        #expect(seen.outcome.failure?.detail.summary.contains("names another person") == true)
+        #expect(seen.outcome.failure?.detail.summary.contains("name different people") == true)
         #expect(seen.lines.last == "POST /revoke")
     }
 }

@@ -23,11 +23,11 @@ enum FaultTable {
             FaultRow(
                 "403 with a page",
                 .endpoint(.answer(.html(status: 403))),
-                first: .retries("a page came back"),
-                .retries("a page refuses the request")
+                first: .retries("a web page came back"),
+                .retries("a web page refuses the request")
             ),
             FaultRow("404", status(404), .misconfigured("there is no token endpoint at this address")),
-            FaultRow("404 with a page", .endpoint(.answer(.html(status: 404))), .retries("a page came back")),
+            FaultRow("404 with a page", .endpoint(.answer(.html(status: 404))), .retries("a web page came back")),
             FaultRow(
                 "403 without a word",
                 status(403),
@@ -93,7 +93,7 @@ enum FaultTable {
 
     /// An answer comes, and is none of a token endpoint.
     private static let contentRows = [
-        FaultRow("200 with a page (captive portal)", .endpoint(.answer(.html())), .retries("a page came back")),
+        FaultRow("200 with a page (captive portal)", .endpoint(.answer(.html())), .retries("a web page came back")),
         FaultRow(
             "redirect to another host",
             status(302, ["Location": "https://portal.example.test/login"]),

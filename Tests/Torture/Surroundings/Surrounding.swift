@@ -153,9 +153,9 @@ extension Surrounding {
         refresh: [0, 75],
         told: Told(
             log: "no file descriptor is left for callers",
-            manager: "no descriptor is left",
-            status: "no descriptor is left",
-            doctor: "no descriptor is left",
+            manager: "no file descriptor is left",
+            status: "no file descriptor is left",
+            doctor: "no file descriptor is left",
             recovery: "there are file descriptors for callers again"
         ),
         breakDown: { try await $0.useUpDescriptors() },
@@ -179,7 +179,7 @@ extension Surrounding {
         told: Told(
             manager: "the store's key is gone",
             status: "the store's key is gone",
-            doctor: "this daemon works on, the next one cannot open the store",
+            doctor: "this daemon still works, but could not open the store after a restart",
             recovery: "the store's key is back"
         ),
         prepare: {
