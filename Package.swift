@@ -397,7 +397,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authagentTests",
-            dependencies: ["AuthRefreshInterface", "authagent"],
+            dependencies: ["AuthRefreshInterface", "Systemd", "VarlinkClient", "authagent"],
             swiftSettings: strict
         ),
         .testTarget(

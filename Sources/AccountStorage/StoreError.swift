@@ -111,7 +111,7 @@ extension StoreError: CustomStringConvertible {
             "install the version of authrefreshd that wrote it, or go back to the copy made before the upgrade, which lacks what"
                 + " was stored since: authctl store restore '\(path)\(UpgradeCopy.suffix)'"
         case .olderSchema(let path, _, _):
-            "start the last version with schema \(Schema.oldest) once, which brings the store up to it; or move '\(path)' away, and add"
+            "start the last version with schema \(Schema.oldest) once: it migrates the store; or move '\(path)' away, and add"
                 + " the accounts again"
         case .wrongKey(_, let expected, _):
             "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
@@ -120,7 +120,7 @@ extension StoreError: CustomStringConvertible {
         case .readOnly(let path):
             "make '\(path)' and its folder writable for this user; if its file system has turned read-only,"
                 + " journalctl -k says why"
-        case .diskFull: "free some space; nothing is lost, the write is repeated"
+        case .diskFull: "free some space; nothing is lost, and the daemon repeats the write"
         case .inputOutput: "look for disk errors in the kernel's log: journalctl -k"
         case .cannotOpen(let path, _): "check that '\(path)' and its folder exist and are accessible to this user"
         case .notOurs(let path, _): "give '\(path)' to this user, or name another folder with --state-dir"
@@ -149,10 +149,10 @@ extension ColumnFlaw: CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing: "is empty, or refers to nothing"
-        case .unknownWord: "holds a word that this version does not know"
-        case .notJSON: "holds JSON that does not parse"
-        case .malformed: "holds a text that breaks its rule"
-        case .outOfRange: "holds a number that is out of range"
+        case .unknownWord: "has a word that this version does not know"
+        case .notJSON: "has JSON that does not parse"
+        case .malformed: "has a malformed text"
+        case .outOfRange: "has a number that is out of range"
         }
     }
 }

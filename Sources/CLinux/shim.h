@@ -7,18 +7,8 @@
 #include <linux/sock_diag.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
 // Declared by the C library only to those who define _GNU_SOURCE before its first header, which a module cannot do.
 extern int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
-
-// prctl is variadic in glibc, and Swift imports no variadic function.
-static inline int authrefresh_set_dumpable(int dumpable) {
-    return prctl(PR_SET_DUMPABLE, (unsigned long)dumpable, 0UL, 0UL, 0UL);
-}
-
-static inline int authrefresh_get_dumpable(void) {
-    return prctl(PR_GET_DUMPABLE, 0UL, 0UL, 0UL, 0UL);
-}

@@ -1,6 +1,5 @@
+internal import CProcess
 internal import Glibc
-
-internal import CLinux
 
 /// Keeps the memory of this process to itself: it holds tokens, which a crash or a debugger could expose.
 package enum CoreDumps {

@@ -145,7 +145,7 @@ extension RedirectListenerError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .portTaken(let port): "another program listens on port \(port) of this machine"
-        case .cannotListen(let port, let errno): "the port \(port) of this machine cannot be had (error \(errno))"
+        case .cannotListen(let port, let errno): "the port \(port) of this machine is unavailable (error \(errno))"
         }
     }
 }

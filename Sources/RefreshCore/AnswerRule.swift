@@ -108,7 +108,7 @@ private enum AccessTokenFlaw {
     var failure: RefreshFailure {
         switch self {
         case .ended:
-            let summary = "the server gave an access token that has ended already"
+            let summary = "the server gave an access token that has already expired"
             return RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
         case .unbound: return .unboundToken()
         }

@@ -50,7 +50,7 @@ enum FailureRule {
     static func outcomeLost(_ step: inout RefreshStep, _ lease: Lease) -> [Effect] {
         let failure = RefreshFailure(
             .unanswered,
-            detail: FailureDetail(summary: "the daemon ended before the server's answer was stored")
+            detail: FailureDetail(summary: "the daemon stopped before the server's answer was stored")
         )
         return answerLost(&step, failure, sentAt: lease.startedAt)
     }

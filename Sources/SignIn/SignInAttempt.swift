@@ -200,7 +200,7 @@ package struct SignInAttempt: Sendable {
     private mutating func timePassed(at now: Moment) -> [SignInEffect] {
         guard remaining(at: now) == .zero else { return [] }
         if case .storing = phase {
-            return end(.failed(SignInFailure(.unavailable, "the tokens are there, but the store cannot be written")))
+            return end(.failed(SignInFailure(.unavailable, "the tokens arrived, but the store cannot be written")))
         }
         guard case .polling(var polling) = phase, now.elapsed(since: plan.startedAt) < endsAfter else {
             return end(.timedOut)
@@ -476,7 +476,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
 
     /// Creates the failure for an error that came through the browser.
     init(_ kind: Kind, _ refusal: ServerRefusal) {
-        let summary = "the server answers the browser with an error"
+        let summary = "the server sent the browser back with an error"
         let detail = FailureDetail(
             summary: summary,
             oauthError: refusal.error,
@@ -488,11 +488,11 @@ package struct SignInFailure: Error, Hashable, Sendable {
     init(_ mistrust: Mistrust) {
         let reason =
             switch mistrust {
-            case .wrongIssuer: "the answer names another issuer than the one that was asked"
-            case .noIssuer: "the answer does not name its issuer, as this server says that its answers do"
-            case .codeAndError: "the answer holds both a code and an error"
-            case .malformedCode: "the answer holds no code that a server can have made, or one that was not asked for"
-            case .noIDToken: "the answer has no ID token, which was asked for"
+            case .wrongIssuer: "the answer names another issuer than the one that you sign in to"
+            case .noIssuer: "the answer does not name its issuer, although this server's answers should"
+            case .codeAndError: "the answer has both a code and an error"
+            case .malformedCode: "the answer has a malformed code, or one that was not requested"
+            case .noIDToken: "the answer lacks the ID token that was requested"
             }
         self.init(.refused, reason)
     }

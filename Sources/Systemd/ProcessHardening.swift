@@ -1,7 +1,6 @@
+internal import CProcess
 internal import CSystemd
 internal import Glibc
-
-internal import CLinux
 
 /// Protects the memory of this process, which contains plain tokens, from other processes and from the disk.
 package enum ProcessHardening {

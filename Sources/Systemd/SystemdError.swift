@@ -41,11 +41,11 @@ extension SystemdError: CustomStringConvertible {
         case .managerRefused(let unit, let errno):
             "the service manager does not restart \"\(unit)\": \(Self.reason(errno))"
         case .busUnavailable(let errno):
-            "cannot use the system bus: \(Self.reason(errno))"
+            "cannot use the bus: \(Self.reason(errno))"
         case .bootIDUnreadable(let errno):
             "cannot read \"\(BootClock.bootIDPath)\": \(Self.reason(errno))"
         case .malformedBootID:
-            "\"\(BootClock.bootIDPath)\" does not hold a UUID"
+            "\"\(BootClock.bootIDPath)\" is not a UUID"
         case .hardeningRefused(let errno):
             "cannot keep this process out of core dumps: \(Self.reason(errno))"
         }

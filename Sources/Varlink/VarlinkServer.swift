@@ -235,18 +235,18 @@ extension VarlinkServerError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .alreadyListening(let path): "another process listens on '\(path)'"
-        case .notASocket(let path): "'\(path)' is no socket, and is left alone"
+        case .notASocket(let path): "'\(path)' is not a socket, and is left alone"
         case .pathTooLong(let path, let limit):
             "'\(path)' is longer than the \(limit) bytes that a socket's path may have"
         case .folderBusy(let path): "another process is binding a socket in '\(path)' right now"
         case .cannotMakeFolder(let path, let errno): "the folder '\(path)' cannot be used: \(Self.reason(errno))"
         case .folderOpenToOthers(let path, let owner):
             owner == geteuid()
-                ? "everybody may write in the folder '\(path)', a socket there is not safe"
-                : "the folder '\(path)' is of the user with the uid \(owner), a socket there is not safe"
+                ? "everybody can write to the folder '\(path)', so a socket there is not safe"
+                : "the folder '\(path)' belongs to another user (uid \(owner)), so a socket there is not safe"
         case .cannotBind(let path, let errno): "'\(path)' cannot be bound: \(Self.reason(errno))"
-        case .notAListenSocket(let descriptor): "descriptor \(descriptor) is no listening Unix stream socket"
-        case .cannotAccept(let errno): "no connection can be taken: \(Self.reason(errno))"
+        case .notAListenSocket(let descriptor): "descriptor \(descriptor) is not a listening Unix stream socket"
+        case .cannotAccept(let errno): "no connection can be accepted: \(Self.reason(errno))"
         case .cannotListen(let errno): "the kernel gives no socket: \(Self.reason(errno))"
         }
     }

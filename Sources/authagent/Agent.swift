@@ -82,7 +82,7 @@ struct Agent: ~Copyable {
         } catch {
             feed = nil
             endQuestions()
-            if reconnection.noteFailure(at: .now) { say("\(error.message); it is asked again, ever more seldom") }
+            if reconnection.noteFailure(at: .now) { say(.retrying(error)) }
         }
     }
 
@@ -136,12 +136,12 @@ struct Agent: ~Copyable {
             let text = String(decoding: json, as: UTF8.self)
             _ = try connection.call(method, parameters: text, timeoutMilliseconds: 5000)
         } catch {
-            say("the answer did not reach the daemon: \(AgentError.noDaemon(error).message)")
+            say(.answerNotDelivered(.noDaemon(error)))
         }
     }
 
-    private func say(_ message: String) {
-        let line = Array("authagent: \(message)\n".utf8)
+    private func say(_ note: AgentNote) {
+        let line = Array("authagent: \(note.message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)
     }
 
@@ -199,7 +199,7 @@ struct Agent: ~Copyable {
             socket: namedSocket,
             activationToken: activationToken
         )
-        guard let program else { return desk.noteSignInEnded(account, problem: "authctl cannot be started") }
+        guard let program else { return desk.noteSignInEnded(account, problem: NotificationWords.noAuthctl) }
         signIns.append(program)
     }
 
@@ -213,7 +213,7 @@ struct Agent: ~Copyable {
         desk.noteShown(account, id: id)
     }
 
-    private static let signInActions = [(key: "default", label: "Sign in"), (key: "sign-in", label: "Sign in")]
+    private static let signInActions = ["default", "sign-in"].map { (key: $0, label: NotificationWords.signIn) }
 
     // MARK: Waiting
 

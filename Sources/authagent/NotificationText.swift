@@ -15,9 +15,8 @@ struct NotificationText: Equatable {
         // A source account is notified once, and not for each account derived from it.
         guard status.state == "interaction-required", status.reason != "sourceAccount" else { return nil }
         let server = Self.line(ShownHost.of(status.issuer))
-        let reason = status.failure.map { ": \(Self.line($0.summary))" } ?? ""
-        summary = "Sign in to \(Self.line(status.account))"
-        body = "\(server) asks for you\(reason)"
+        summary = NotificationWords.signInSummary(Self.line(status.account))
+        body = NotificationWords.signInBody(server: server, reason: status.failure.map { Self.line($0.summary) })
         since = status.sinceUSec ?? 0
     }
 

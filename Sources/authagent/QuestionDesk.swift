@@ -6,17 +6,19 @@ struct QuestionDesk {
     private var shown: [UInt32: String] = [:]
 
     static let actions = [
-        (key: ConfirmationAnswer.allowOnce.rawValue, label: "Allow once"),
-        (key: ConfirmationAnswer.allowForAnHour.rawValue, label: "Allow for an hour"),
-        (key: ConfirmationAnswer.deny.rawValue, label: "Deny"),
+        (key: ConfirmationAnswer.allowOnce.rawValue, label: NotificationWords.allowOnce),
+        (key: ConfirmationAnswer.allowForAnHour.rawValue, label: NotificationWords.allowForAnHour),
+        (key: ConfirmationAnswer.deny.rawValue, label: NotificationWords.deny),
     ]
 
     /// The text of the notification. The body uses the markup of the desktop notifications specification.
     static func text(of question: ServeConfirmations.Reply) -> (summary: String, body: String) {
-        let account = NotificationText.line(question.account ?? "")
-        let program = question.executable.map(NotificationText.line) ?? "A program that the daemon cannot see"
-        let unit = question.unit.map { " in the unit \(NotificationText.line($0))" } ?? ""
-        return ("Give out a token of \(account)?", NotificationText.escaped("\(program)\(unit) asks for it."))
+        let body = NotificationWords.questionBody(
+            program: question.executable.map(NotificationText.line),
+            unit: question.unit.map(NotificationText.line)
+        )
+        let summary = NotificationWords.questionSummary(NotificationText.line(question.account ?? ""))
+        return (summary, NotificationText.escaped(body))
     }
 
     mutating func noteShown(_ question: String, id: UInt32) {

@@ -37,7 +37,8 @@ do throws(AgentError) {
     var agent = try Agent(namedSocket: arguments.last, authctl: authctlPath())
     try agent.run()
 } catch {
-    let line = Array("authagent: error: \(error.message)\n".utf8)
+    let hint = error.hint.map { "authagent: hint: \($0)\n" } ?? ""
+    let line = Array("authagent: error: \(error.message)\n\(hint)".utf8)
     _ = unsafe write(STDERR_FILENO, line, line.count)
     exit(error.status)
 }

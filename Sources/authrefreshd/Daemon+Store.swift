@@ -92,9 +92,7 @@ extension Daemon {
         let store = paths.stateDirectory + "/" + AccountStore.fileName
         do throws(StoreOpeningError) {
             let outcome = try StoreRestore(of: store, from: backup, keyring: makeKeyring()).run()
-            let noun = outcome.accounts == 1 ? "account" : "accounts"
-            let done = "'\(backup)' is restored: \(outcome.accounts) \(noun)"
-            return outcome.kept.map { done + "\nthe store from before is kept: '\($0)'" } ?? done
+            return DaemonAnswer.restored(backup, accounts: outcome.accounts, kept: outcome.kept)
         } catch {
             throw DaemonError(error)
         }
@@ -118,8 +116,8 @@ extension Daemon {
 
         func tell(_ manager: ServiceManagerLink) {
             guard let cause else { return }
-            let rejected = isConfigurationRejected ? Overview.rejectedConfiguration + ", " : ""
-            manager.ready(status: "\(rejected)locked: \(cause.description); \(cause.hint)")
+            let rejected = isConfigurationRejected ? StatusText.rejectedConfiguration + ", " : ""
+            manager.ready(status: rejected + StatusText.locked(cause))
         }
     }
 }

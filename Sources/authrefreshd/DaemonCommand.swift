@@ -6,27 +6,27 @@ internal import Glibc
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authrefreshd",
-        abstract: "Keeps OAuth 2.0 access tokens fresh, and says when a person is needed.",
+        abstract: "Keeps OAuth 2.0 access tokens fresh, and tells you when you have to sign in.",
         discussion: """
-            Without systemd it runs in the foreground and logs to standard error. SIGTERM ends it after the answers of the
-            refreshes under way are stored; SIGHUP reads the configuration anew. Accounts are managed with authctl.
+            Without systemd it runs in the foreground and logs to standard error. SIGTERM stops it once the answers to running
+            refreshes are stored. SIGHUP reloads the configuration. Manage accounts with authctl.
 
-            Environment: XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_DATA_HOME name other folders than those below, \
-            XDG_RUNTIME_DIR the socket's. AUTHREFRESH_SOCKET names another socket, as --socket does. HTTPS_PROXY and \
-            NO_PROXY lead requests through a proxy, or past it.
+            Environment: XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_DATA_HOME replace the folders ~/.config, ~/.local/state \
+            and ~/.local/share below; XDG_RUNTIME_DIR is the socket's. AUTHREFRESH_SOCKET names another socket, as \
+            --socket does. HTTPS_PROXY names a proxy for requests, and NO_PROXY the hosts that are reached without it.
 
             Files:
 
               ~/.config/authrefreshd/authrefreshd.yaml        the configuration
               ~/.config/authrefreshd/providers.d              provider profiles of your own
-              ~/.local/share/authrefreshd/providers.d         those that systemd/install installed
-              /usr/share/authrefreshd/providers.d             those of the distribution's package
+              ~/.local/share/authrefreshd/providers.d         the profiles that systemd/install installed
+              /usr/share/authrefreshd/providers.d             the profiles of the distribution's package
               ~/.local/state/authrefreshd/accounts.sqlite     the accounts
-              ~/.local/state/authrefreshd/store-key           the key of their secrets
+              ~/.local/state/authrefreshd/store-key           the key that their secrets are sealed with
               $XDG_RUNTIME_DIR/authrefreshd/io.authrefresh    the socket
 
-            Exit status: 0 ended in good order, 64 wrong arguments, 69 the socket cannot be had, 71 the system refuses, 75 \
-            the disk is full or fails, 77 no key that opens the store, 78 the configuration or the store cannot be used.
+            Exit status: 0 clean shutdown, 64 wrong arguments, 69 socket unavailable, 71 operating system error, 75 disk \
+            full or failing, 77 no key that opens the store, 78 the configuration or the store cannot be used.
             """
     )
 
@@ -36,7 +36,7 @@ struct DaemonCommand: AsyncParsableCommand {
         if options.version { return print(options.verbose ? LinkedLibraries.text : Version.text) }
         do throws(DaemonError) {
             var daemon = try Daemon(options: options)
-            if options.check { return print("the configuration and \(daemon.profileCount) provider profiles are good") }
+            if options.check { return print(DaemonAnswer.checked(profiles: daemon.profileCount)) }
             if let backup = options.restore { return print(try daemon.restore(from: backup)) }
             try await daemon.run()
         } catch {
@@ -71,12 +71,12 @@ struct DaemonOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Listen at PATH, unless systemd passes a socket.", valueName: "path"))
     var socket: String?
 
-    @Flag(help: "Check the configuration and the provider profiles, and end.")
+    @Flag(help: "Check the configuration and the provider profiles, then exit.")
     var check = false
 
     @Option(
         help: ArgumentHelp(
-            "Put the backup FILE in the place of the store, and end; see 'authctl store restore'.",
+            "Replace the store with the backup FILE, then exit; see 'authctl store restore'.",
             valueName: "file"
         )
     )
@@ -85,10 +85,10 @@ struct DaemonOptions: ParsableArguments {
     @Flag(help: "Show the version.")
     var version = false
 
-    @Flag(help: "With --version: list the libraries that are linked in, and their versions.")
+    @Flag(help: "With --version: list the linked libraries and their versions.")
     var verbose = false
 
     func validate() throws {
-        guard version || !verbose else { throw ValidationError("'--verbose' goes with '--version'") }
+        guard version || !verbose else { throw ValidationError("'--verbose' needs '--version'") }
     }
 }

@@ -7,7 +7,7 @@ enum LinkedLibraries {
     /// The linked packages, as in `Package.swift`. A test compares the two.
     static let packages: [(name: String, version: String, use: String)] = [
         ("async-http-client", "1.37.0", "HTTP"),
-        ("grdb.swift", "7.10.0", "SQLite's Swift face"),
+        ("grdb.swift", "7.10.0", "SQLite for Swift"),
         ("swift-argument-parser", "1.8.2", "command lines"),
         ("swift-crypto", "4.5.2", "cryptography (BoringSSL)"),
         ("swift-log", "1.16.2", "logging"),

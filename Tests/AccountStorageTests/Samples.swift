@@ -122,7 +122,7 @@ enum Sample {
     static let failure = RefreshFailure(
         .unavailable,
         detail: FailureDetail(
-            summary: "the server cannot serve now",
+            summary: "the server is temporarily unavailable",
             httpStatus: 503,
             oauthError: "temporarily_unavailable",
             oauthErrorDescription: "ein \"Fehler\" – später",

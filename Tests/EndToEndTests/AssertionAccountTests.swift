@@ -76,7 +76,7 @@ struct AssertionAccountTests {
         try await withStage(client) { stage, issuer, url in
             let added = try await add(stage, url, key: wrong.pemRepresentation, ["--client-id", "app"])
             #expect(added.end == .exited(78), "\(added)")
-            #expect(added.errors.contains("does not take the client's assertion"), "\(added.errors)")
+            #expect(added.errors.contains("does not accept the client's assertion"), "\(added.errors)")
             #expect(await issuer.entries().last?.outcome == .assertionRefused)
             let status = try await stage.status("robot")
             #expect(status.state == "misconfigured")
@@ -102,7 +102,7 @@ struct AssertionAccountTests {
             #expect(try await stage.authctl(["account", "edit", "robot"] + clear).end == .exited(0))
             #expect(try await stage.authctl("refresh", "robot").end == .exited(0))
             let tooLong = try await stage.authctl("account", "edit", "robot", "--assertion-lifetime", "2h")
-            #expect(tooLong.end == .exited(65) && tooLong.errors.contains("10 s to an hour"), "\(tooLong)")
+            #expect(tooLong.end == .exited(65) && tooLong.errors.contains("from 10 s to 1 hour"), "\(tooLong)")
         }
     }
 

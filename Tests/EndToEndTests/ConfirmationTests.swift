@@ -74,7 +74,7 @@ struct ConfirmationTests {
                 let refused = try await stage.authctl(command)
                 #expect(refused.end == .exited(77), "\(command) \(refused.errors)")
                 #expect(refused.output == "")
-                #expect(refused.errors.contains("no agent runs that could ask"), "\(refused.errors)")
+                #expect(refused.errors.contains("authagent, which would ask you, is not running"), "\(refused.errors)")
                 #expect(refused.errors.contains("hint: systemctl --user start authrefresh-agent"), "\(refused.errors)")
             }
             // Calls that return no token cause no question.
@@ -154,7 +154,7 @@ struct ConfirmationTests {
                 "work"
             )
             #expect(added.end == .exited(77), "\(added.errors)")
-            #expect(added.errors.contains("no agent runs that could ask"), "\(added.errors)")
+            #expect(added.errors.contains("authagent, which would ask you, is not running"), "\(added.errors)")
         }
     }
 

@@ -34,7 +34,7 @@ struct DamagedAccountTests {
             #expect(present.map(\.state) == ["fresh", "misconfigured", "fresh"])
             #expect(present[1].reason == "damaged")
             let summary = try #require(present[1].failure?.summary)
-            #expect(summary.contains("the column 'phase' of account 2 holds a word that this version does not know"))
+            #expect(summary.contains("the column 'phase' of account 2 has a word that this version does not know"))
             #expect(!summary.contains("dreaming"))
             #expect(present[1].hint?.contains("authctl account remove bad") == true)
 

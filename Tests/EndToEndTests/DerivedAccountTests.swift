@@ -200,7 +200,7 @@ struct DerivedAccountTests {
             let asked = await issuer.counters.tokenRequests
             let refused = try await stage.authctl("refresh", "wiki")
             #expect(refused.end == .exited(78), "\(refused)")
-            #expect(refused.errors.contains("'work', whose token this one is derived from, is for '\(copy)' only"))
+            #expect(refused.errors.contains("derived from 'work', which is for '\(copy)' only"))
             #expect(refused.errors.contains("set up by '\(Program.products)/authctl'"), "\(refused)")
             #expect(await issuer.counters.tokenRequests == asked)
             let edit = try await stage.authctl("account", "edit", "wiki", "--scope", "write")

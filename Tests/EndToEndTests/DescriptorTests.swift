@@ -27,7 +27,7 @@ struct DescriptorTests {
             var crowd: [RawConnection]? = try await onOwnThread { [socket = stage.socket] in
                 try RawConnection.open(64, to: socket)
             }
-            try await daemon.log.first("the shortage") { $0.contains("no descriptor is left for a caller") }
+            try await daemon.log.first("the shortage") { $0.contains("no file descriptor is left for callers") }
             let used = try processorTime(of: daemon.pid)
             let answers = try await onOwnThread {
                 try standing.send(#"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0")
@@ -48,7 +48,7 @@ struct DescriptorTests {
             crowd = nil
             #expect(try await stage.info().accounts == 1)
             _ = crowd
-            #expect(daemon.log.all.filter { $0.contains("no descriptor is left") }.count == 1)
+            #expect(daemon.log.all.filter { $0.contains("no file descriptor is left") }.count == 1)
             try await stage.acquire("work", force: true)
             #expect(try await stage.status("work").state == "fresh")
             #expect(await issuer.counters.spentTokenUses == 0)

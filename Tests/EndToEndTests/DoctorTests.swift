@@ -130,7 +130,7 @@ struct DoctorTests {
         #expect(end == .exited(78))
         let finding = try find(.tls, in: answer)
         #expect(finding.level == "error")
-        #expect(finding.text.contains("no authority that is trusted here"))
+        #expect(finding.text.contains("no certificate authority that this machine trusts"))
         #expect(!answer.findings.contains { $0.check == "discovery" })
         #expect(try await daemon.terminate() == .exited(0))
     }

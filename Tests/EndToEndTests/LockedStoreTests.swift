@@ -50,8 +50,8 @@ struct LockedStoreTests {
         let daemon = try await stage.start(environment: noBus)
         try stage.configure("store_key: file\nlog_level: nonsense\n")
         daemon.signal(SIGHUP)
-        try await daemon.log.first("the refusal") { $0.contains("the new configuration cannot be used") }
-        try await stage.notify.messages.first("the status") { $0.contains("STATUS=the new configuration is rejected") }
+        try await daemon.log.first("the refusal") { $0.contains("the new configuration is invalid") }
+        try await stage.notify.messages.first("the status") { $0.contains("STATUS=the new configuration is invalid") }
         try await expectLocked("there is no session bus")
 
         try stage.configure("store_key: file\nmax_accounts: 1\n")

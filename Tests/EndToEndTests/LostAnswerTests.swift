@@ -44,7 +44,7 @@ struct LostAnswerTests {
             let sent = await issuer.entries().filter { $0.family == grant.family && $0.generation == 2 }
             #expect(sent.map(\.outcome) == [.rotated, .spentTokenUsed, .spentTokenUsed])
             try await daemon.log.first("the journal's line") {
-                $0.contains("the answer to a refresh was lost, the refresh token may have been spent")
+                $0.contains("the answer to a refresh was lost, and the refresh token may be used up")
             }
             try await daemon.log.first("the journal's reason") {
                 $0.contains("interaction required") && $0.contains("AUTHREFRESH_REASON=outcomeUnknown")

@@ -17,12 +17,12 @@ struct MachineTests {
             try stage.configure("max_accounts: one\n")
             daemon.signal(SIGHUP)
             let rejected = try await daemon.log.first("the rejection") {
-                $0.contains("the new configuration cannot be used, the old one stays")
+                $0.contains("the new configuration is invalid; the previous one stays in force")
             }
             #expect(rejected.contains("line 1, key 'max_accounts'"))
             try await stage.add("second", issuer: url)
             try await stage.notify.messages.first("the end of the reload", from: seen) { $0.contains("READY=1") }
-            #expect(stage.notify.status?.hasPrefix("the new configuration is rejected, ") == true)
+            #expect(stage.notify.status?.hasPrefix("the new configuration is invalid, ") == true)
 
             let rejectedAt = stage.notify.messages.count
             try stage.configure("max_accounts: 2\nrequest_timeout: 20s\n")
@@ -67,7 +67,7 @@ struct MachineTests {
                 let served = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
                 let filler = Filler(folder + "/filler")
                 #expect(try await stage.acquire("work") == token)
-                try await daemon.log.first("the journal's line") { $0.contains("the store cannot be used, retrying") }
+                try await daemon.log.first("the journal's line") { $0.contains("the store cannot be used; retrying") }
                 #expect(try await stage.info().trouble?.contains("no space is left for the store") == true)
                 try await stage.notify.messages.first("the status") { $0.contains("STATUS=trouble: ") }
                 // An issued token is returned whether it could be stored or not.
@@ -100,7 +100,7 @@ struct MachineTests {
                 _ = try await issuer.waitForRequest { $0.outcome == .rotated }
                 let filler = Filler(folder + "/filler")
                 first.signal(SIGTERM)
-                try await first.log.first("the journal's line") { $0.contains("the store cannot be used, retrying") }
+                try await first.log.first("the journal's line") { $0.contains("the store cannot be used; retrying") }
                 await #expect(throws: TestFault.self) { try await first.ended(within: .seconds(1)) }
                 filler.remove()
                 #expect(try await first.ended() == .exited(0))

@@ -69,7 +69,7 @@ struct PossessionTests {
         try await withStage(isBound: false) { stage in
             let outcome = try await stage.authctl("token", "work", "--dpop", "GET", "https://a.example/")
             #expect(outcome.end == .exited(65))
-            #expect(outcome.errors.contains("its tokens are bound to no key"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("are not bound to a key"), "\(outcome.errors)")
         }
     }
 }

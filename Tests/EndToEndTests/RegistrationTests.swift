@@ -128,8 +128,8 @@ struct RegistrationTests {
     }
 
     @Test(arguments: [
-        (["--redirect-uri", "https://relay.example/back"], "does not take its redirect URIs"),
-        (["--client-auth", "client_secret_jwt"], "does not take what the client says about itself"),
+        (["--redirect-uri", "https://relay.example/back"], "does not accept the redirect URIs"),
+        (["--client-auth", "client_secret_jwt"], "does not accept what the client says about itself"),
     ])
     func `a refusal is reported, and nothing is added`(options: [String], words: String) async throws {
         try await withStage { stage, _, url in
@@ -144,7 +144,7 @@ struct RegistrationTests {
         try await withStage(.closed) { stage, _, url in
             let refused = try await register(stage, at: url)
             #expect(refused.end == .exited(78), "\(refused)")
-            #expect(refused.errors.contains("registers no clients by itself"), "\(refused.errors)")
+            #expect(refused.errors.contains("does not register clients by itself"), "\(refused.errors)")
         }
     }
 
@@ -277,7 +277,7 @@ struct RegistrationTests {
             #expect(added.end == .exited(0), "\(added)")
             try await feed.next("client-secret-ending", of: "work")
             let doctor = try await stage.authctl("doctor", "work")
-            #expect(doctor.output.contains("the client secret ends in "), "\(doctor)")
+            #expect(doctor.output.contains("the client secret expires in "), "\(doctor)")
             let status = try await stage.authctl("status", "work")
             #expect(status.output.contains("the client secret expires "), "\(status)")
             #expect(status.output.contains("authctl account edit work --client-secret-file FILE"))

@@ -11,7 +11,7 @@ struct RemovedFolderTests {
         let daemon = try await stage.start()
         // The daemon may have made it again before the removal is complete, which is fine.
         try? FileManager.default.removeItem(atPath: stage.folder.path + "/run/authrefreshd")
-        try await daemon.log.first("the path") { $0.contains("the socket's path had vanished and is back") }
+        try await daemon.log.first("the path") { $0.contains("the socket was removed, and is back") }
         #expect(try await stage.info().accounts == 0)
         #expect(try await daemon.terminate() == .exited(0))
     }

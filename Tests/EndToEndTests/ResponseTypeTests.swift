@@ -93,7 +93,7 @@ struct ResponseTypeTests {
             #expect(try await browser.refusal(SignInFailedError.self).reason.contains("no id_token"))
             let device = try call(stage, flow: "device", nonce: "abc")
             let refusal = try await device.refusal(SignInFailedError.self)
-            #expect(refusal.reason.contains("takes neither a nonce") && refusal.hint.contains("--flow paste"))
+            #expect(refusal.reason.contains("does not support a nonce") && refusal.hint.contains("--flow paste"))
         }
     }
 

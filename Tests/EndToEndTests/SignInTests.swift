@@ -145,7 +145,7 @@ struct SignInTests {
             #expect(denied.oauthError == "access_denied")
             #expect(denied.oauthErrorDescription == "The person said no.")
             #expect(try await stage.status("work").state == "signed-out")
-            try await daemon.says("sign-in brought no tokens")
+            try await daemon.says("sign-in ended without tokens")
         }
     }
 

@@ -207,7 +207,7 @@ struct SignOutTests {
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let outcome = try await stage.authctl("logout", "work", "--end-session")
             #expect(outcome.end == .exited(75), "\(outcome)")
-            #expect(outcome.errors.contains("names no address at which a session ends"), "\(outcome.errors)")
+            #expect(outcome.errors.contains("publishes no address where a session ends"), "\(outcome.errors)")
             #expect(try await stage.status("work").state == "signed-out")
             #expect(try await daemon.terminate() == .exited(0))
         }

@@ -17,7 +17,7 @@ struct SocketPathTests {
         let path = stage.folder.path + "/link"
         for target in [stage.folder.path + "/nowhere", "/etc/passwd", stage.socket] {
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
-            #expect(try await refusal(path, on: stage).contains("'\(path)' is no socket, and is left alone"))
+            #expect(try await refusal(path, on: stage).contains("'\(path)' is not a socket, and is left alone"))
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
             try FileManager.default.removeItem(atPath: path)
         }

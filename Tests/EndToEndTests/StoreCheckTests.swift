@@ -20,7 +20,7 @@ struct StoreCheckTests {
             let found = try await stage.authctl("store", "check")
             #expect(found.end == .exited(65))
             #expect(
-                found.output.hasPrefix("account 'work': its next refresh is further ahead than it can have been put\n"),
+                found.output.hasPrefix("account 'work': its next refresh is later than the daemon ever plans one\n"),
                 "\(found.output)"
             )
             #expect(found.output.hasSuffix("1 account checked: 1 finding"), "\(found.output)")

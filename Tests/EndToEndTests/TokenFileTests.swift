@@ -123,7 +123,7 @@ struct TokenFileTests {
             try await stage.add("home", issuer: issuer)
             let refused = try await stage.authctl("account", "edit", "home", "--token-file", "work")
             #expect(refused.end != .exited(0))
-            #expect(refused.errors.contains("'work' is the token file of 'work'"), "\(refused.errors)")
+            #expect(refused.errors.contains("'work' is already the token file of 'work'"), "\(refused.errors)")
             let confirmed = try await stage.authctl("account", "edit", "work", "--confirm")
             #expect(confirmed.end != .exited(0) && confirmed.errors.contains("nobody can be asked"), "\(confirmed)")
             #expect(try await stage.authctl("account", "edit", "home", "--confirm").end == .exited(0))
@@ -274,11 +274,11 @@ struct TokenFileTests {
             try stage.configure("on_change: [/bin/true]\n")
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
-            try await daemon.log.first("the line") { $0.contains("the command of on_change was not run") }
+            try await daemon.log.first("the line") { $0.contains("the on_change command was not run") }
             try await stage.acquire("work", force: true)
             #expect(try await stage.authctl("logout", "work").end == .exited(0))
             #expect(try await daemon.terminate() == .exited(0))
-            #expect(daemon.logText.components(separatedBy: "the command of on_change was not run").count == 2)
+            #expect(daemon.logText.components(separatedBy: "the on_change command was not run").count == 2)
         }
     }
 }

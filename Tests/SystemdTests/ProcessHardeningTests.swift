@@ -1,8 +1,7 @@
+import CProcess
 import Glibc
 import Systemd
 import Testing
-
-import CLinux
 
 @Suite struct ProcessHardeningTests {
     @Test func `a hardened process is not dumpable, writes no core, and a core would hold no memory`() async {

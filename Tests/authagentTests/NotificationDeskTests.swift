@@ -75,7 +75,7 @@ import Testing
             Issue.record("\(effects)")
             return
         }
-        #expect(text.body == "as.example asks for you: consent is missing")
+        #expect(text.body == "as.example wants you to sign in again: consent is missing")
     }
 
     @Test mutating func `the button signs in, and a sign-in that fails says why`() {
@@ -144,7 +144,7 @@ import Testing
         let text = try #require(NotificationText(Self.needy("a", "<b>no</b>\n& more")))
         #expect(
             text.markup(hasActions: false, command: "authctl login a")
-                == "as.example asks for you: &lt;b&gt;no&lt;/b&gt;&amp; more\nauthctl login a"
+                == "as.example wants you to sign in again: &lt;b&gt;no&lt;/b&gt;&amp; more\nauthctl login a"
         )
     }
 

@@ -1,8 +1,7 @@
+import CProcess
 import CommandLineProgram
 import Glibc
 import Testing
-
-import CLinux
 
 /// What a crash or a debugger could take. Each in a child: what is given up here does not come back.
 @Suite struct CoreDumpsTests {

@@ -137,7 +137,7 @@ struct ChangeCommandTests {
         for (text, complaint) in [
             ("on_change: [tell]", "absolute path"), ("on_change: []", "absolute path"),
             ("on_change: /bin/tell", "on_change"), ("on_change_events: [signed-out]", "is missing"),
-            ("on_change: [/bin/tell]\non_change_events: [signed]", "'signed' is no event"),
+            ("on_change: [/bin/tell]\non_change_events: [signed]", "'signed' is not an event"),
             ("on_change: [/bin/tell]\non_change_time_limit: 11m", "1s to 10m"),
         ] {
             let error = #expect(throws: ConfigurationError.self) { try configuration(text) }

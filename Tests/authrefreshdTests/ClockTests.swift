@@ -41,7 +41,7 @@ struct ClockTests {
             let failed = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
             _ = try await issuer.waitForRequest(after: failed) { $0.path == "/token" }
-            try await rig.log.first("the failure") { $0.contains("the server refuses how it is asked") }
+            try await rig.log.first("the failure") { $0.contains("the server rejects the account's settings") }
             let sequence = await issuer.lastSequence
             await rig.stepClock(by: .seconds(-10))
             try await rig.log.first("the step") { $0.contains("the wall clock was stepped") }

@@ -96,7 +96,7 @@ struct ProviderSettingsTests {
         ("tokn_path", "data", "is not a key known here"), ("pkce", "plain", "must be s256, none"),
         ("redirect_port", "0", "is no port"), ("scopes", "[a", "has brackets"),
         ("headers", "{Cookie: a}", "may not be set"),
-        ("name", "q", "is not said by accounts"), ("issuer", "https://b.example", "is not said by accounts"),
+        ("name", "q", "accounts cannot set it"), ("issuer", "https://b.example", "accounts cannot set it"),
         ("token_endpoint", "http://as.example/token", "is no https URL"),
     ])
     func `an invalid setting is refused by its key`(key: String, value: String, reason: String) throws {

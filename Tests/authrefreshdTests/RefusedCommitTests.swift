@@ -115,7 +115,7 @@ struct RefusedCommitTests {
                 )
                 coordinator.submit(.deadlineReached, for: id)
             }
-            let refused = "what was decided contradicts the store"
+            let refused = "a change contradicts the store"
             try await rig.log.first("the refusal") { $0.hasPrefix(refused) }
             let index = try #require(rig.log.all.firstIndex { $0.hasPrefix(refused) })
             try await rig.log.first("the second try", from: index) { $0.hasPrefix("access token refreshed") }

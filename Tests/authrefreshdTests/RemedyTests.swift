@@ -17,7 +17,7 @@ import Testing
             (
                 nil, nil,
                 "authctl account edit work --issuer URL, if the address is wrong;"
-                    + " else mend this machine's clock, ca_file or proxy"
+                    + " else correct this machine's clock, ca_file or proxy"
             ),
         ] as [(String?, Int?, String)]
     )

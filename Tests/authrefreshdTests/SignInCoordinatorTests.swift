@@ -46,7 +46,7 @@ struct SignInCoordinatorTests {
             #expect(end == .timedOut)
             let isForgotten = await rig.inside { $0.signIns[id] == nil }
             #expect(isForgotten)
-            #expect(rig.log.all.contains { $0.contains("sign-in brought no tokens") && $0.contains("in time") })
+            #expect(rig.log.all.contains { $0.contains("sign-in ended without tokens") && $0.contains("in time") })
         }
     }
 

@@ -59,7 +59,7 @@ struct StoreKeepingTests {
 
     @Test func `a lack of descriptors is reported as long as it lasts`() {
         keeping.descriptorsChanged(areLacking: true)
-        #expect(keeping.degradation.texts == ["no descriptor is left, callers are let in one at a time"])
+        #expect(keeping.degradation.texts == ["no file descriptor is left, callers are let in one at a time"])
         keeping.descriptorsChanged(areLacking: false)
         #expect(keeping.degradation.texts.isEmpty)
     }

@@ -98,7 +98,7 @@ struct WebSessionTests {
         ]
     )
     func `an address to which no browser can return is refused`(text: String) {
-        #expect(throws: CallbackAddress.Flaw.self) { try CallbackAddress(text) }
+        #expect(throws: CallbackFlaw.self) { try CallbackAddress(text) }
     }
 
     @Test(

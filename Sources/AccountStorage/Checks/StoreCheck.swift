@@ -198,9 +198,9 @@ extension StoreFinding {
         case .file(_, let verdict): "SQLite finds the file damaged: \(verdict)"
         case .unreadable(_, let cause): "the rest cannot be checked: \(cause)"
         case .schema(_, let name, .missing): "'\(name)' is missing from the schema"
-        case .schema(_, let name, .altered): "'\(name)' is not what this version makes it"
-        case .schema(_, let name, .unknown): "'\(name)' is nothing that this version makes"
-        case .orphans(_, let table, let count): "\(count) rows of the table '\(table)' belong to nothing that there is"
+        case .schema(_, let name, .altered): "'\(name)' differs from what this version creates"
+        case .schema(_, let name, .unknown): "'\(name)' is unknown to this version"
+        case .orphans(_, let table, let count): "\(count) rows of the table '\(table)' belong to nothing that exists"
         case .counts: "the numbers of accounts by state are wrong"
         case .tooOpen(let path, let mode): "'\(path)' is open to others (mode \(String(mode, radix: 8)))"
         case .key(let error): error.description
@@ -208,9 +208,9 @@ extension StoreFinding {
         case .targetDamaged: "one of its token sets is damaged"
         case .unknownToken: "it has a token of a kind that this version does not know"
         case .refreshTokenMissing(_, let generation): "its refresh token of generation \(generation) is not there"
-        case .deadlineMissing: "it waits for its next refresh without a time for it"
-        case .deadlineTooFar: "its next refresh is further ahead than it can have been put"
-        case .stillAside: "it is out of the schedule for damage that is mended"
+        case .deadlineMissing: "it waits for its next refresh, but has no time for it"
+        case .deadlineTooFar: "its next refresh is later than the daemon ever plans one"
+        case .stillAside: "it is set aside for damage that no longer exists"
         }
     }
 
@@ -224,8 +224,8 @@ extension StoreFinding {
             "chmod \(String(mode & 0o700, radix: 8)) '\(path)'; if others may have read it, authctl store rekey"
         case .key(let error): error.hintWhileOpen
         case .damaged(let name, _):
-            "authctl store backup FILE, then authctl account remove \(Self.operand(name)), and add it anew;"
-                + " or stop the daemon and put an earlier backup back"
+            "authctl store backup FILE, then authctl account remove \(Self.operand(name)), and add it again;"
+                + " or stop the daemon and restore an earlier backup: authctl store restore FILE"
         case .sealBroken(let name, .sealBroken(_, .accessToken)), .deadlineMissing(let name),
             .deadlineTooFar(let name):
             "authctl refresh \(Self.operand(name))"

@@ -226,7 +226,7 @@ extension StoreKeyError: CustomStringConvertible {
         case .foreignSymbolicLink(let path, let owner):
             "the store's key '\(path)' is a symbolic link of another user (uid \(owner))"
         case .notAFile(let path): "the store's key '\(path)' is not a file"
-        case .malformed(let path, let count): "the store's key '\(path)' holds \(count) bytes that are not a key"
+        case .malformed(let path, let count): "the store's key '\(path)' has \(count) bytes, and is not a key"
         case .cannotCreate(let path, let code): "the store's key '\(path)' cannot be created: \(PosixError(code: code))"
         case .cannotRemove(let path, let code):
             "the old key '\(path)' cannot be removed: \(PosixError(code: code))"
@@ -235,7 +235,7 @@ extension StoreKeyError: CustomStringConvertible {
         case .successorNotInPlace:
             "the store is sealed with the systemd credential '\(StoreKeySource.nextName)' already"
         case .successorMissing(let identifier):
-            "the new key \(identifier) is gone from where it was kept, the old one is kept"
+            "the new key \(identifier) is gone from its place, so the old one is kept"
         case .secretServiceRefused(let reason): "the Secret Service does not keep the store's key: \(reason)"
         case .secretServiceLocked: "the store's key is in the Secret Service, which is locked"
         case .secretServiceUnavailable(let reason):
@@ -269,11 +269,11 @@ extension StoreKeyError: CustomStringConvertible {
         case .successorMissing: "leave the daemon running, and change the key again: authctl store rekey"
         case .secretServiceRefused: "look at the keyring, or take store_key out of the configuration"
         case .secretServiceLocked:
-            "unlock the keyring: log in to the desktop, or open its passwords program; the daemon goes on by itself"
+            "unlock the keyring: log in to the desktop, or open its passwords program; the daemon then continues by itself"
         case .secretServiceUnavailable:
-            "start the keyring (gnome-keyring, KeePassXC, KWallet) on the session bus; the daemon goes on by itself"
+            "start the keyring (gnome-keyring, KeePassXC, KWallet) on the session bus; the daemon then continues by itself"
         case .secretServiceLacksKey:
-            "unlock the keyring that has it, or bring it back; the daemon goes on by itself. If the key is lost, move the store"
+            "unlock the keyring that has it, or bring it back; the daemon then continues by itself. If the key is lost, move the store"
                 + " away and import the grants again"
         }
     }

@@ -165,8 +165,8 @@ extension RefreshFailure {
         failure.failureClass = .misconfigured
         failure.detail.summary =
             switch grant {
-            case .clientCredentials: "the server gives this client no token of its own"
-            case .jwtBearer: "the server does not take the client's assertion"
+            case .clientCredentials: "the server gives this client no token"
+            case .jwtBearer: "the server does not accept the client's assertion"
             case .tokenExchange: "the server does not exchange the token that this one is derived from"
             }
         return failure

@@ -16,7 +16,7 @@ package struct ClientRegistrar: Sendable {
             let metadata = try await servers.metadata(for: request.client)
             guard let endpoint = metadata.endpoints.registration else {
                 throw request.client.misconfigured(
-                    "the server registers no clients by itself: its administrator has to, and gives the client id"
+                    "the server does not register clients by itself: ask its administrator for a client id"
                 )
             }
             var request = request
@@ -49,7 +49,7 @@ package struct ClientRegistrar: Sendable {
         of client: RequestingClient
     ) async -> Result<Void, RefreshFailure> {
         guard let endpoint = Endpoint(management.uri) else {
-            return .failure(client.misconfigured("the address of the client's registration is none"))
+            return .failure(client.misconfigured("the address of the client's registration is not an https URL"))
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,
@@ -107,7 +107,7 @@ package struct ClientRegistrar: Sendable {
             )
             registration.renewed(by: renewed, at: client.issuer)
             guard isRenewed(registration) else {
-                throw client.misconfigured("the server keeps the client's registration, and its secret ends as before")
+                throw client.misconfigured("the server did not renew the client secret, which expires as before")
             }
             return RegistrationRenewal(registration: registration, failure: nil)
         } catch {
@@ -132,7 +132,7 @@ package struct ClientRegistrar: Sendable {
         within limit: Duration
     ) async throws(RefreshFailure) -> AnswerBody {
         guard let endpoint = Endpoint(management.uri) else {
-            throw client.misconfigured("the address of the client's registration is none")
+            throw client.misconfigured("the address of the client's registration is not an https URL")
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,

@@ -22,7 +22,7 @@ package struct BrowserURLs: Sendable {
             }
             let metadata = try await servers.metadata(for: client)
             guard let endpoint = metadata.endpoints.authorization else {
-                throw client.misconfigured("the server has no authorization endpoint: it signs nobody in by a browser")
+                throw client.misconfigured("the server has no authorization endpoint, so nobody can sign in by browser")
             }
             request.scopes = client.scopes(request.scopes, offeredBy: metadata)
             let offersChoice = metadata.promptValues?.contains(Self.choice) ?? true
@@ -106,7 +106,7 @@ package struct BrowserURLs: Sendable {
         let isRequired = metadata.requiresPushedAuthorizationRequests || usage == .always
         guard let endpoint = metadata.endpoints.pushedAuthorizationRequest else {
             guard !isRequired else {
-                throw request.client.misconfigured("the server takes pushed requests only, and says not where")
+                throw request.client.misconfigured("the server requires pushed requests, but publishes no endpoint")
             }
             return nil
         }
@@ -151,7 +151,7 @@ package struct BrowserURLs: Sendable {
     ) throws(RefreshFailure) -> Secret {
         guard let key = client.registration.clientKey else {
             throw client.misconfigured(
-                "the server takes signed authorization requests only, and the account has no client key"
+                "the server requires signed authorization requests, but the account has no client key"
             )
         }
         do throws(JOSEError) {

@@ -206,7 +206,7 @@ struct TokenEndpoint: Sendable {
             if let front = check.frontChannel {
                 if let claims, claims.subject != front.claims.subject || claims.issuer != front.claims.issuer {
                     throw client.misconfigured(
-                        "the id_token that came with the code names another person than the one that came for it",
+                        "the id_token with the code and the one from the token endpoint name different people",
                         finding: .badIDToken
                     )
                 }

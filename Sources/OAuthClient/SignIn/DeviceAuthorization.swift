@@ -177,7 +177,7 @@ package struct DeviceFlow: Sendable {
                 now: servers.configuration.now()
             )
             failure.failureClass = .userRequired
-            failure.detail.summary = "the person did not agree"
+            failure.detail.summary = "the person declined"
             return .denied(failure)
         }
     }

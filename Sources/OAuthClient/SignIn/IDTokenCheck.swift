@@ -75,7 +75,7 @@ struct IDTokenCheck: Sendable {
         guard let token = tokens.idToken else {
             let mayLack = demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens)
             guard frontChannel != nil || mayLack && !binding.isDemanded else {
-                throw client.misconfigured("the answer has no id_token, which was asked for", finding: .badIDToken)
+                throw client.misconfigured("the answer lacks the id_token that was requested", finding: .badIDToken)
             }
             return nil
         }
@@ -270,7 +270,7 @@ actor KeySetCache {
         RefreshFailure(
             .unavailable,
             detail: FailureDetail(
-                summary: "the server's keys, which its id_token is checked with, cannot be had now",
+                summary: "the server's keys, which its id_token is checked with, are unavailable now",
                 httpStatus: answer.status
             ),
             retryAfter: answer.retryAfter(now: now)

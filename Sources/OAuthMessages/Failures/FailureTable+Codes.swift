@@ -23,13 +23,13 @@ extension FailureTable {
                 ]
             ),
             .misconfigured,
-            "the server does not take this client's credentials"
+            "the server does not accept this client's credentials"
         ),
         FailureRow(
             "provider is busy",
             Condition(status: believed, anyCode: ["aadsts90033"]),
             .unavailable,
-            "the server says that it cannot serve now"
+            "the server says that it is temporarily unavailable"
         ),
         FailureRow(
             "another factor",
@@ -77,7 +77,7 @@ extension FailureTable {
             "sign-in frequency",
             Condition(status: believed, anyCode: ["aadsts70043"]),
             .grantEnded,
-            "a policy wants a fresh sign-in"
+            "a policy requires a new sign-in"
         ),
         FailureRow(
             "grant too old",
@@ -115,7 +115,7 @@ extension FailureTable {
                 ]
             ),
             .unavailable,
-            "the server says that it cannot serve now"
+            "the server says that it is temporarily unavailable"
         ),
         FailureRow(
             "user required",
@@ -127,7 +127,7 @@ extension FailureTable {
                 ]
             ),
             .userRequired,
-            "the server asks for the user"
+            "the server requires the user to sign in"
         ),
         FailureRow(
             "grant ended",
@@ -160,7 +160,7 @@ extension FailureTable {
                 sign: .workedBefore
             ),
             .rejected,
-            "the authorization server refuses a request that it took before",
+            "the authorization server refuses a request that it accepted before",
             .tryOtherSecretForm
         ),
         FailureRow(
@@ -174,7 +174,7 @@ extension FailureTable {
                 ]
             ),
             .misconfigured,
-            "the server does not take this client's credentials",
+            "the server does not accept this client's credentials",
             .tryOtherCredentials
         ),
         FailureRow(
@@ -205,7 +205,7 @@ extension FailureTable {
                 ]
             ),
             .misconfigured,
-            "the server refuses how it is asked"
+            "the server rejects the request as invalid"
         ),
     ]
 }

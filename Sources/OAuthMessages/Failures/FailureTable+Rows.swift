@@ -35,19 +35,19 @@ extension FailureTable {
             "client key",
             Condition(transport: [.clientKey]),
             .misconfigured,
-            "the client's key cannot sign for this server: it must be a private key without a passphrase, of a kind it takes"
+            "the client's key cannot sign for this server: it must be a private key without a passphrase, of a kind that the server accepts"
         ),
         FailureRow(
             "client certificate",
             Condition(transport: [.clientCertificate]),
             .misconfigured,
-            "the client's key file needs the certificate, too, both in PEM form and the key without a passphrase"
+            "the client's key file also needs the certificate, both in PEM form, and the key without a passphrase"
         ),
         FailureRow(
             "proxy setting",
             Condition(transport: [.proxyConfiguration]),
             .misconfigured,
-            "HTTPS_PROXY names no proxy that can be used: it must be http://host:port"
+            "HTTPS_PROXY is not a usable proxy: it must be http://host:port"
         ),
         FailureRow(
             "proxy wants sign-in",
@@ -110,7 +110,7 @@ extension FailureTable {
             "redirect elsewhere",
             Condition(status: [300...399], sign: .redirectElsewhere),
             .unavailable,
-            "the answer was a redirect to another host, as sign-in pages of networks give; it was not followed"
+            "the answer was a redirect to another host, as from the sign-in page of a network; it was not followed"
         ),
         FailureRow(
             "redirect",
@@ -125,7 +125,7 @@ extension FailureTable {
             "server too busy to listen",
             Condition(status: [408...408, 421...421, 425...425]),
             .unavailable,
-            "the server did not take the request now"
+            "the server did not accept the request now"
         ),
         // The server behind the gateway may have accepted the token, so this is not plain unavailability: 502 and 504
         // of any gateway, 520 and 524 of Cloudflare.
@@ -142,11 +142,11 @@ extension FailureTable {
             "request cannot have arrived",
             Condition(status: [511...511, 521...521, 523...523, 525...526, 530...530]),
             .unavailable,
-            "the server cannot serve now"
+            "the server is temporarily unavailable"
         ),
         // This row applies whatever code the answer has: a server that fails cannot be believed about the grant, and
         // may have failed after it replaced the refresh token.
-        FailureRow("5xx", Condition(status: [500...599]), .unanswered, "the server cannot serve now"),
+        FailureRow("5xx", Condition(status: [500...599]), .unanswered, "the server is temporarily unavailable"),
         // The part that was cut off may have held the new refresh token.
         FailureRow(
             "success too large",
@@ -167,7 +167,7 @@ extension FailureTable {
             "page instead of the endpoint",
             Condition(status: [404...405, 410...410], body: [.html]),
             .unavailable,
-            "a page came back instead of an answer",
+            "a web page came back instead of an answer",
             .forgetMetadata
         ),
         // Only if the same request was answered before: a page as the first answer means a wrong address.
@@ -175,9 +175,9 @@ extension FailureTable {
             "page that refuses",
             Condition(status: [400...401, 403...403], body: [.html], sign: .workedBefore),
             .refusedByGateway,
-            "a page refuses the request, as those of firewalls do"
+            "a web page refuses the request, as firewalls do"
         ),
-        FailureRow("page", Condition(body: [.html]), .unavailable, "a page came back instead of an answer"),
+        FailureRow("page", Condition(body: [.html]), .unavailable, "a web page came back instead of an answer"),
         FailureRow(
             "no such endpoint",
             Condition(status: [404...405, 410...410]),
@@ -195,7 +195,7 @@ extension FailureTable {
             "come back later",
             Condition(status: [400...499], sign: .retryAfter),
             .unavailable,
-            "the server asks to come back later"
+            "the server asks to try again later"
         ),
         FailureRow(
             "unknown code",
@@ -208,7 +208,7 @@ extension FailureTable {
             "gateway refuses",
             Condition(status: [400...401, 403...403], body: [.fields], sign: .gatewayMessage),
             .refusedByGateway,
-            "the request is refused in the words of a gateway",
+            "a gateway refuses the request",
             .tryOtherSecretForm
         ),
         FailureRow(
@@ -223,7 +223,7 @@ extension FailureTable {
             "success without tokens",
             Condition(status: [200...299]),
             .unanswered,
-            "the answer holds no access token"
+            "the answer has no access token"
         ),
     ]
 }

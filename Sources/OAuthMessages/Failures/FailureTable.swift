@@ -21,7 +21,7 @@ package struct FailureTable: Sendable {
         "anything else",
         Condition(),
         .unavailable,
-        "the server gave an answer that is not one of a token endpoint"
+        "the server's answer is not that of a token endpoint"
     )
 }
 

@@ -31,7 +31,7 @@ package enum MetadataError: Error, Hashable, Sendable {
         case .unavailable(let status, let retryAfter):
             RefreshFailure(
                 .unavailable,
-                detail: FailureDetail(summary: "the server's metadata cannot be had now", httpStatus: status),
+                detail: FailureDetail(summary: "the server's metadata is unavailable now", httpStatus: status),
                 retryAfter: retryAfter
             )
         case .notPublished(let status):
@@ -47,7 +47,7 @@ package enum MetadataError: Error, Hashable, Sendable {
             RefreshFailure(
                 .misconfigured,
                 detail: FailureDetail(
-                    summary: "the server's metadata is for another issuer: they must agree to the last character",
+                    summary: "the server's metadata is for another issuer: the two must be identical",
                     oauthErrorDescription: published
                 )
             )

@@ -89,7 +89,7 @@ struct AccountSignOut {
         )
         return await coordinator.client.browser.endSessionURL(for: request).flatMap { url in
             guard let url else {
-                let summary = "the server names no address at which a session ends"
+                let summary = LocalFailure.noSessionEnd.summary
                 let detail = FailureDetail(summary: summary, correlationID: asking.correlationID)
                 return .failure(RefreshFailure(.misconfigured, detail: detail))
             }
@@ -117,7 +117,7 @@ struct AccountSignOut {
             record.state.generation == snapshot.state.generation
             || record.state.previous?.generation == snapshot.state.generation
         guard isSame else {
-            return .failed(FailureDetail(summary: "the grant changed meanwhile; the new one is kept"))
+            return .failed(FailureDetail(.grantChangedMeanwhile))
         }
         try AccountChanges.signOut(account.id, on: coordinator)
         return .done

@@ -40,8 +40,7 @@ struct GrantProof: Sendable {
         if let record {
             let changed = change?.applied(to: record.account) ?? record.account
             guard changed.isAsked(like: account) else {
-                let summary = "the account was given another server or client meanwhile"
-                throw .server(RefreshFailure(.unavailable, detail: FailureDetail(summary: summary)))
+                throw .server(RefreshFailure(.unavailable, detail: FailureDetail(.changedMeanwhile)))
             }
         }
         var tokens = StoredTokens(response)

@@ -7,35 +7,6 @@ struct MissingSetting: Hashable {
     let setting: RequiredSetting
     /// The provider profile's note about it; nil if there is none.
     let note: String?
-
-    /// The setting's name on the wire.
-    var field: String {
-        switch setting {
-        case .scopes: "scopes"
-        case .redirectPort: "redirectPort"
-        }
-    }
-
-    /// The reason: one phrase in lower case.
-    var reason: String {
-        switch setting {
-        case .scopes: "the provider gives an access token only for a scope of an API, and the account names none"
-        case .redirectPort: "the provider compares the port of the redirect URI, and the account names none"
-        }
-    }
-
-    /// What helps.
-    ///
-    /// - Parameter command: the command for the option, with a space at the end; empty for the command that was just
-    ///   typed.
-    func hint(after command: String = "") -> String {
-        let option =
-            switch setting {
-            case .scopes: "--scope SCOPE"
-            case .redirectPort: "--redirect-port PORT"
-            }
-        return command + option + (note.map { " (\($0))" } ?? "")
-    }
 }
 
 extension RefreshConfiguration {

@@ -293,7 +293,7 @@ enum WaitOutcome: Sendable {
     /// The account was removed in the meantime.
     case removed
     /// No attempt can be made now, for a reason outside the account. The account is in this state.
-    case notNow(String, AccountSnapshot)
+    case notNow(NotNow, AccountSnapshot)
     /// The daemon is ending and makes no more attempts. The caller should ask the next daemon.
     case stopping
     /// Its row in the store cannot be read.
@@ -305,12 +305,12 @@ enum WaitOutcome: Sendable {
 extension WaitOutcome {
     /// A request is under way that has exceeded its time limit.
     static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow("the server has not answered yet; the daemon still waits for its answer", snapshot)
+        .notNow(.serverIsSlow, snapshot)
     }
 
     /// The machine has no route to the account's issuer.
     static func offline(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow("there is no network route, and the next attempt follows when there is one", snapshot)
+        .notNow(.offline, snapshot)
     }
 
     /// Nothing can be sent for the account now.

@@ -43,9 +43,10 @@ enum ConfigurationFile {
         } catch let error as ConfigurationError {
             throw error
         } catch let error as YamlError {
-            throw .invalid(path: path, line: error.line, key: "", reason: "this is not YAML: \(error.problem)")
+            let fault = ConfigurationFault.notYAML(error.problem)
+            throw .invalid(path: path, line: error.line, key: "", reason: fault.text)
         } catch {
-            throw .invalid(path: path, line: 1, key: "", reason: "this is not YAML")
+            throw .invalid(path: path, line: 1, key: "", reason: ConfigurationFault.notYAML(nil).text)
         }
     }
 
@@ -77,11 +78,13 @@ extension DecodingError {
     /// The path of the error, and its reason.
     var place: (path: [any CodingKey], reason: String) {
         switch self {
-        case .typeMismatch(let type, let context): (context.codingPath, "must be \(Self.name(of: type))")
-        case .valueNotFound(let type, let context): (context.codingPath, "must be \(Self.name(of: type)), it is empty")
-        case .keyNotFound(let key, let context): (context.codingPath + [key], "is missing")
+        case .typeMismatch(let type, let context):
+            (context.codingPath, ConfigurationFault.type(Self.name(of: type)).text)
+        case .valueNotFound(let type, let context):
+            (context.codingPath, ConfigurationFault.empty(Self.name(of: type)).text)
+        case .keyNotFound(let key, let context): (context.codingPath + [key], ConfigurationFault.missing.text)
         case .dataCorrupted(let context): (context.codingPath, context.debugDescription)
-        @unknown default: ([], "cannot be used")
+        @unknown default: ([], ConfigurationFault.unusable.text)
         }
     }
 
@@ -108,7 +111,7 @@ extension YamlError {
     fileprivate var problem: String {
         switch self {
         case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _): problem
-        default: "it cannot be parsed"
+        default: "the parser stopped"
         }
     }
 }
@@ -152,7 +155,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         return keys.map(\.rawValue)
     }
 
-    private enum Key: String, CaseIterable {
+    fileprivate enum Key: String, CaseIterable {
         case logLevel = "log_level"
         case requestTimeout = "request_timeout"
         case caFile = "ca_file"
@@ -174,32 +177,30 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
         let levels = ["debug", "info", "notice", "warning", "error"]
         logLevel =
-            try fields.converted(Key.logLevel.rawValue, "must be one of \(levels.joined(separator: ", "))") {
+            try fields.converted(Key.logLevel, .oneOf(levels)) {
                 levels.contains($0) ? $0 : nil
             } ?? logLevel
         requestTimeout =
-            try fields.converted(Key.requestTimeout.rawValue, "must be a time span from 1s to 40s") { text in
+            try fields.converted(Key.requestTimeout, .timeSpan(from: "1s", to: "40s")) { text in
                 ProfileDuration(text).map(\.duration).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
             } ?? requestTimeout
-        caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        caFile = try fields.converted(Key.caFile, .absolutePath) { $0.hasPrefix("/") ? $0 : nil }
         let concurrent: Int = try fields.optional(Key.maxConcurrentRefreshes.rawValue) ?? issuerLimits.concurrent
-        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes.rawValue, "must be at least 1") }
+        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes, .atLeastOne) }
         let perSecond: Double = try fields.optional(Key.maxRefreshesPerSecond.rawValue) ?? issuerLimits.perSecond
-        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0") }
+        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond, .aboveZero) }
         issuerLimits = IssuerGate.Limits(concurrent: concurrent, perSecond: perSecond)
         maxAccounts = try fields.optional(Key.maxAccounts.rawValue) ?? maxAccounts
         maxConnections = try fields.optional(Key.maxConnections.rawValue) ?? maxConnections
         guard (16...65_536).contains(maxConnections) else {
-            throw fields.error(Key.maxConnections.rawValue, "must be from 16 to 65536")
+            throw fields.error(Key.maxConnections, .connections)
         }
-        let homes = StoreKeyHome.allCases.map(\.rawValue).joined(separator: ", ")
-        storeKey =
-            try fields.converted(Key.storeKey.rawValue, "must be one of \(homes)", StoreKeyHome.init(rawValue:))
-            ?? storeKey
-        loginBrowser = try fields.converted(Key.loginBrowser.rawValue, "must be \(LoginBrowser.rule)") {
+        let homes = StoreKeyHome.allCases.map(\.rawValue)
+        storeKey = try fields.converted(Key.storeKey, .oneOf(homes), StoreKeyHome.init(rawValue:)) ?? storeKey
+        loginBrowser = try fields.converted(Key.loginBrowser, .browser) {
             LoginBrowser.isUsable($0) ? $0 : nil
         }
-        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts.rawValue, "must be at least 1") }
+        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts, .atLeastOne) }
         changeCommand = try Self.changeCommand(fields)
     }
 
@@ -207,33 +208,42 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let (words, events): ([String]?, [String]?) = (
             try fields.optional(Key.onChange.rawValue), try fields.optional(Key.onChangeEvents.rawValue)
         )
-        let limit = try fields.converted(Key.onChangeTimeLimit.rawValue, "must be a time span from 1s to 10m") { text in
+        let limit = try fields.converted(Key.onChangeTimeLimit, .timeSpan(from: "1s", to: "10m")) { text in
             ProfileDuration(text).map(\.duration).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
         }
         for event in events ?? [] where !ChangeCommand.allEvents.contains(event) {
-            let known = ChangeCommand.allEvents.sorted().joined(separator: ", ")
-            throw fields.error(Key.onChangeEvents.rawValue, "'\(event)' is no event: \(known)")
+            throw fields.error(Key.onChangeEvents, .event(event, known: ChangeCommand.allEvents.sorted()))
         }
         guard let words else {
             guard events == nil, limit == nil else {
-                throw fields.error(
-                    Key.onChange.rawValue,
-                    "is missing, to which on_change_events and on_change_time_limit belong"
-                )
+                throw fields.error(Key.onChange, .commandMissing)
             }
             return nil
         }
         guard let program = words.first, program.hasPrefix("/"), !words.contains(where: { $0.utf8.contains(0) })
         else {
-            throw fields.error(
-                Key.onChange.rawValue,
-                "must be a list: the absolute path of a program, and its arguments; no shell reads it"
-            )
+            throw fields.error(Key.onChange, .command)
         }
         guard words.joined().utf8.count <= ChangeCommand.commandBytesMax else {
             throw fields.error(Key.onChange.rawValue, "has more than \(ChangeCommand.commandBytesMax) bytes")
         }
         return ChangeCommand(words: words, events: events.map(Set.init), timeLimit: limit ?? .seconds(30))
+    }
+}
+
+extension StrictFields {
+    /// As `error(_:_:)`, in the words of our own configuration.
+    fileprivate func error(_ key: DaemonConfiguration.Key, _ fault: ConfigurationFault) -> DecodingError {
+        error(key.rawValue, fault.text)
+    }
+
+    /// As `converted(_:_:_:)`, in the words of our own configuration.
+    fileprivate func converted<Value>(
+        _ key: DaemonConfiguration.Key,
+        _ fault: ConfigurationFault,
+        _ convert: (String) -> Value?
+    ) throws -> Value? {
+        try converted(key.rawValue, fault.text, convert)
     }
 }
 
@@ -250,26 +260,5 @@ enum LoginBrowser {
         let isPrintable = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
         // A colon separates commands, as in the variable BROWSER.
         return isPrintable && !text.contains(":") && (program.hasPrefix("/") || !program.contains("/"))
-    }
-}
-
-/// Why the configuration is invalid.
-enum ConfigurationError: Error, Equatable {
-    case unreadable(path: String, reason: String)
-    /// The text is not YAML, or has an unknown key, a wrong type or an invalid value at this place.
-    case invalid(path: String, line: Int, key: String, reason: String)
-    /// Two profiles in the same folder have the same name.
-    case duplicateProfile(name: String, path: String)
-}
-
-extension ConfigurationError: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .unreadable(let path, let reason): "'\(path)' cannot be read: \(reason)"
-        case .invalid(let path, let line, "", let reason): "'\(path)', line \(line): \(reason)"
-        case .invalid(let path, let line, let key, let reason): "'\(path)', line \(line), key '\(key)': \(reason)"
-        case .duplicateProfile(let name, let path):
-            "'\(path)': another file of this folder has a profile named '\(name)' too"
-        }
     }
 }

@@ -98,7 +98,7 @@ enum ProviderSettings {
         }
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
             guard !excluded.contains(key) else {
-                throw ProviderSettingFault(key: key, reason: "\"\(key)\" is not said by accounts")
+                throw ProviderSettingFault(key: key, reason: ConfigurationFault.notForAccounts(key).text)
             }
             mapping[key] = value.isEmpty ? nil : try node(value, for: key)
         }
@@ -107,22 +107,19 @@ enum ProviderSettings {
         } catch {
             let place = (error as? DecodingError)?.place
             let key = place?.path.first?.stringValue ?? ""
-            throw ProviderSettingFault(key: key, reason: place?.reason ?? "cannot be used")
+            throw ProviderSettingFault(key: key, reason: place?.reason ?? ConfigurationFault.unusable.text)
         }
     }
-
-    private static let unfit =
-        "has brackets that do not close or are too deep, or texts with & * ! # ? ' \" in them and no quotes around them"
 
     /// A text is taken literally, even if its characters have a meaning in YAML: a comma is a comma. Lists and mappings
     /// need brackets.
     private static func node(_ value: String, for key: String) throws(ProviderSettingFault) -> Node {
         guard value.first == "[" || value.first == "{" else { return Node(value, Tag(.str)) }
         guard PlainFlowText.isPlain(value) else {
-            throw ProviderSettingFault(key: key, reason: "\"\(key)\" \(unfit)")
+            throw ProviderSettingFault(key: key, reason: ConfigurationFault.notPlain(key).text)
         }
         guard let node = try? Yams.compose(yaml: value) else {
-            throw ProviderSettingFault(key: key, reason: "\"\(key)\" has brackets, and is neither a list nor a mapping")
+            throw ProviderSettingFault(key: key, reason: ConfigurationFault.badBrackets(key).text)
         }
         return node
     }

@@ -59,23 +59,19 @@ extension DutyCalls {
     func confirm(_ program: SeenProgram, for account: AccountName, _ caller: Caller) throws(VarlinkError) -> Bool {
         let question = ConfirmationQuestion(account: account, program: program)
         guard let outcome = caller.answer(to: question) else { return false }
-        let (reason, hint): (String, String)
+        let denial: Denial
         switch outcome {
         case .allowed: return true
-        case .denied: (reason, hint) = ("you denied \(program) the secrets of '\(account)'", "ask again in a minute")
-        case .unanswered:
-            reason = "nobody answered whether \(program) may have the secrets of '\(account)'"
-            hint = "answer the notification on your desktop"
-        case .noAgent:
-            reason = "'\(account)' asks you on the desktop first, and no agent runs that could ask"
-            hint = "systemctl --user start authrefresh-agent"
+        case .denied: denial = .deniedByUser(account: account, program: "\(program)")
+        case .unanswered: denial = .unanswered(account: account, program: "\(program)")
+        case .noAgent: denial = .noAgent(account: account)
         case .tooMany(.ofAll):
             throw VarlinkError(LimitExceededError(.confirmations, maximum: CallerLimits.confirmationsMax))
         case .tooMany(.ofProgram):
             let maximum = CallerLimits.confirmationsOfProgramMax
             throw VarlinkError(LimitExceededError(.confirmationsOfProgram, maximum: maximum))
         }
-        throw VarlinkError(PermissionDeniedError(reason: reason, hint: hint))
+        throw VarlinkError(denial.error)
     }
 }
 

@@ -70,8 +70,8 @@ struct SourceAccounts {
             throw .failed(RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description)))
         }
         switch found {
-        case nil: throw .failed(RefreshFailure(.misconfigured, source.account, "was removed"))
-        case .damaged: throw .failed(RefreshFailure(.misconfigured, source.account, "cannot be read"))
+        case nil: throw .failed(RefreshFailure(.misconfigured, source.account, .removed))
+        case .damaged: throw .failed(RefreshFailure(.misconfigured, source.account, .damaged))
         case .whole(let snapshot):
             // The list may have changed since the program set the account up.
             if let allowed = snapshot.account.allowedCallers, !allowed.isEverybody,
@@ -82,10 +82,10 @@ struct SourceAccounts {
             guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
             // Refresh tokens go only to their own issuer, whatever the settings of both accounts are now.
             guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
-                throw .failed(RefreshFailure(.misconfigured, source.account, "is at another issuer"))
+                throw .failed(RefreshFailure(.misconfigured, source.account, .otherIssuer))
             }
             guard let secret = try? secret(source.type, of: snapshot) else {
-                throw .failed(RefreshFailure(.misconfigured, source.account, "has no token of this type"))
+                throw .failed(RefreshFailure(.misconfigured, source.account, .noSuchToken))
             }
             return secret
         }
@@ -115,7 +115,7 @@ struct SourceAccounts {
         for source in terms.sources {
             guard case .whole(let snapshot)? = try? self.account(behind: source) else { continue }
             if snapshot.shown == .interactionRequired {
-                return RefreshFailure(.userRequired, source.account, "needs a sign-in")
+                return RefreshFailure(.userRequired, source.account, .needsSignIn)
             }
         }
         return nil
@@ -135,11 +135,11 @@ extension Event {
     ///
     /// - Parameter target: the target of the lease; nil for the account's default access token.
     init(_ outcome: WaitOutcome, of source: AccountName, _ generation: Generation, for target: TokenTarget?) {
-        func fails(_ failureClass: FailureClass, _ words: String) -> Event {
-            .failed(generation, RefreshFailure(failureClass, source, words), for: target)
+        func fails(_ failureClass: FailureClass, _ flaw: SourceFlaw) -> Event {
+            .failed(generation, RefreshFailure(failureClass, source, flaw), for: target)
         }
-        func needsUser(_ words: String) -> Event {
-            .sourceLacking(generation, RefreshFailure(.userRequired, source, words))
+        func needsUser(_ flaw: SourceFlaw) -> Event {
+            .sourceLacking(generation, RefreshFailure(.userRequired, source, flaw))
         }
         switch outcome {
         case .settled(let snapshot), .notNow(_, let snapshot), .targetFailed(_, let snapshot):
@@ -148,23 +148,23 @@ extension Event {
                 return
             }
             switch snapshot.shown {
-            case .interactionRequired: self = needsUser("needs a sign-in")
-            case .signedOut: self = needsUser("is signed out")
-            case .parked: self = needsUser("is parked")
-            case .misconfigured: self = fails(.misconfigured, "is misconfigured")
-            case .fresh, .refreshing, .retrying, .refreshTokenExpiring: self = fails(.unavailable, "has none now")
+            case .interactionRequired: self = needsUser(.needsSignIn)
+            case .signedOut: self = needsUser(.signedOut)
+            case .parked: self = needsUser(.parked)
+            case .misconfigured: self = fails(.misconfigured, .misconfigured)
+            case .fresh, .refreshing, .retrying, .refreshTokenExpiring: self = fails(.unavailable, .noTokenNow)
             }
-        case .removed: self = fails(.misconfigured, "was removed")
-        case .damaged: self = fails(.misconfigured, "cannot be read")
-        case .timedOut, .stopping, .storeFailed: self = fails(.unavailable, "has none now")
+        case .removed: self = fails(.misconfigured, .removed)
+        case .damaged: self = fails(.misconfigured, .damaged)
+        case .timedOut, .stopping, .storeFailed: self = fails(.unavailable, .noTokenNow)
         }
     }
 }
 
 extension RefreshFailure {
     /// Creates the failure of a derivation.
-    init(_ failureClass: FailureClass, _ source: AccountName, _ words: String) {
-        let summary = "the account '\(source)', whose token this one is derived from, \(words)"
+    init(_ failureClass: FailureClass, _ source: AccountName, _ flaw: SourceFlaw) {
+        let summary = LocalFailure.source(source, flaw).summary
         self.init(failureClass, detail: FailureDetail(summary: summary, source: source))
     }
 }
@@ -197,9 +197,9 @@ struct ListedProgram: Sendable {
             }
         }
         guard doesAnswer else {
-            return RefreshFailure(.unavailable, source, "is for \(allowed) only, whose file system does not answer")
+            return RefreshFailure(.unavailable, source, .listHangs(allowed: "\(allowed)"))
         }
-        let maker = program?.description ?? "an unknown program"
-        return RefreshFailure(.misconfigured, source, "is for \(allowed) only, and this one was set up by \(maker)")
+        let flaw = SourceFlaw.notOnList(allowed: "\(allowed)", program: program?.description)
+        return RefreshFailure(.misconfigured, source, flaw)
     }
 }

@@ -62,7 +62,7 @@ struct AccountSurvey {
         var findings = inNeed
         if inNeedCount > inNeed.count {
             let rest = inNeedCount - inNeed.count
-            findings.append(.note(.accounts, "\(rest) more are not as they should be", advice: "authctl status"))
+            findings.append(.note(.accounts, "\(rest) more have problems", advice: "authctl status"))
         }
         if wellCount > 0 { findings.append(.ok(.accounts, "\(Self.count(wellCount)) well")) }
         if total == 0 {
@@ -72,7 +72,7 @@ struct AccountSurvey {
             findings.append(
                 .note(
                     .accounts,
-                    "only \(seen) of \(total) were looked at",
+                    "only \(seen) of \(total) were checked",
                     advice: "name others: authctl doctor ACCOUNT…"
                 )
             )
@@ -98,14 +98,14 @@ struct AccountSurvey {
         let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
         switch snapshot.shown {
         case .fresh where snapshot.lacksRefreshToken:
-            let text = "the server gave no refresh token: somebody has to sign in each time the access token expires"
+            let text = "the server gave no refresh token: you have to sign in each time the access token expires"
             return .warning(.account, text, of: name, needs: .signIn, advice: hint)
         case .fresh, .refreshing:
             guard let end = snapshot.account.registration.clientSecretExpiresAt, snapshot.needsClientSecret else {
                 return nil
             }
             let rest = end - now.wall
-            let text = rest > .zero ? "the client secret ends in \(rest.words)" : "the client secret has ended"
+            let text = rest > .zero ? "the client secret expires in \(rest.words)" : "the client secret has expired"
             return .warning(.account, text, of: name, needs: .repair, advice: hint)
         case .retrying:
             let failures = snapshot.state.failures
@@ -117,7 +117,7 @@ struct AccountSurvey {
             return .warning(.account, text, of: name, needs: .time, advice: hint)
         case .interactionRequired:
             guard let interaction = snapshot.state.interaction else { return nil }
-            let text = "it needs you since \((now.wall - interaction.since).words)\(because)"
+            let text = "it has needed a sign-in for \((now.wall - interaction.since).words)\(because)"
             let advice = interaction.reason == .grantEnded ? advice(hint, onEndOf: snapshot) : hint
             return .error(.account, text, of: name, needs: .signIn, advice: advice)
         case .refreshTokenExpiring:
@@ -127,13 +127,13 @@ struct AccountSurvey {
             }
             let end = snapshot.state.refreshToken.map { ($0.expiresAt - now.wall).words } ?? "days"
             let advice = advice(hint, onEndOf: snapshot)
-            return .warning(.account, "the refresh token ends in \(end)", of: name, needs: .signIn, advice: advice)
+            return .warning(.account, "the refresh token expires in \(end)", of: name, needs: .signIn, advice: advice)
         case .signedOut:
             return .note(.account, "it is signed out", of: name, advice: hint)
         case .parked:
             return .note(.account, "it is parked: exported to be moved, and not refreshed here", of: name, advice: hint)
         case .misconfigured:
-            return .error(.account, "it is set up wrong\(because)", of: name, needs: .repair, advice: hint)
+            return .error(.account, "it is misconfigured\(because)", of: name, needs: .repair, advice: hint)
         }
     }
 }

@@ -61,7 +61,7 @@ struct Diagnosis: Sendable {
             return tell(.warning(.configuration, text, needs: .time, advice: "look at the file system: findmnt"))
         }
         if let error {
-            let text = "\(error); the running daemon keeps the configuration that it has"
+            let text = "\(error); the running daemon keeps its present configuration"
             tell(.error(.configuration, text, needs: .repair, advice: "correct it, then: authrefreshd --check"))
         } else {
             tell(.ok(.configuration, "the configuration is good"))
@@ -137,7 +137,7 @@ struct DaemonCondition: Sendable {
         overview.behind.map { issuer, since in
             .warning(
                 .servers,
-                "its accounts ask for more than it answers, or may be asked: they have waited in turn for "
+                "its accounts need more refreshes than it answers, or than the limits allow; they have waited for "
                     + now.elapsed(since: since).words,
                 of: issuer.url,
                 needs: .repair,

@@ -22,7 +22,7 @@ struct HostCheck: Sendable {
             findings.append(
                 .error(
                     .clock,
-                    "the clock shows a time before this program was made: certificates and tokens are misjudged",
+                    "the clock shows a time before this program was built: certificates and tokens seem to be valid or expired wrongly",
                     needs: .repair,
                     advice: "set the clock: timedatectl set-ntp true"
                 )
@@ -30,17 +30,17 @@ struct HostCheck: Sendable {
         }
         if !condition.watchesClock {
             findings.append(
-                .note(.clock, "steps of the clock are not told by the kernel: they are noticed at the next refresh")
+                .note(.clock, "the kernel does not report clock steps: the daemon notices them at the next refresh")
             )
         }
         if !condition.watchesSleep {
-            findings.append(.note(.clock, "no system bus tells of sleep: it is noticed by the clocks"))
+            findings.append(.note(.clock, "no system bus reports sleep: the daemon notices it by the clocks"))
         }
         if findings.isEmpty {
             let slept = Duration.microseconds(clocks.drift)
             let sleep = slept < .seconds(1) ? "has not slept" : "has slept \(slept.words)"
             findings.append(
-                .ok(.clock, "steps of the clock and sleep are noticed at once; the machine \(sleep) since boot")
+                .ok(.clock, "the daemon notices steps of the clock and sleep at once; the machine \(sleep) since boot")
             )
         }
         return findings
@@ -51,7 +51,7 @@ struct HostCheck: Sendable {
         return [
             .error(
                 .socket,
-                "no descriptor is left: callers are let in one at a time",
+                "no file descriptor is left: callers are let in one at a time",
                 needs: .repair,
                 advice:
                     "see who keeps connections open (ss -xp), or raise LimitNOFILE= (systemctl --user edit authrefreshd)"
@@ -63,15 +63,15 @@ struct HostCheck: Sendable {
         guard condition.overview.isOnline else {
             return .error(
                 .network,
-                "there is no route: refreshes wait until there is one",
+                "there is no network: refreshes wait until there is one",
                 needs: .time,
-                advice: "connect to a network; the daemon goes on by itself"
+                advice: "connect to a network; the daemon then continues by itself"
             )
         }
         guard condition.watchesRoutes else {
-            return .note(.network, "routes are not told by the kernel: the network is taken for up")
+            return .note(.network, "the kernel does not report routes: the daemon assumes that the network is up")
         }
-        return .ok(.network, "there is a route")
+        return .ok(.network, "the network is up")
     }
 
     private var proxyFindings: [Finding] {
@@ -79,7 +79,7 @@ struct HostCheck: Sendable {
             return [
                 .error(
                     .proxy,
-                    "HTTPS_PROXY names no proxy that can be used: nothing is sent",
+                    "HTTPS_PROXY is not a usable proxy: nothing is sent",
                     needs: .repair,
                     advice: "set it to http://HOST:PORT (systemctl --user edit authrefreshd), and restart the daemon"
                 )
@@ -89,8 +89,8 @@ struct HostCheck: Sendable {
         let exceptions =
             switch proxy.exceptionCount {
             case 0: ""
-            case 1: ", but for 1 entry of NO_PROXY"
-            case let count: ", but for \(count) entries of NO_PROXY"
+            case 1: ", except for 1 entry of NO_PROXY"
+            case let count: ", except for \(count) entries of NO_PROXY"
             }
         return [.note(.proxy, "requests go through the proxy \(host):\(port)\(exceptions)")]
     }

@@ -33,14 +33,14 @@ struct ProgramCheck {
         guard exists(path) else {
             return .warning(
                 .program,
-                "'\(path)' was removed while the daemon runs: it cannot be started again",
+                "'\(path)' was removed while the daemon was running: it cannot start again",
                 needs: .repair,
                 advice: "install it again, then: systemctl --user restart authrefreshd"
             )
         }
         return .warning(
             .program,
-            "'\(path)' was replaced since the daemon started: what runs is older than what is installed",
+            "'\(path)' was replaced after the daemon started: the installed version is not the one that runs",
             needs: .repair,
             advice: "systemctl --user restart authrefreshd"
         )

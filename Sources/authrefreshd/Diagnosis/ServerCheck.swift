@@ -23,7 +23,7 @@ struct ServerCheck: Sendable {
 
     func run(_ tell: (Finding) -> Void) async {
         guard isOnline || server.issuer.isLoopback else {
-            return tell(.note(.discovery, "not asked: there is no route", of: server.issuer.url))
+            return tell(.note(.discovery, "not checked: there is no network", of: server.issuer.url))
         }
         let asked = server.profile?.tokenEndpoint ?? Endpoint(server.issuer.url)
         if let asked, await !check(asked, tell) { return }
@@ -75,12 +75,13 @@ struct ServerCheck: Sendable {
                 advice: "check the \(isProxy ? "proxy's" : "issuer's") URL; or: getent hosts \(host)"
             )
         case .failure(.serverFailed):
-            return .error(.dns, "the name servers cannot be asked", of: host, needs: .time, advice: advice)
+            return .error(.dns, "the name servers cannot be reached", of: host, needs: .time, advice: advice)
         case .failure(.timedOut):
             let text = "the name servers have not answered within \(NameLookup.limit.words)"
             return .error(.dns, text, of: host, needs: .time, advice: advice)
         case .failure(.resolverHangs):
-            return .warning(.dns, "not looked up: an earlier name hangs", of: host, needs: .time, advice: advice)
+            let text = "not looked up: the lookup of an earlier name hangs"
+            return .warning(.dns, text, of: host, needs: .time, advice: advice)
         }
     }
 
@@ -91,10 +92,10 @@ struct ServerCheck: Sendable {
         }
         return .warning(
             .tls,
-            "the certificate ends in \(rest.words)",
+            "the certificate expires in \(rest.words)",
             of: endpoint.host,
             needs: .time,
-            advice: "tell whoever runs the server"
+            advice: "tell the operator of the server"
         )
     }
 
@@ -104,7 +105,7 @@ struct ServerCheck: Sendable {
             .error(.tls, text, of: place, needs: need, advice: advice)
         }
         let network = "look at the network, a firewall, the server; the daemon tries again by itself"
-        let clock = "check this machine's clock (timedatectl); else tell whoever runs the server"
+        let clock = "check this machine's clock (timedatectl); else tell the operator of the server"
         switch error {
         case .unreachable: return find("nobody answers", .time, network)
         case .timedOut: return find("no answer in time", .time, network)
@@ -112,7 +113,7 @@ struct ServerCheck: Sendable {
             return find("no TLS connection: what answers does not speak TLS 1.2 or later", .repair, "check the URL")
         case .authorityFile:
             return find(
-                "the configured ca_file cannot be read, or holds no certificate",
+                "the configured ca_file cannot be read, or contains no certificate",
                 .repair,
                 "look at ca_file in the configuration and the provider's profile"
             )
@@ -127,12 +128,12 @@ struct ServerCheck: Sendable {
         case .notYetValid(let start):
             return find("the certificate is not valid before \((start - wallClock()).words) from now", .repair, clock)
         case .wrongHost:
-            return find("the certificate is another host's: this may not be the server", .repair, "check the URL")
+            return find("the certificate belongs to another host: this may not be the server", .repair, "check the URL")
         case .untrusted:
             return find(
-                "no authority that is trusted here vouches for the certificate",
+                "no certificate authority that this machine trusts has signed the certificate",
                 .repair,
-                "if the server is your own, name its authority by ca_file; else a proxy or an attacker may be between"
+                "if the server is your own, name its authority with ca_file; else a proxy or an attacker may be in between"
             )
         }
     }
@@ -171,7 +172,7 @@ struct ServerCheck: Sendable {
             tell(
                 .note(
                     .discovery,
-                    "the metadata does not list the grant type refresh_token; refreshes are tried",
+                    "the metadata does not list the grant type refresh_token; the daemon refreshes all the same",
                     of: url
                 )
             )
@@ -203,7 +204,7 @@ struct ServerCheck: Sendable {
             return .ok(.clock, "its clock agrees with this machine's", of: server.issuer.url)
         }
         let text = "its clock is \(size.words) \(skew > .zero ? "ahead of" : "behind") this machine's"
-        let advice = "one of the two is wrong; this machine's is set by: timedatectl set-ntp true"
+        let advice = "one of the two is wrong; set this machine's with: timedatectl set-ntp true"
         return size < Self.largeSkew
             ? .warning(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
             : .error(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
@@ -313,8 +314,8 @@ struct SurveyedServers {
         guard hasUnseen else { return nil }
         return .note(
             .servers,
-            "only \(Diagnosis.serversMax) authorization servers are asked",
-            advice: "name accounts of others: authctl doctor ACCOUNT…"
+            "only \(Diagnosis.serversMax) authorization servers are checked",
+            advice: "name accounts of the others: authctl doctor ACCOUNT…"
         )
     }
 }

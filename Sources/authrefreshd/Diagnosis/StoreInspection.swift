@@ -38,9 +38,9 @@ struct StoreInspection: Sendable {
         }
         if files.mode == nil {
             find(
-                "the file is gone: the daemon works on what it has open, and loses it when it ends",
+                "the file is gone: the daemon uses the file that it has open, and loses it when it stops",
                 .repair,
-                "before it is restarted: authctl store backup FILE, then stop it, then authctl store restore FILE"
+                "before you restart it: authctl store backup FILE, then stop it, then authctl store restore FILE"
             )
         } else if let mode = files.mode, mode & 0o077 != 0 {
             find("other users can open it (mode 0\(String(mode, radix: 8)))", .repair, "chmod 600 '\(files.path)'")
@@ -70,7 +70,7 @@ struct StoreInspection: Sendable {
                     "its file system has only \(Self.size(free)) left",
                     of: files.path,
                     needs: .repair,
-                    advice: "free some space: what the servers send cannot be kept on a full disk"
+                    advice: "free some space: the daemon cannot keep what the servers send on a full disk"
                 )
             )
         }
@@ -85,16 +85,16 @@ struct StoreInspection: Sendable {
         case nil:
             return .warning(
                 .key,
-                "the place of the key has not answered within \(Diagnosis.fileLimit.words)",
+                "the place of the key did not answer within \(Diagnosis.fileLimit.words)",
                 needs: .time,
-                advice: "a daemon that is started now has to wait for it: look at the file system and the keyring"
+                advice: "a daemon that starts now has to wait for it: look at the file system and the keyring"
             )
         case .success(let place):
             return .ok(.key, "the store's key is \(place.words(keyFile: condition.keyring.source.keyFilePath))")
         case .failure(let error) where error.isPassing:
             return .warning(.key, error.description, needs: .time, advice: error.hintWhileOpen)
         case .failure(let error):
-            let text = "\(error.description): this daemon works on, the next one cannot open the store"
+            let text = "\(error.description): this daemon still works, but could not open the store after a restart"
             return .error(.key, text, needs: .repair, advice: error.hintWhileOpen)
         }
     }

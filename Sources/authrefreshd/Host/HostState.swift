@@ -251,7 +251,7 @@ final class HostWatch: Sendable {
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
         } catch {
-            changeLog.unwatched(error, "the network is taken for up")
+            changeLog.unwatched(error, "the network is assumed to be up")
         }
         do throws(SystemdError) {
             watches.append(
@@ -263,7 +263,7 @@ final class HostWatch: Sendable {
                             coordinator?.assumeIsolated { HostChanges.take(.sleepWatchLost, on: $0) }
                         }
                         changeLog.logger.info(
-                            "the system bus is gone; sleep is noticed by the clocks",
+                            "the system bus is gone; the daemon notices sleep by the clocks",
                             metadata: [JournalKey.error: "\(error)"]
                         )
                     },
@@ -276,7 +276,7 @@ final class HostWatch: Sendable {
             )
         } catch {
             changeLog.logger.info(
-                "no system bus; sleep is noticed by the clocks",
+                "no system bus; the daemon notices sleep by the clocks",
                 metadata: [JournalKey.error: "\(error)"]
             )
         }

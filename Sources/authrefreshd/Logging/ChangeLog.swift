@@ -280,9 +280,9 @@ extension Refusal {
     var interfaceError: VarlinkError {
         switch self {
         case .peerNotAllowed(let uid):
-            VarlinkError(PermissionDeniedError(reason: UserNamespace.mapsRoot ? Self.otherUser(uid) : Self.unknownUser))
+            VarlinkError((UserNamespace.mapsRoot ? Denial.otherUser(uid: uid) : .otherUserInNamespace).error)
         case .peerUnknown:
-            VarlinkError(PermissionDeniedError(reason: "the kernel did not say who is calling"))
+            VarlinkError(Denial.unknownCaller.error)
         case .tooManyConnections(let limit):
             VarlinkError(LimitExceededError(.connections, maximum: limit))
         case .tooManyConnectionsOfUser(let limit):
@@ -303,13 +303,6 @@ extension Refusal {
             standardError
         }
     }
-
-    private static func otherUser(_ uid: UInt32) -> String {
-        "the daemon serves its own user and root, not uid \(uid)"
-    }
-
-    private static let unknownUser =
-        "the daemon serves its own user only: in its user namespace (PrivateUsers=yes) root and other users look alike"
 }
 
 /// Events of the daemon as a process.

@@ -14,8 +14,6 @@ struct Overview: Sendable {
     /// Whether the last reload found an invalid configuration.
     var isConfigurationRejected: Bool
 
-    static let rejectedConfiguration = "the new configuration is rejected, the one before is in force"
-
     /// Creates the summary.
     ///
     /// - Throws: the error of reading the store.
@@ -37,21 +35,19 @@ struct Overview: Sendable {
 
     /// One line for `systemctl status`.
     var statusLine: String {
-        if let trouble { return "trouble: \(trouble)" }
-        var parts = isConfigurationRejected ? [Self.rejectedConfiguration] : []
+        if let trouble { return StatusText.trouble(trouble) }
+        var parts = isConfigurationRejected ? [StatusText.rejectedConfiguration] : []
         parts += degradation.texts
-        parts += [accounts == 1 ? "1 account" : "\(accounts) accounts"]
-        if counts.interactionRequired > 0 { parts.append("\(counts.interactionRequired) need a person") }
-        if counts.setAside > 0 { parts.append("\(counts.setAside) damaged") }
-        if counts.misconfigured > 0 { parts.append("\(counts.misconfigured) misconfigured") }
-        if counts.backingOff > 0 { parts.append("\(counts.backingOff) retrying") }
-        if let first = behind.first {
-            let others = behind.count > 1 ? " and \(behind.count - 1) more" : ""
-            parts.append("\(first.issuer.url)\(others) cannot be kept up with")
-        }
-        if !isOnline { parts.append("offline") }
+        parts.append(StatusText.accounts(accounts))
+        if counts.interactionRequired > 0 { parts.append(StatusText.needSignIn(counts.interactionRequired)) }
+        if counts.setAside > 0 { parts.append(StatusText.damaged(counts.setAside)) }
+        if counts.misconfigured > 0 { parts.append(StatusText.misconfigured(counts.misconfigured)) }
+        if counts.backingOff > 0 { parts.append(StatusText.retrying(counts.backingOff)) }
+        if let first = behind.first { parts.append(StatusText.behind(first.issuer.url, others: behind.count - 1)) }
+        if !isOnline { parts.append(StatusText.offline) }
         if let nextDeadline {
-            parts.append("next refresh \(LocalTime.now.clock(nextDeadline.microseconds, withSeconds: true))")
+            let time = LocalTime.now.clock(nextDeadline.microseconds, withSeconds: true)
+            parts.append(StatusText.nextRefresh(time))
         }
         return parts.joined(separator: ", ")
     }

@@ -157,7 +157,7 @@ actor RefreshCoordinator {
 
     /// One line for `systemctl status`.
     var statusLine: String {
-        (try? Overview(of: self))?.statusLine ?? "the store cannot be read"
+        (try? Overview(of: self))?.statusLine ?? StatusText.storeUnreadable
     }
 
     /// Applies a changed configuration. New policies and limits apply from the next decision on.

@@ -91,8 +91,7 @@ extension RefreshToken {
         } catch {
             throw RefreshFailure(readingToken: error)
         }
-        let summary = "the store holds no refresh token for this account"
-        throw RefreshFailure(.misconfigured, detail: FailureDetail(summary: summary))
+        throw RefreshFailure(.misconfigured, detail: FailureDetail(.noRefreshToken))
     }
 }
 

@@ -141,13 +141,9 @@ struct AccountCalls: DutyCalls {
         let account = snapshot.account
         let isMoved = ProfileChoice(changed).isElsewhere(than: ProfileChoice(account))
         guard isMoved, snapshot.state.phase != .signedOut else { return }
-        throw VarlinkError(
-            InvalidSettingsError(
-                field: changed.issuer != account.issuer ? "issuer" : "provider",
-                reason: "the account's grant belongs to '\(account.issuer)', and is sent nowhere else",
-                hint: "authctl logout \(account.name) first, or add another account"
-            )
-        )
+        let field = changed.issuer != account.issuer ? "issuer" : "provider"
+        let issuer = account.issuer.url
+        throw .invalid(WrongSetting.grantOfOtherServer(field: field, issuer: issuer, account: account.name.text))
     }
 
     func rename(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
@@ -156,7 +152,7 @@ struct AccountCalls: DutyCalls {
         let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
         guard let name = AccountName(asked.newName) else {
-            throw VarlinkError(InvalidSettingsError(field: "newName", reason: "'\(asked.newName)' is no account name"))
+            throw .invalid(WrongSetting.noAccountName(field: "newName", name: asked.newName))
         }
         try stored(AccountChanges.rename(snapshot.account.id, to: name, on: coordinator))
         return RenameAccount.Reply()
@@ -237,7 +233,9 @@ struct AccountCalls: DutyCalls {
         guard try stored(Overview(of: coordinator)).accounts < coordinator.settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: coordinator.settings.maxAccounts))
         }
-        guard grant == nil || new.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
+        guard grant == nil || new.registration.serviceGrant == nil else {
+            throw .invalid(WrongGrant.needsNoRefreshToken)
+        }
         guard try bindSources(of: &new, to: caller, on: coordinator) else { return }
         let registers = asked.register ?? false
         let signIn = coordinator.settings.profile(for: new.account)?.signIn
@@ -258,7 +256,7 @@ struct AccountCalls: DutyCalls {
     ) throws(VarlinkError) -> NewAccount {
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
             guard asked.settings.dpop == true, let key = ClientKeys.dpopKey(text) else {
-                throw .invalidSetting("dpopKey", "it is no key of an account with 'dpop'", nil)
+                throw .invalid(WrongClient.noDPoPKey)
             }
             return key
         }
@@ -278,7 +276,7 @@ struct AccountCalls: DutyCalls {
         // An imported grant is refreshed without these fields. A sign-in looks for them again.
         let isForPerson = !hasGrant && draft.registration.serviceGrant == nil
         if isForPerson, let missing = settings.missingSetting(of: draft.account) {
-            throw .invalidSetting(missing.field, missing.reason, missing.hint())
+            throw .invalid(WrongSetting.missing(missing))
         }
         draft.registration.clientSecretExpiresAt = asked.clientSecretExpiresAtUSec.map { Timestamp(microseconds: $0) }
         return draft
@@ -292,7 +290,7 @@ struct AccountCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         guard asked.refreshToken == nil, asked.clientSecret == nil else {
-            throw .invalidSetting("register", "a new client has neither a secret nor a grant yet", nil)
+            throw .invalid(WrongClient.newClientHasNoSecret)
         }
         // Check first, before the server has a client that nobody needs.
         guard try stored(AccountListing.account(named: new.name.text, on: coordinator)) == nil else {
@@ -322,7 +320,7 @@ struct AccountCalls: DutyCalls {
         at issuer: Issuer
     ) throws(VarlinkError) -> RegistrationManagement {
         guard ClientRegistrar.isManagementURI(known.uri, of: issuer) else {
-            throw VarlinkError(InvalidSettingsError(field: "registration", reason: "its address is no https URL"))
+            throw .invalid(WrongClient.registrationNotHTTPS)
         }
         let accessToken = try checked(secret: known.accessToken, field: "registration")
         return RegistrationManagement(uri: known.uri, accessToken: accessToken)

@@ -31,17 +31,13 @@ extension DutyCalls {
             guard allowed.asksFirst, isGiven else { return true }
             return try confirm(SeenProgram(look), for: account, caller)
         case .unknown:
-            let reason = "the file system of the caller's executable, or of one on the account's list, does not answer"
-            throw VarlinkError(TemporarilyUnavailableError(account: account.text, reason: reason))
+            throw VarlinkError(TemporarilyUnavailableError(.listHangs, of: account.text))
         case .refused: break
         }
-        let refusal = PermissionDeniedError(
-            reason: "'\(account)' is for \(allowed) only; \(Self.description(of: look))",
-            hint: "call from there; the list is changed from there too ('authctl account edit \(account)'), or by"
-                + " 'authctl account remove \(account)' and adding the account anew"
-        )
-        coordinator.changeLog.denied(refusal.reason, of: account)
-        throw VarlinkError(refusal)
+        let caller = Self.description(of: look)
+        let denial = Denial.notOnList(account: account, allowed: "\(allowed)", caller: caller)
+        coordinator.changeLog.denied(denial.reason, of: account)
+        throw VarlinkError(denial.error)
     }
 
     /// Checks a new list of executables. If this daemon can never see callers' executables, the list would lock
@@ -52,21 +48,9 @@ extension DutyCalls {
     func checkVisibility(of executables: [String]?, from caller: Caller) throws(VarlinkError) -> Bool {
         guard executables?.isEmpty == false else { return true }
         guard let (look, _) = caller.look() else { return false }
-        if case .hanging = look {
-            let reason = "the file system of your executable does not answer"
-            throw VarlinkError(InvalidSettingsError(field: "allowedExecutables", reason: reason))
-        }
+        if case .hanging = look { throw .invalid(WrongDelivery.executableHangs) }
         guard case .found(let process) = look, process.file == nil else { return true }
-        throw VarlinkError(
-            InvalidSettingsError(
-                field: "allowedExecutables",
-                reason: "the daemon cannot see which executable a caller runs, not even yours (pid \(process.pid))",
-                hint: "allow systemd units instead, or put the drop-in see-executables.conf in force: "
-                    + "mkdir -p ~/.config/systemd/user/authrefreshd.service.d && "
-                    + "ln -s \(Self.dropIn) ~/.config/systemd/user/authrefreshd.service.d/ && "
-                    + "systemctl --user daemon-reload && systemctl --user restart authrefreshd"
-            )
-        )
+        throw .invalid(WrongDelivery.executableUnseen(pid: process.pid, dropIn: Self.dropIn))
     }
 
     /// Where the running installation has the drop-in. The package's drop-in is for all users.
@@ -84,13 +68,12 @@ extension DutyCalls {
         case .found(let process): return CallingProgram(seen: SeenProgram(process))
         case .nothing: return CallingProgram(seen: nil)
         case .hanging:
-            let reason = "the file system of the caller's executable does not answer"
-            throw VarlinkError(TemporarilyUnavailableError(account: account.text, reason: reason))
+            throw VarlinkError(TemporarilyUnavailableError(.callerHangs, of: account.text))
         }
     }
 
     private static func description(of look: Caller.Look<CallingProcess>) -> String {
-        guard case .found(let process) = look else { return "the caller had ended before it could be looked at" }
+        guard case .found(let process) = look else { return "the caller ended before the daemon could identify it" }
         let executable = process.executable.map { "runs '\($0)'" } ?? "runs an executable that the daemon cannot see"
         let unit = process.unit.map { "in the unit '\($0)'" } ?? "in no unit"
         return "the caller (pid \(process.pid)) \(executable) \(unit)"

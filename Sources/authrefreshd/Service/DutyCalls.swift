@@ -70,7 +70,7 @@ extension DutyCalls {
     /// - Throws: `InvalidSettings` if it is empty, `LimitExceeded` if it is too long.
     func checked(secret: String, field: String) throws(VarlinkError) -> Secret {
         guard !secret.isEmpty else {
-            throw VarlinkError(InvalidSettingsError(field: field, reason: "it is empty"))
+            throw .invalid(WrongSetting.empty(field: field))
         }
         guard secret.utf8.count <= CallerLimits.secretBytesMax else {
             throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
@@ -83,11 +83,7 @@ extension DutyCalls {
     /// - Throws: the errors of `checked(secret:field:)`; `InvalidSettings` for text of another kind.
     func checked(refreshToken text: String) throws(VarlinkError) -> RefreshToken {
         let secret = try checked(secret: text, field: "refreshToken")
-        if let flaw = RefreshTokenText.flaw(in: text) {
-            throw VarlinkError(
-                InvalidSettingsError(field: "refreshToken", reason: "it is no refresh token, but \(flaw.rawValue)")
-            )
-        }
+        if let flaw = RefreshTokenText.flaw(in: text) { throw .invalid(WrongArgument.noRefreshToken(flaw)) }
         return RefreshToken(secret)
     }
 
@@ -133,15 +129,13 @@ extension DutyCalls {
             let wait = BackOffRule.targetRefusal(after: failure)
             responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
         case .notNow(let reason, _):
-            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+            responder.fail(VarlinkError(TemporarilyUnavailableError(reason, of: name)))
         case .stopping: responder.hangUp()
         case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
         case .damaged(let account): responder.fail(VarlinkError(account))
         case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
         case .timedOut:
-            let seconds = Waiter.timeLimit.components.seconds
-            let reason = "the refresh has taken longer than \(seconds) s, and goes on"
-            responder.fail(VarlinkError(TemporarilyUnavailableError(account: name, reason: reason)))
+            responder.fail(VarlinkError(TemporarilyUnavailableError(.refreshTakesLong, of: name)))
         }
     }
 

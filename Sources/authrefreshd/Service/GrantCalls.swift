@@ -36,7 +36,7 @@ struct GrantCalls: DutyCalls {
     ) throws(VarlinkError) {
         let (held, id) = (snapshot.account, snapshot.account.id)
         let changed = change?.applied(to: held) ?? held
-        guard held.registration.serviceGrant == nil else { throw VarlinkError.needsNoGrant }
+        guard held.registration.serviceGrant == nil else { throw .invalid(WrongGrant.needsNoRefreshToken) }
         let grant = try checked(refreshToken: text)
         guard snapshot.state.mayHoldGoodGrant else {
             try stored(AccountChanges.importGrant(grant, for: id, by: changed == held ? nil : change, on: coordinator))
@@ -44,7 +44,7 @@ struct GrantCalls: DutyCalls {
         }
         // If the same token were sent twice at the same time, the server would end the grant.
         if try stored(coordinator.records.refreshToken(of: snapshot)) == grant {
-            guard changed.refreshes(like: held) else { throw VarlinkError.heldByAnotherClient }
+            guard changed.refreshes(like: held) else { throw .invalid(WrongArgument.grantOfAnotherClient) }
             if let change, changed != held { _ = try stored(AccountChanges.update(id, by: change, on: coordinator)) }
             try stored(AccountChanges.unpark(id, on: coordinator))
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
@@ -81,8 +81,7 @@ struct GrantCalls: DutyCalls {
         guard snapshot.account.registration.serviceGrant == nil, snapshot.state.isRefreshable,
             snapshot.state.phase != .signedOut
         else {
-            let reason = "the account holds no refresh token that could be moved"
-            throw VarlinkError(InvalidSettingsError(field: "park", reason: reason, hint: "export it without '--move'"))
+            throw .invalid(WrongArgument.nothingToMove)
         }
         let id = snapshot.account.id
         wait(for: .attempt, of: id, after: .parked, responder, on: coordinator) { [coordinator] outcome in
@@ -180,18 +179,7 @@ extension SignOutStep {
 }
 
 extension VarlinkError {
-    /// The error for importing the account's own grant with untested settings.
-    fileprivate static var heldByAnotherClient: VarlinkError {
-        VarlinkError(
-            InvalidSettingsError(
-                field: "refreshToken",
-                reason: "the account holds this grant already, for another server or client than these settings name",
-                hint: "change the settings by themselves, with 'authctl account edit'"
-            )
-        )
-    }
-
-    /// The error if an imported grant was not proved, so that the old one stays.
+    /// Why a grant from outside did not take the place of the one that the account has.
     fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
         let kind: String
         switch failure.failureClass {

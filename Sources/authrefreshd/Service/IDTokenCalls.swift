@@ -102,8 +102,7 @@ struct IDTokenCalls: DutyCalls {
         }
         let name = snapshot.account.name.text
         guard snapshot.account.registration.serviceGrant == nil else {
-            let reason = "'\(name)' acts for itself, and an ID token is about a person who signed in"
-            return VarlinkError(InvalidSettingsError(field: "idToken", reason: reason))
+            return .invalid(WrongArgument.idTokenOfServiceAccount(name))
         }
         let scopes = snapshot.account.registration.scopes
         let wanted = scopes.contains("openid") ? [] : ["openid"] + scopes

@@ -15,11 +15,11 @@ struct ProviderCalls: DutyCalls {
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: DiscoverProvider.Parameters.self)
         guard let issuer = try? Issuer(url: asked.url) else {
-            throw VarlinkError(InvalidSettingsError(field: "url", reason: "it is no https URL of an issuer"))
+            throw .invalid(WrongArgument.noIssuerURL)
         }
         // The name becomes a file name, and a word in YAML.
         guard asked.name.map({ AccountName($0) != nil && !$0.contains("@") && !$0.contains("+") }) ?? true else {
-            throw VarlinkError(InvalidSettingsError(field: "profile", reason: "it cannot be called so"))
+            throw .invalid(WrongArgument.noProfileName)
         }
         // It costs the daemon as much as a diagnosis of one server.
         guard coordinator.lifecycle.beginDiagnosis() else {
@@ -260,12 +260,6 @@ extension VarlinkError {
             self.init(ServerUnavailableError(url: url, reason: reason, hint: hint))
             return
         }
-        self.init(
-            InvalidSettingsError(
-                field: "url",
-                reason: reason,
-                hint: "give the issuer's own URL, or name its endpoints in a profile"
-            )
-        )
+        self = .invalid(WrongArgument.undiscoverable(reason: reason))
     }
 }

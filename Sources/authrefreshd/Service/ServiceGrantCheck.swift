@@ -23,20 +23,10 @@ struct ServiceGrantCheck {
         case .clientCredentials:
             // RFC 6749 §4.4: only for confidential clients.
             guard canProveItself || isRegistering && settings.clientAuthentication != "none" else {
-                throw .invalidSetting(
-                    "grantType",
-                    "'client_credentials' needs a client that proves itself",
-                    "--client-secret-file FILE, or --client-key-file FILE"
-                )
+                throw .invalid(WrongGrant.needsClientProof)
             }
         case .jwtBearer:
-            guard hasKey else {
-                throw .invalidSetting(
-                    "grantType",
-                    "an assertion is signed with the client's key, and there is none",
-                    "--client-key-file FILE"
-                )
-            }
+            guard hasKey else { throw .invalid(WrongGrant.assertionNeedsKey) }
             try checkAssertion()
         case .tokenExchange: try checkExchange()
         }
@@ -44,37 +34,30 @@ struct ServiceGrantCheck {
 
     private func kind(named name: String) throws(VarlinkError) -> ServiceGrant.Kind {
         if let kind = ServiceGrant.Kind(rawValue: name) { return kind }
-        let all = ServiceGrant.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalidSetting("grantType", "'\(name)' is none that needs no person", "known: \(all)")
+        throw .invalid(WrongGrant.unknownGrant(name: name, known: ServiceGrant.Kind.allCases.map(\.rawValue)))
     }
 
     private func checkAssertion() throws(VarlinkError) {
         for (field, text) in [
             ("assertionSubject", settings.assertionSubject), ("assertionAudience", settings.assertionAudience),
         ] where text?.isEmpty == true {
-            throw .invalidSetting(field, "it is empty", nil)
+            throw .invalid(WrongSetting.empty(field: field))
         }
         let lifetime = settings.assertionLifetimeSec.map { Duration.seconds($0) }
         guard lifetime.map(AssertionTerms.lifetimes.contains) ?? true else {
-            throw .invalidSetting("assertionLifetimeSec", "it must be 10 s to an hour", nil)
+            throw .invalid(WrongGrant.assertionLifetime)
         }
     }
 
     private func checkExchange() throws(VarlinkError) {
-        guard settings.subjectAccount != nil else {
-            throw .invalidSetting(
-                "subjectAccount",
-                "a derived account needs one to derive from",
-                "--subject-account NAME"
-            )
-        }
+        guard settings.subjectAccount != nil else { throw .invalid(WrongGrant.noSource) }
         try checkSource("subjectAccount", settings.subjectAccount, "subjectTokenType", settings.subjectTokenType)
         try checkSource("actorAccount", settings.actorAccount, "actorTokenType", settings.actorTokenType)
         let requested = try settings.requestedTokenType.map { name throws(VarlinkError) in
             try tokenType(name, "requestedTokenType")
         }
         guard requested != .refreshToken else {
-            throw .invalidSetting("requestedTokenType", "a derived account holds access tokens only", nil)
+            throw .invalid(WrongGrant.exchangesAccessTokensOnly)
         }
     }
 
@@ -90,20 +73,20 @@ struct ServiceGrantCheck {
         _ type: String?
     ) throws(VarlinkError) {
         guard let name else {
-            guard type == nil else { throw .invalidSetting(typeField, "it is no account's", "--actor-account NAME") }
+            guard type == nil else { throw .invalid(WrongGrant.typeWithoutActor(field: typeField)) }
             return
         }
-        guard AccountName(name) != nil else { throw .invalidSetting(field, "'\(name)' is no account name", nil) }
+        guard AccountName(name) != nil else { throw .invalid(WrongSetting.noAccountName(field: field, name: name)) }
         let type = try type.map { name throws(VarlinkError) in try tokenType(name, typeField) }
         guard type != .saml1, type != .saml2 else {
-            throw .invalidSetting(typeField, "no account here holds SAML assertions", nil)
+            throw .invalid(WrongGrant.noSAMLHere(field: typeField))
         }
     }
 
     private func tokenType(_ name: String, _ field: String) throws(VarlinkError) -> TokenTypeIdentifier {
         if let type = TokenTypeIdentifier(rawValue: name) { return type }
-        let all = TokenTypeIdentifier.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalidSetting(field, "'\(name)' is no type of token known here", "known: \(all)")
+        let known = TokenTypeIdentifier.allCases.map(\.rawValue)
+        throw .invalid(WrongGrant.unknownTokenType(field: field, name: name, known: known))
     }
 
     private func refuseExchangeTerms() throws(VarlinkError) {
@@ -113,7 +96,7 @@ struct ServiceGrantCheck {
             ("requestedTokenType", settings.requestedTokenType),
         ]
         guard let (field, _) = given.first(where: { $0.1 != nil }) else { return }
-        throw .invalidSetting(field, "only the grant token-exchange derives tokens", "--grant token-exchange")
+        throw .invalid(WrongGrant.exchangeWithoutGrant(field: field))
     }
 
     private func refuseAssertionTerms() throws(VarlinkError) {
@@ -123,10 +106,6 @@ struct ServiceGrantCheck {
             ("assertionLifetimeSec", settings.assertionLifetimeSec != nil),
         ]
         guard let (field, _) = given.first(where: \.1) else { return }
-        throw .invalidSetting(
-            field,
-            "only the grant jwt-bearer has an assertion",
-            "--grant jwt-bearer, in 'authctl account add'"
-        )
+        throw .invalid(WrongGrant.assertionWithoutGrant(field: field))
     }
 }

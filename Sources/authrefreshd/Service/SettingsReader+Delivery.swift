@@ -11,37 +11,25 @@ extension SettingsReader {
             throw VarlinkError(LimitExceededError(.urls, maximum: CallerLimits.urlsMax))
         }
         for url in urls where ServiceAddress(url) == nil {
-            throw .invalidSetting(
-                "urls",
-                "'\(url)' is no address that a token may go to",
-                "https://HOST/PATH, without a name, a query or a fragment; http on loopback addresses only"
-            )
+            throw .invalid(WrongDelivery.noTokenAddress(url))
         }
         if let username = settings.username, !Self.isUsername(username) {
-            throw .invalidSetting("username", "it is no user name", "1 to 255 visible characters in one line")
+            throw .invalid(WrongDelivery.noUserName)
         }
         if let file = settings.tokenFile, AccountName(file) == nil {
-            throw .invalidSetting(
-                "tokenFile",
-                "'\(file)' is no name for a token file",
-                "1 to 64 letters, digits and ._@+-, not starting with - or .; the folder is the daemon's"
-            )
+            throw .invalid(WrongDelivery.noFileName(file))
         }
         if let kind = settings.tokenFileKind {
             guard TokenFile.Kind(rawValue: kind) != nil else {
-                let known = TokenFile.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .invalidSetting("tokenFileKind", "'\(kind)' is no kind known here", "known: \(known)")
+                let known = TokenFile.Kind.allCases.map(\.rawValue)
+                throw .invalid(WrongDelivery.unknownFileKind(name: kind, known: known))
             }
             guard settings.tokenFile != nil else {
-                throw .invalidSetting("tokenFileKind", "'\(settings.name)' has no token file", "--token-file NAME")
+                throw .invalid(WrongDelivery.fileKindWithoutFile(account: settings.name))
             }
         }
         guard settings.tokenFile == nil || settings.confirm != true else {
-            throw .invalidSetting(
-                "confirm",
-                "nobody can be asked before a program reads the account's token file",
-                "--clear token-file, or --clear confirm"
-            )
+            throw .invalid(WrongDelivery.cannotAskBeforeFile)
         }
         var delivery = try meaning(try settings.delivery())
         // In normalized form, in which they are looked up.

@@ -13,16 +13,14 @@ extension SettingsReader {
         if let name = settings.provider {
             let known = try checked(provider: name)
             if let variable = known.variables.first(where: { own[$0.name] != nil })?.name {
-                throw .invalidSetting("providerSettings", "'\(variable)' is a variable", "--set \(variable)=VALUE")
+                throw .invalid(WrongSetting.variableAsProviderSetting(name: variable))
             }
             let profile = try adapted(known, with: own).map { profile throws(VarlinkError) in
                 try resolved(profile, with: variables, hasIssuer: settings.issuer != nil)
             }
             issuer = try self.issuer(settings.issuer, provider: profile, variables)
         } else {
-            guard variables.isEmpty else {
-                throw .invalidSetting("variables", "they are a provider's, and none is named", "--provider NAME")
-            }
+            guard variables.isEmpty else { throw .invalid(WrongSetting.variablesWithoutProvider) }
             issuer = try self.issuer(settings.issuer, provider: nil, variables)
             _ = try adapted(profiles.profile(provider: nil, issuer: issuer), with: own)
         }
@@ -39,16 +37,14 @@ extension SettingsReader {
         do throws(ProviderSettingFault) {
             return try profiles.profile(profile, with: settings)
         } catch {
-            throw .invalidSetting("providerSettings", error.reason, "man provider-profile.yaml")
+            throw .invalid(WrongSetting.providerSetting(reason: error.reason))
         }
     }
 
     private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
         if let profile = profiles.named(name) { return profile }
-        let known =
-            profiles.names.isEmpty ? "no profile is installed" : "known: \(profiles.names.joined(separator: ", "))"
-        let near = Spelling.nearest(to: name, in: profiles.names).map { "did you mean '\($0)'? " } ?? ""
-        throw .invalidSetting("provider", "there is no provider profile '\(name)'", near + known)
+        let nearest = Spelling.nearest(to: name, in: profiles.names)
+        throw .invalid(WrongSetting.unknownProvider(name: name, nearest: nearest, known: profiles.names))
     }
 
     private func resolved(
@@ -61,12 +57,17 @@ extension SettingsReader {
         } catch {
             switch error {
             case .unknown(let name):
-                let known = profile.variables.map(\.name).joined(separator: ", ")
-                let hint = known.isEmpty ? "it has none" : "it has: \(known)"
-                throw .invalidSetting("variables", "'\(profile.name)' has no '\(name)' to be set", hint)
+                let known = profile.variables.map(\.name)
+                throw .invalid(WrongSetting.unknownVariable(name: name, provider: profile.name, known: known))
             case .unfit(let variable, let value):
-                let hint = variable.pattern.map { "it matches \($0)" } ?? "letters, digits, and ._-"
-                throw .invalidSetting("variables", "'\(value)' cannot be the \(variable.name): \(variable.help)", hint)
+                throw .invalid(
+                    WrongSetting.unfitVariable(
+                        name: variable.name,
+                        value: value,
+                        help: variable.help,
+                        pattern: variable.pattern
+                    )
+                )
             case .missing(let unsaid):
                 let others = hasIssuer ? [] : profile.missingForIssuer(variables)
                 throw missing(profile.variables.filter { unsaid.contains($0) || others.contains($0) })
@@ -75,8 +76,7 @@ extension SettingsReader {
     }
 
     private func missing(_ variables: [ProfileVariable]) -> VarlinkError {
-        let words = variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", ")
-        return .invalidSetting("variables", words, variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
+        .invalid(WrongSetting.missingVariables(variables.map { WrongSetting.Variable(name: $0.name, help: $0.help) }))
     }
 
     /// The issuer from the address of its metadata, which people copy as well (OpenID Connect Discovery §4, RFC 8414
@@ -99,26 +99,16 @@ extension SettingsReader {
         guard let url else {
             if let issuer = provider?.issuer { return issuer }
             if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty { throw missing(unsaid) }
-            throw .invalidSetting(
-                "issuer",
-                "it is missing",
-                provider == nil ? "name the issuer or a provider" : "this provider's issuer is yours to name"
-            )
+            throw .invalid(WrongSetting.noIssuer(hasProvider: provider != nil))
         }
         do {
             return try Issuer(url: Self.issuerURL(in: url))
         } catch {
             switch error {
-            case .notAbsolute: throw .invalidSetting("issuer", "'\(url)' is no absolute URL", "https://issuer.example")
-            case .notHTTPS:
-                throw .invalidSetting(
-                    "issuer",
-                    "'\(url)' is not https: the refresh token would cross the network unprotected",
-                    "http is for loopback addresses only"
-                )
-            case .hasQueryOrFragment:
-                throw .invalidSetting("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
-            case .hasUserInfo: throw .invalidSetting("issuer", "an issuer has no user name in it", nil)
+            case .notAbsolute: throw .invalid(WrongSetting.issuerNotAbsolute(url: url))
+            case .notHTTPS: throw .invalid(WrongSetting.issuerNotHTTPS(url: url))
+            case .hasQueryOrFragment: throw .invalid(WrongSetting.issuerHasQuery)
+            case .hasUserInfo: throw .invalid(WrongSetting.issuerHasUserName)
             }
         }
     }

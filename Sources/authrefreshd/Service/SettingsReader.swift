@@ -25,11 +25,7 @@ struct SettingsReader {
     ) throws(VarlinkError) -> NewAccount {
         try checkSize(of: settings)
         guard let name = AccountName(settings.name) else {
-            throw .invalidSetting(
-                "name",
-                "'\(settings.name)' is no account name",
-                "1 to 64 letters, digits and ._@+-, not starting with - or ."
-            )
+            throw .invalid(WrongSetting.noAccountName(field: "name", name: settings.name))
         }
         let choice = try choice(settings)
         return NewAccount(
@@ -58,7 +54,7 @@ struct SettingsReader {
             case "clientSecret": secret = nil
             case "clientKey": key = nil
             default:
-                guard settings.clear(field) else { throw .invalidSetting("clear", "'\(field)' cannot be emptied", nil) }
+                guard settings.clear(field) else { throw .invalid(WrongSetting.cannotBeCleared(field: field)) }
             }
         }
         settings.apply(change.settings)
@@ -69,11 +65,7 @@ struct SettingsReader {
         // The secret and what the key signs are only for the server that they were made for.
         let lacksWord = secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
         guard !isMoved || !lacksWord || change.keepSecret != nil else {
-            throw .invalidSetting(
-                "keepSecret",
-                "another server would be asked, which the client secret or key of '\(account.name)' was not made for",
-                "--keep-secret if it knows this client as well; else give another one, or --clear client-secret"
-            )
+            throw .invalid(WrongSetting.secretOfOtherServer(account: account.name.text))
         }
         let keeps = !isMoved || change.keepSecret == true
         var draft = try draft(
@@ -131,15 +123,11 @@ struct SettingsReader {
         ] {
             // A hundred years. Anything longer is a mistake.
             guard count.map({ (1...3_155_760_000).contains($0) }) ?? true else {
-                throw .invalidSetting(field, "it must be 1 s to 100 years", nil)
+                throw .invalid(WrongSetting.timeOutOfRange(field: field))
             }
         }
         guard settings.forgetAfterSec == nil || settings.grantType == nil else {
-            throw .invalidSetting(
-                "forgetAfterSec",
-                "nobody signs in to a service account, so it cannot sign out",
-                "authctl account remove \(settings.name)"
-            )
+            throw .invalid(WrongGrant.neverSignsOut(account: settings.name))
         }
         return try meaning(try settings.policy())
     }
@@ -149,20 +137,13 @@ struct SettingsReader {
         do {
             return try read()
         } catch {
-            throw .invalidSetting(error.setting, "it \(error.flaw)", nil)
+            throw .invalid(WrongSetting.unreadable(field: error.setting, flaw: "\(error.flaw)"))
         }
     }
 
 }
 
-extension VarlinkError {
-    /// The error for an invalid setting.
-    static func invalidSetting(_ field: String, _ reason: String, _ hint: String?) -> VarlinkError {
-        VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
-    }
-}
-
-/// Reads the allow list in the settings.
+/// The allow list in the settings of the wire.
 extension SettingsReader {
     /// The allowed callers; nil for every process of this user.
     func allowedCallers(_ settings: AccountSettings) throws(VarlinkError) -> AllowedCallers? {
@@ -171,14 +152,10 @@ extension SettingsReader {
             throw VarlinkError(LimitExceededError(.allowedCallers, maximum: CallerLimits.allowedCallersMax))
         }
         for unit in units where !Self.isUnit(unit) {
-            throw .invalidSetting(
-                "allowedUnits",
-                "'\(unit)' is no unit that processes run in",
-                "its full name, as in: systemctl --user status; it ends in .service or .scope"
-            )
+            throw .invalid(WrongDelivery.noUnit(unit))
         }
         for path in executables where !Self.isPath(path) {
-            throw .invalidSetting("allowedExecutables", "'\(path)' is no absolute path", "command -v NAME")
+            throw .invalid(WrongDelivery.noPath(path))
         }
         return AllowedCallers(units: units, executables: executables, asksFirst: settings.confirm ?? false)
     }

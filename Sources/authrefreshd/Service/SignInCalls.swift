@@ -79,7 +79,7 @@ struct SignInCalls: DutyCalls {
         -> AccountName
     {
         guard let name = AccountName(text) else {
-            throw VarlinkError(InvalidSettingsError(field: "newAccount", reason: "'\(text)' is no account name"))
+            throw .invalid(WrongSetting.noAccountName(field: "newAccount", name: text))
         }
         guard try stored(AccountListing.account(named: text, on: coordinator)) == nil else {
             throw VarlinkError(StoreError.nameTaken(name))
@@ -99,14 +99,10 @@ struct SignInCalls: DutyCalls {
     ) throws(VarlinkError) -> String? {
         if let own = profile?.policies.current, SignInPolicies.isSame(own, name) { return nil }
         guard profile?.variables(account.providerVariables, running: name) == nil else { return name }
-        let hasPolicies = profile?.policies.variable != nil
-        throw VarlinkError(
-            InvalidSettingsError(
-                field: "policy",
-                reason: hasPolicies ? "'\(name)' can be no policy's name" : "the account's provider has no policies",
-                hint: profile?.policies.current.map { "a name such as '\($0)'" }
-            )
-        )
+        guard let policies = profile?.policies, policies.variable != nil else {
+            throw .invalid(WrongArgument.providerWithoutPolicies)
+        }
+        throw .invalid(WrongArgument.noPolicy(name: name, example: policies.current))
     }
 
     func continueSignIn(
@@ -128,7 +124,7 @@ struct SignInCalls: DutyCalls {
         if let response {
             let (refusal, steps) = coordinator.signIns.bring(response, to: account, at: now)
             coordinator.take(steps)
-            if let refusal { throw VarlinkError(refusal) }
+            if let refusal { throw .invalid(WrongArgument.answer(refusal)) }
         }
         return ContinueSignIn.Reply(account: running.account.name.text)
     }
@@ -161,15 +157,7 @@ struct SignInCalls: DutyCalls {
         do throws(PastedRedirectError) {
             return try PastedRedirect.read(redirect)
         } catch {
-            let reason =
-                switch error {
-                case .empty: "it is empty"
-                case .response(.tooLong): "it is longer than any answer"
-                case .response(.badEncoding): "it is cut off, or has been changed"
-                case .response(.repeatedParameter): "something stands in it twice"
-                }
-            let hint = "copy the whole address that the browser was sent to"
-            throw VarlinkError(InvalidSettingsError(field: "redirect", reason: reason, hint: hint))
+            throw .invalid(WrongArgument.pasted(error))
         }
     }
 }
@@ -180,9 +168,8 @@ extension SignInRefusal {
         switch self {
         case .failed(let failure): return VarlinkError(failure, of: target)
         case .otherUnderWay:
-            let reason = "a sign-in of this account is under way, which was begun with other options"
-            let hint = "\(target.command) --restart, with the options"
-            return VarlinkError(SignInFailure(.unavailable, reason, hint: hint), of: target)
+            let failure = SignInObstacle.otherOptions(command: target.command).failure(.unavailable)
+            return VarlinkError(failure, of: target)
         case .tooMany: return VarlinkError(LimitExceededError(.signIns, maximum: CallerLimits.signInsMax))
         }
     }
@@ -204,40 +191,18 @@ extension SignInEnd {
         return .failed(failure)
     }
 
-    /// The option that sets the policy for resetting passwords.
-    static func passwordResetCommand(for account: AccountName) -> String {
-        "authctl account edit \(account) --provider-setting password_reset_policy=POLICY"
-    }
-
-    /// The reason why there are no tokens, for the journal: constant text without the server's.
-    var reason: String {
-        switch self {
-        case .completed: "completed"
-        case .policyCompleted: "the policy is done"
-        case .passwordForgotten: "the person has forgotten the password"
-        case .cancelled(let canceller): "cancelled (\(canceller.rawValue))"
-        case .denied: "declined at the server"
-        case .timedOut: "nobody came back in time"
-        case .failed(let failure): failure.reason
-        case .otherSubject: "another person signed in than the one whose account it is"
-        }
-    }
-
-    /// The error reply for callers of `StartSignIn` if a sign-in ends without tokens.
+    /// What the callers of `StartSignIn` are told of an end without tokens.
     func error(of target: SignInTarget) -> VarlinkError {
         let name = target.account.text
         switch self {
         case .completed, .policyCompleted: preconditionFailure("a completed sign-in is told by a reply")
         case .passwordForgotten(let isResettable):
-            let reason =
+            let command = Self.passwordResetCommand(for: target.settled)
+            let failure =
                 isResettable
-                ? "the server asked a second time for the password to be reset"
-                : "the person has forgotten the password, and the account does not say in which policy it is reset"
-            let hint = isResettable ? nil : Self.passwordResetCommand(for: target.settled) + ", with that policy's name"
-            return VarlinkError(
-                SignInFailure(isResettable ? .refused : .misconfigured, reason, hint: hint),
-                of: target
-            )
+                ? SignInObstacle.passwordAskedTwice.failure(.refused)
+                : SignInObstacle.noPasswordPolicy(command: command).failure(.misconfigured)
+            return VarlinkError(failure, of: target)
         case .cancelled(let canceller):
             return VarlinkError(SignInCancelledError(account: name, by: canceller.rawValue))
         case .denied(let refusal):
@@ -275,32 +240,5 @@ extension VarlinkError {
                 hint: (failure.hint ?? hint) + (failure.note.map { " (\($0))" } ?? "")
             )
         )
-    }
-
-    /// The error for a response that is not the answer.
-    init(_ refusal: ResponseRefusal) {
-        let (reason, hint): (String, String) =
-            switch refusal {
-            case .wrongState:
-                (
-                    "it has not the 'state' of this sign-in: it belongs to another one, or was made up",
-                    "copy the address from the window that this sign-in opened"
-                )
-            case .wrongPath:
-                (
-                    "it came back to the redirect URI of another server than the one that was asked",
-                    "sign in again; if it happens again, one of the two servers sends people to the other one"
-                )
-            case .noAnswer:
-                (
-                    "there is no answer of the server in it",
-                    "sign in in the browser first; then copy the whole address that it was sent to"
-                )
-            case .needsWholeAddress:
-                ("a code alone is not enough for this server", "copy the whole address that the browser was sent to")
-            case .alreadyAnswered: ("the answer has come before, and counts once", "wait for the end of the sign-in")
-            case .notAwaited: ("this sign-in waits for no answer by a browser", "wait for the end of the sign-in")
-            }
-        self.init(InvalidSettingsError(field: "redirect", reason: reason, hint: hint))
     }
 }

@@ -72,13 +72,10 @@ extension AccountCalls {
             guard try admit(caller, to: account, by: allowed, on: coordinator) else { return nil }
         }
         guard case .whole(let snapshot)? = try stored(AccountListing.account(named: name, on: coordinator)) else {
-            throw refusal("there is no account '\(name)' that can be read", hint: "authctl account list")
+            throw .invalid(WrongGrant.sourceUnreadable(name: name))
         }
         guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {
-            throw refusal(
-                "a refresh token is shown to its own issuer only",
-                hint: "--subject-token-type access_token"
-            )
+            throw .invalid(WrongGrant.refreshTokenOfOtherIssuer)
         }
         try checkChain(from: snapshot.account, on: coordinator)
         let id = snapshot.account.id
@@ -108,10 +105,6 @@ extension AccountCalls {
             }
             if accounts.isEmpty { return }
         }
-        throw refusal("more than \(CallerLimits.derivationsMax) accounts would stand behind one another", hint: nil)
-    }
-
-    private func refusal(_ reason: String, hint: String?) -> VarlinkError {
-        VarlinkError(InvalidSettingsError(field: "subjectAccount", reason: reason, hint: hint))
+        throw .invalid(WrongGrant.tooManySources(limit: CallerLimits.derivationsMax))
     }
 }

@@ -165,12 +165,7 @@ extension VarlinkError {
             self.init(KeyNotReplacedError(reason: error.description, hint: error.hint))
         case .store(let error): self.init(error)
         case .interrupted:
-            self.init(
-                StoreUnavailableError(
-                    reason: "the daemon is stopping; the change of the key goes on when it is started again",
-                    hint: "authctl store rekey waits for it then"
-                )
-            )
+            self.init(StoreWork.rekeyInterrupted.error)
         }
     }
 }
@@ -180,12 +175,7 @@ extension VarlinkError {
         switch failure {
         case .store(let error): self.init(error)
         case .interrupted:
-            self.init(
-                StoreUnavailableError(
-                    reason: "the daemon is stopping; no backup was made",
-                    hint: "repeat the command: authctl store backup FILE"
-                )
-            )
+            self.init(StoreWork.backupInterrupted.error)
         }
     }
 }
@@ -193,17 +183,11 @@ extension VarlinkError {
 extension VarlinkError {
     fileprivate init(_ failure: StoreChecking.Failure) {
         switch failure {
-        case .copy(let error):
-            var hint = error.hint ?? "authctl status"
-            if case .diskFull = error { hint = "free as much space as the store takes: it is copied" }
-            self.init(StoreUnavailableError(reason: "it cannot be copied for the check: \(error)", hint: hint))
+        case .copy(.diskFull(let path)):
+            self.init(StoreWork.noSpaceForCopy(cause: "\(StoreError.diskFull(path: path))").error)
+        case .copy(let error): self.init(StoreWork.notCopied(cause: "\(error)", hint: error.hint).error)
         case .interrupted:
-            self.init(
-                StoreUnavailableError(
-                    reason: "the daemon is stopping; the store was not checked to its end",
-                    hint: "authctl store check"
-                )
-            )
+            self.init(StoreWork.checkInterrupted.error)
         }
     }
 }

@@ -27,7 +27,7 @@ struct TokenCalls: DutyCalls {
         guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         if asked.idToken == true {
-            guard target == nil else { throw .idTokenOfSet }
+            guard target == nil else { throw .invalid(WrongArgument.idTokenOfSet) }
             let call = TokenCall(minimumValidity: minimumValidity, isForced: isForced)
             return try IDTokenCalls(coordinator: coordinator).acquire(call, of: snapshot, responder, on: coordinator)
         }
@@ -256,17 +256,10 @@ struct TokenCalls: DutyCalls {
         let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
         guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         guard let key = snapshot.account.registration.dpopKey else {
-            let hint = "'authctl account add --dpop' makes an account whose tokens are"
-            throw VarlinkError(
-                InvalidSettingsError(field: "dpop", reason: "its tokens are bound to no key", hint: hint)
-            )
+            throw .invalid(WrongArgument.notBoundToKey(account: snapshot.account.name.text))
         }
         guard PossessionRequest.isMethod(asked.method) else { throw VarlinkError.invalidParameter("method") }
-        guard let url = Endpoint(asked.url) else {
-            throw VarlinkError(
-                InvalidSettingsError(field: "url", reason: "it is no https URL that a request could be sent to")
-            )
-        }
+        guard let url = Endpoint(asked.url) else { throw .invalid(WrongArgument.noRequestURL) }
         if let nonce = asked.nonce, !PossessionRequest.isNonce(nonce) { throw VarlinkError.invalidParameter("nonce") }
         let request = PossessionRequest(
             method: asked.method,
@@ -279,8 +272,7 @@ struct TokenCalls: DutyCalls {
         // Servers that check the time use their own clock. Resource servers are assumed to have the authorization
         // server's time.
         guard let proof = request.proof(by: key, now: snapshot.at.wall + (snapshot.clockSkew ?? .zero)) else {
-            let reason = "the key cannot be used"
-            throw VarlinkError(InvalidSettingsError(field: "dpop", reason: reason, hint: "authctl store check"))
+            throw .invalid(WrongArgument.unusableDPoPKey)
         }
         responder.reply(ProvePossession.Reply(proof: proof))
     }
@@ -295,7 +287,7 @@ struct TokenCalls: DutyCalls {
         guard let snapshot = try account(asked.account, for: caller, isGiven: false, on: coordinator) else { return }
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {
-                throw VarlinkError.wantsMore(than: snapshot.account.name)
+                throw .invalid(WrongArgument.challengeWantsMore(account: snapshot.account.name.text))
             }
             SignInSteps.note(stepUp, of: snapshot, on: coordinator)
             guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
@@ -352,8 +344,7 @@ struct TokenCalls: DutyCalls {
                 guard case .settled(let after) = outcome else { return refuse(outcome, name.text, responder) }
                 if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
                     if attempts > 1 { return ask(for: after, attempts: attempts - 1, responder, on: coordinator) }
-                    let reason = "the server could not be asked for the claims"
-                    return responder.fail(VarlinkError(TemporarilyUnavailableError(account: name.text, reason: reason)))
+                    return responder.fail(VarlinkError(TemporarilyUnavailableError(.claimsNotAsked, of: name.text)))
                 }
                 if let stepUp = coordinator.stepUps[id], stepUp.needsPerson {
                     return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: name)))
@@ -370,10 +361,10 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> StepUp? {
         guard let demand = AuthenticationChallenge.all(in: field).flatMap(TokenDemand.init) else {
-            throw .challenge("it is no challenge for a token (RFC 6750, RFC 9470) that can be understood")
+            throw .invalid(WrongArgument.challengeUnreadable)
         }
         if demand.kind == .nothing {
-            throw .challenge("it finds fault with the request, not with the token (\(demand.error ?? "no error"))")
+            throw .invalid(WrongArgument.challengeAboutRequest(error: demand.error))
         }
         let client = coordinator.requestingClient(of: snapshot.account, correlationID: "")
         return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)
@@ -387,17 +378,6 @@ struct TokenTargetCall: Sendable {
     let minimumValidity: Duration?
     /// Whether it must have been issued after the call.
     let isForced: Bool
-}
-
-extension VarlinkError {
-    fileprivate static var idTokenOfSet: VarlinkError {
-        let reason = "an ID token is the account's own, and belongs to no scopes, resources or audience"
-        return VarlinkError(InvalidSettingsError(field: "idToken", reason: reason))
-    }
-
-    fileprivate static func challenge(_ reason: String) -> VarlinkError {
-        VarlinkError(InvalidSettingsError(field: "challenge", reason: reason))
-    }
 }
 
 extension InteractionRequiredError {

@@ -20,20 +20,11 @@ extension VarlinkError {
     /// The error for an invalid target in a call.
     init(_ error: TokenTargetError) {
         switch error {
-        case .empty: self.init(InvalidSettingsError(field: "scopes", reason: "nothing is asked for"))
-        case .scope(let text):
-            let reason = "'\(text)' is no scope token"
-            let hint = "visible ASCII without spaces, quotes and backslashes (RFC 6749 section 3.3)"
-            self.init(InvalidSettingsError(field: "scopes", reason: reason, hint: hint))
-        case .resource(let text):
-            let reason = "'\(text)' is no absolute URI without a fragment"
-            self.init(InvalidSettingsError(field: "resources", reason: reason, hint: "RFC 8707 section 2"))
-        case .audience:
-            self.init(InvalidSettingsError(field: "audience", reason: "it is empty, or not plain ASCII text"))
-        case .claims:
-            let hint =
-                #"for example {"access_token":{"acr":{"essential":true}}}, as OpenID Connect Core section 5.5 has it"#
-            self.init(InvalidSettingsError(field: "claims", reason: "they are no JSON object", hint: hint))
+        case .empty: self = .invalid(WrongArgument.noScopes)
+        case .scope(let text): self = .invalid(WrongArgument.noScope(text))
+        case .resource(let text): self = .invalid(WrongArgument.noResource(text))
+        case .audience: self = .invalid(WrongArgument.noAudience)
+        case .claims: self = .invalid(WrongArgument.noClaims)
         case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenTarget.longestText))
         }
     }
@@ -134,7 +125,7 @@ extension VarlinkError {
                 )
             )
         case .scheduled, .refreshing:
-            return unavailable(name, "a refresh is due, and waits for its turn", nil, snapshot.state.deadline)
+            return unavailable(name, NotNow.waitsForTurn.reason, nil, snapshot.state.deadline)
         }
     }
 

@@ -54,7 +54,7 @@ enum AccountsBySignIn {
             guard case .nameTaken(let name) = error else {
                 return StoreFailures.note(error, at: now, on: coordinator)
             }
-            let reason = "an account '\(name)' was added meanwhile"
+            let reason = SignInObstacle.nameTaken(name).reason
             coordinator.take(coordinator.signIns.tell(.notStored(reason: reason), to: signIn.account.id, at: now))
         }
     }

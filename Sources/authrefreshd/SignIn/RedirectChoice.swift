@@ -18,7 +18,7 @@ enum RedirectChoice: Hashable {
         case .browser:
             if let text = signIn.redirectURI {
                 guard let loopback else {
-                    throw SignInFailure(.misconfigured, "the redirect URI is not on this machine: \(text)")
+                    throw SignInObstacle.redirectElsewhere(uri: text).failure(.misconfigured)
                 }
                 self = .loopback(host: loopback.host, port: loopback.port ?? signIn.redirectPort, path: loopback.path)
                 return
@@ -30,7 +30,7 @@ enum RedirectChoice: Hashable {
             } else if let uri = Self.schemeURI(signIn) {
                 self = .fixed(uri)
             } else {
-                throw SignInFailure(.misconfigured, "no URI scheme is registered for the client")
+                throw SignInObstacle.noScheme.failure(.misconfigured)
             }
         case .paste:
             // Nobody listens on this loopback address. The browser shows an error, and the person copies the address.

@@ -100,9 +100,7 @@ struct RunningSignIn {
         at now: Moment
     ) throws(SignInFailure) {
         let flow = request.flow ?? RedirectChoice.flow(for: profile)
-        if flow == .device, let reason = request.reasonAgainstDevice {
-            throw SignInFailure(.misconfigured, reason, hint: "--flow browser, or --flow paste")
-        }
+        if flow == .device, let obstacle = request.obstacleOnDevice { throw obstacle.failure(.misconfigured) }
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account
         target = SignInTarget(account: account.name, source: source)

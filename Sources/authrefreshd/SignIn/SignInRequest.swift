@@ -94,12 +94,10 @@ extension SignInRequest {
 
     /// Why these options are impossible with a device code, for which RFC 8628 §3.1 has no parameters; nil if they are
     /// possible.
-    var reasonAgainstDevice: String? {
-        if !acrValues.isEmpty || maxAge != nil || claims != nil {
-            return "a code on another device cannot ask for a stronger or newer sign-in"
-        }
-        if demandsIDToken { return "a code on another device takes neither a nonce nor a response type" }
-        return policy == nil ? nil : "a code on another device cannot run another policy"
+    var obstacleOnDevice: SignInObstacle? {
+        if !acrValues.isEmpty || maxAge != nil || claims != nil { return .strongerOnDevice }
+        if demandsIDToken { return .idTokenOnDevice }
+        return policy == nil ? nil : .policyOnDevice
     }
 
     /// Whether an ID token is required, whatever the scopes are.

@@ -126,7 +126,7 @@ final class SignIns {
             guard request.adds(nothingTo: signIn.asked) else { throw .otherUnderWay }
             return (follow(account.id) { follower($0.toldToOneWhoJoins) }, [])
         }
-        guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
+        guard !isStopping else { throw .failed(SignInObstacle.stopping.failure(.unavailable)) }
         guard running.count < CallerLimits.signInsMax else { throw .tooMany }
         let asked = request
         var request = request
@@ -349,9 +349,8 @@ final class SignIns {
                     try await open(redirect, deliver: deliver)
                 }
         } catch {
-            let hint = portHint(redirect.port, for: signIn.account.name)
-            let failure = SignInFailure(.misconfigured, error.description, hint: hint)
-            return tell(.preparationFailed(failure), toAttempt: id)
+            let obstacle = obstacle(error, at: redirect.port, for: signIn.account.name)
+            return tell(.preparationFailed(obstacle.failure(.misconfigured)), toAttempt: id)
         }
         guard change(id, { ($0.redirectURI, $0.listener) = opened }) else {
             opened.listener?.close()
@@ -365,13 +364,16 @@ final class SignIns {
         }
     }
 
-    /// A hint if the port that `account` needs is not available; nil if any port will do.
-    private func portHint(_ port: Int?, for account: AccountName) -> String {
+    /// Why `account` cannot have the port that it has to listen on; nil: any port.
+    private func obstacle(
+        _ error: RedirectListenerError,
+        at port: Int?,
+        for account: AccountName
+    ) -> SignInObstacle {
         if let port, let other = running.values.first(where: { $0.listener?.port == port })?.account.name {
-            return "finish the sign-in of '\(other)' first, or end it with Ctrl-C"
+            return .portOfSignIn(other: other, fault: error.description)
         }
-        return "end the program that has the port (ss -ltnp), or use another one:"
-            + " authctl account edit \(account) --redirect-port PORT"
+        return .portTaken(account: account, fault: error.description)
     }
 
     /// Opens the redirect URI.

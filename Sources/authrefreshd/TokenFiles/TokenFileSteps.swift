@@ -93,14 +93,7 @@ enum TokenFileSteps {
             throw VarlinkError(error)
         }
         if let owner {
-            throw VarlinkError(
-                InvalidSettingsError(
-                    field: "tokenFile",
-                    reason: "'\(file.name)' is the token file of '\(owner.name)'",
-                    hint:
-                        "--token-file NAME with another name, or authctl account edit \(owner.name) --clear token-file"
-                )
-            )
+            throw .invalid(WrongDelivery.fileOfOtherAccount(file: file.name, owner: owner.name))
         }
         let isKnown = account.map { coordinator.tokenFiles.contains($0) } ?? false
         guard isKnown || coordinator.tokenFiles.count < CallerLimits.tokenFilesMax else {

@@ -40,12 +40,12 @@ struct TokenFileText {
         case .json: text = Secret(Self.object(token, until: end) + "\n")
         case .bearerHeader:
             guard token.scheme == "Bearer" else {
-                return refuse("a token of the type '\(token.scheme)' cannot be presented by a header line alone")
+                return refuse(.schemeNeedsMore(scheme: token.scheme))
             }
             let value = token.secret.reveal()
             // RFC 6749 §A.12. A line break would begin another header.
             guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-                return refuse("the token has characters in it that no header carries")
+                return refuse(.unprintable)
             }
             text = Secret("Authorization: Bearer \(value)\n")
         }
@@ -63,14 +63,14 @@ struct TokenFileText {
 
     private mutating func take(_ token: Secret?, of account: Account, skew: Duration, at now: Moment) {
         guard account.registration.serviceGrant == nil else {
-            return refuse("the account acts for itself, and an ID token is about a person who signed in")
+            return refuse(.serviceAccount)
         }
         guard let token, let claims = try? IDToken(stored: token) else {
-            return refuse("there is no ID token: sign in with the scope 'openid'")
+            return refuse(.noIDToken)
         }
         let rest = claims.expiresAt - (now.wall + skew)
         guard rest > .zero, let file = content?.file, let issuedAt = content?.issuedAt else {
-            return refuse("the ID token has expired, and the last refresh brought no other: sign in again")
+            return refuse(.idTokenExpired)
         }
         let lifetime = now.elapsed(since: issuedAt) + rest
         take(lifetime: lifetime, of: file, issuedAt: issuedAt)
@@ -83,8 +83,8 @@ struct TokenFileText {
         content = TokenFiles.Content(file: file, issuedAt: issuedAt, lifetime: lifetime)
     }
 
-    private mutating func refuse(_ reason: String) {
+    private mutating func refuse(_ reason: TokenFileLack) {
         content = nil
-        lack = reason
+        lack = reason.text
     }
 }

@@ -125,7 +125,7 @@ struct TokenFiles {
         }
         guard let file else { return entries[account] = nil }
         guard owners[file.name, default: account] == account else {
-            entries[account] = Entry(file: file, lack: "the file is another account's")
+            entries[account] = Entry(file: file, lack: TokenFileLack.otherAccounts.text)
             return
         }
         owners[file.name] = account
@@ -228,7 +228,7 @@ struct TokenFiles {
             path: path(file.name),
             kind: file.kind.rawValue,
             writtenAtUSec: entry?.writtenAt?.microseconds,
-            trouble: entry?.fault.map { "it cannot be written: \($0)" } ?? entry?.lack
+            trouble: entry?.fault.map { TokenFileLack.cannotBeWritten("\($0)") } ?? entry?.lack
         )
     }
 

@@ -13,13 +13,7 @@ struct CallbackAddress: Sendable {
         case page
     }
 
-    /// Why a text is not a valid callback address, and what would be.
-    struct Flaw: Error, Hashable {
-        let reason: String
-        let hint: String
-    }
-
-    /// The most bytes. Real addresses have some dozen.
+    /// Bytes: real ones have some dozen.
     static let bytesMax = 2048
 
     let kind: Kind
@@ -34,32 +28,28 @@ struct CallbackAddress: Sendable {
     /// Scheme with host, and path, in their original form, because servers compare byte by byte.
     private let written: (head: String, path: String)
 
-    /// Reads an address.
-    ///
-    /// - Throws: `Flaw`, which does not repeat the text.
-    init(_ text: String) throws(Flaw) {
+    /// - Throws: `CallbackFlaw`. The text is not repeated in it.
+    init(_ text: String) throws(CallbackFlaw) {
         guard text.utf8.count <= Self.bytesMax, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
-            throw Flaw(reason: "it is no address", hint: Self.examples)
+            throw .noAddress
         }
         guard !text.contains("?"), !text.contains("#") else {
-            throw Flaw(reason: "it has a query or a fragment, which is what comes back", hint: Self.examples)
+            throw .hasQuery
         }
-        guard let address = Self(reading: text) else { throw Flaw(reason: "it is no address", hint: Self.examples) }
+        guard let address = Self(reading: text) else { throw .noAddress }
         switch address.kind {
         case .loopback: break
         case .page where address.scheme == "http":
-            throw Flaw(reason: "another machine's page must be reached by https", hint: Self.examples)
-        case .page where address.host?.isEmpty ?? true: throw Flaw(reason: "it names no host", hint: Self.examples)
+            throw .notHTTPS
+        case .page where address.host?.isEmpty ?? true: throw .noHost
         case .page: break
         case .scheme:
             guard !Self.reserved.contains(address.scheme) else {
-                throw Flaw(reason: "the desktop itself needs '\(address.scheme):' addresses", hint: Self.examples)
+                throw .reservedScheme
             }
         }
         self = address
     }
-
-    private static let examples = "http://127.0.0.1/done, com.example.app:/done, https://app.example/done"
 
     /// Schemes that desktop programs depend on. It is the same list as in `authctl`, which registers itself for a
     /// scheme.

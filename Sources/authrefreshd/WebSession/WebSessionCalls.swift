@@ -66,17 +66,15 @@ struct WebSessionCalls: Sendable {
         case .taken: return ContinueSignIn.Reply(account: "")
         case .nobodys: return nil
         case .refused:
-            let reason = "it is not at the callback that this session waits for"
-            let hint = "copy the whole address that the browser was sent to"
-            throw VarlinkError(InvalidSettingsError(field: "redirect", reason: reason, hint: hint))
+            throw .invalid(WrongArgument.answerForOtherCallback)
         }
     }
 
     private func read(_ callback: String) throws(VarlinkError) -> CallbackAddress {
-        do throws(CallbackAddress.Flaw) {
+        do throws(CallbackFlaw) {
             return try CallbackAddress(callback)
         } catch {
-            throw VarlinkError(InvalidSettingsError(field: "callback", reason: error.reason, hint: error.hint))
+            throw .invalid(WrongArgument.callback(error))
         }
     }
 }
@@ -92,14 +90,14 @@ extension VarlinkError {
             self.init(LimitExceededError(limit, maximum: maximum))
             return
         case .underWay:
-            told = ("busy", "another web session waits for this callback", "end that one first, or use another path")
+            let reason = "another web session waits for this callback"
+            told = ("busy", reason, WebSessionObstacle.underWay.hint)
         case .notListening(let error):
-            let hint = "end the program that has the port (ss -ltnp), or leave the port out"
             switch error {
-            case .portTaken: told = ("busy", error.description, hint)
-            case .cannotListen: told = ("misconfigured", error.description, "use another port, or leave it out")
+            case .portTaken: told = ("busy", error.description, WebSessionObstacle.portTaken.hint)
+            case .cannotListen: told = ("misconfigured", error.description, WebSessionObstacle.noPort.hint)
             }
-        case .stopping: told = ("unavailable", "the daemon is stopping", "try again when it runs")
+        case .stopping: told = ("unavailable", SignInObstacle.stopping.reason, WebSessionObstacle.stopping.hint)
         }
         self.init(
             WebSessionNotStartedError(

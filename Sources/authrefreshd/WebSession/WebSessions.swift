@@ -278,20 +278,3 @@ private final class SessionAlarm {
         source.schedule(deadline: deadline ?? .distantFuture)
     }
 }
-
-/// The pages that the browser shows.
-extension RedirectPage {
-    static let webSessionDone = RedirectPage(
-        .success,
-        title: "Done here",
-        text: "The program that opened this page has been handed the answer. What it makes of it, it says itself.",
-        advice: "You can close this window."
-    )
-
-    static let webSessionOver = RedirectPage(
-        .notice,
-        title: "Nobody waits for this answer",
-        text: "The program that opened this page has ended, or had an answer before. Nothing was handed on.",
-        advice: "You can close this window, and begin anew in that program."
-    )
-}

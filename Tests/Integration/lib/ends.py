@@ -46,7 +46,7 @@ def windows(case):
     new = case.opener.url()
     case.check("--restart ends both with 75", (first.end(), second.end()) == (75, 75), first.text + second.text)
     pages.allow()
-    case.expect_page("This is not the answer that is waited for", ACCOUNT, "--restart")
+    case.expect_page("This is not the expected answer", ACCOUNT, "--restart")
     case.chromium.new_tab()
     case.chromium.open(new)
     pages.go_on()

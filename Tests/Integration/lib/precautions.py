@@ -97,7 +97,7 @@ def foreign_page(case):
                f"{outcomes}")  # fmt: skip
     case.check("the sign-in goes on", login.process.poll() is None, login.text)
     case.chromium.run("document.forms[0].submit()")
-    case.expect_page("This is not the answer that is waited for", ACCOUNT)
+    case.expect_page("This is not the expected answer", ACCOUNT)
     case.check("and on", login.process.poll() is None, login.text)
     case.chromium.open(url)
     pages = case.pages(case.glewlwyd)

@@ -173,7 +173,7 @@ struct ClientGrantTests {
         let (outcome, _) = try await serviceToken(refusal, by: .jwtBearer(AssertionTerms()), Self.signing)
         let failure = try #require(outcome.failure)
         #expect(failure.failureClass == .misconfigured)
-        #expect(failure.detail.summary == "the server does not take the client's assertion")
+        #expect(failure.detail.summary == "the server does not accept the client's assertion")
     }
 
     @Test(arguments: ["invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope"])

@@ -288,7 +288,7 @@ struct CodeExchangeTests {
         let without = try await exchange { request, _ in
             request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + "}") : nil
         }
-        #expect(without.outcome.failure?.detail.summary == "the answer has no id_token, which was asked for")
+        #expect(without.outcome.failure?.detail.summary == "the answer lacks the id_token that was requested")
         let narrowed = try await exchange { request, _ in
             request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + #","scope":"mail"}"#) : nil
         }
@@ -410,7 +410,7 @@ struct FrontChannelTests {
 
     @Test func `a grant is revoked if its two ID tokens name different people`() async throws {
         let seen = try await exchange(["c_hash": Self.codeHash, "sub": .string("mallory")])
-        #expect(seen.outcome.failure?.detail.summary.contains("names another person") == true)
+        #expect(seen.outcome.failure?.detail.summary.contains("name different people") == true)
         #expect(seen.lines.last == "POST /revoke")
     }
 }

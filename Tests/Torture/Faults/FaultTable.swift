@@ -13,21 +13,21 @@ enum FaultTable {
     /// The server or a gateway says no, and nothing else.
     private static let statusRows =
         [
-            FaultRow("500", status(500), .retries("the server cannot serve now")),
+            FaultRow("500", status(500), .retries("the server is temporarily unavailable")),
             FaultRow("502", status(502), .retries("a gateway lost the server's answer")),
-            FaultRow("503", status(503), .retries("the server cannot serve now")),
+            FaultRow("503", status(503), .retries("the server is temporarily unavailable")),
             FaultRow("504", status(504), .retries("a gateway lost the server's answer")),
             FaultRow("429", status(429), .retries("the server limits the rate of requests")),
-            FaultRow("408", status(408), .retries("the server did not take the request now")),
+            FaultRow("408", status(408), .retries("the server did not accept the request now")),
             FaultRow("407", status(407), .retries("the proxy asks for credentials")),
             FaultRow(
                 "403 with a page",
                 .endpoint(.answer(.html(status: 403))),
-                first: .retries("a page came back"),
-                .retries("a page refuses the request")
+                first: .retries("a web page came back"),
+                .retries("a web page refuses the request")
             ),
             FaultRow("404", status(404), .misconfigured("there is no token endpoint at this address")),
-            FaultRow("404 with a page", .endpoint(.answer(.html(status: 404))), .retries("a page came back")),
+            FaultRow("404 with a page", .endpoint(.answer(.html(status: 404))), .retries("a web page came back")),
             FaultRow(
                 "403 without a word",
                 status(403),
@@ -41,7 +41,7 @@ enum FaultTable {
             return FaultRow(
                 "\(code)",
                 status(code),
-                .retries(isLost ? "a gateway lost the server's answer" : "the server cannot serve now")
+                .retries(isLost ? "a gateway lost the server's answer" : "the server is temporarily unavailable")
             )
         }
 
@@ -49,7 +49,7 @@ enum FaultTable {
         FaultRow(
             "503, Retry-After: 20",
             status(503, ["Retry-After": "20"]),
-            .waits(20...22, "the server cannot serve now")
+            .waits(20...22, "the server is temporarily unavailable")
         ),
         FaultRow(
             "429, Retry-After: 20",
@@ -59,28 +59,32 @@ enum FaultTable {
         FaultRow(
             "503, Retry-After: a date",
             status(503, ["Retry-After": nearDate]),
-            .waits(2...99, "the server cannot serve now")
+            .waits(2...99, "the server is temporarily unavailable")
         ),
         FaultRow(
             "503, Retry-After: a far date",
             status(503, ["Retry-After": "Fri, 31 Dec 2060 23:59:59 GMT"]),
-            .waits(3600...3960, "the server cannot serve now", recovery: .later)
+            .waits(3600...3960, "the server is temporarily unavailable", recovery: .later)
         ),
         FaultRow(
             "503, Retry-After: a past date",
             status(503, ["Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"]),
-            .retries("the server cannot serve now")
+            .retries("the server is temporarily unavailable")
         ),
         FaultRow(
             "503, Retry-After: 10¹²",
             status(503, ["Retry-After": "1000000000000"]),
-            .waits(3600...3960, "the server cannot serve now", recovery: .later)
+            .waits(3600...3960, "the server is temporarily unavailable", recovery: .later)
         ),
-        FaultRow("503, Retry-After: -5", status(503, ["Retry-After": "-5"]), .retries("the server cannot serve now")),
+        FaultRow(
+            "503, Retry-After: -5",
+            status(503, ["Retry-After": "-5"]),
+            .retries("the server is temporarily unavailable")
+        ),
         FaultRow(
             "503, Retry-After: soon",
             status(503, ["Retry-After": "soon"]),
-            .retries("the server cannot serve now")
+            .retries("the server is temporarily unavailable")
         ),
     ]
 
@@ -89,7 +93,7 @@ enum FaultTable {
 
     /// An answer comes, and is none of a token endpoint.
     private static let contentRows = [
-        FaultRow("200 with a page (captive portal)", .endpoint(.answer(.html())), .retries("a page came back")),
+        FaultRow("200 with a page (captive portal)", .endpoint(.answer(.html())), .retries("a web page came back")),
         FaultRow(
             "redirect to another host",
             status(302, ["Location": "https://portal.example.test/login"]),
@@ -100,18 +104,18 @@ enum FaultTable {
             .endpoint(.answer(.oauthError("temporarily_unavailable", status: 200))),
             .retries("cannot serve now")
         ),
-        FaultRow("200, empty", .endpoint(.answer(.empty)), .retries("the answer holds no access token")),
+        FaultRow("200, empty", .endpoint(.answer(.empty)), .retries("the answer has no access token")),
         FaultRow(
             "200, JSON cut off",
             json(#"{"access_token":"abc","token_type":"Bea"#),
-            .retries("the answer holds no access token")
+            .retries("the answer has no access token")
         ),
         FaultRow(
             "200, wrong types",
             json(#"{"access_token":17,"token_type":[],"expires_in":{},"refresh_token":false}"#),
-            .retries("the answer holds no access token")
+            .retries("the answer has no access token")
         ),
-        FaultRow("200, not JSON at all", .endpoint(.answer(.junk)), .retries("the answer holds no access token")),
+        FaultRow("200, not JSON at all", .endpoint(.answer(.junk)), .retries("the answer has no access token")),
         FaultRow("a body of 100 MB", .endpoint(.huge(byteCount: 100_000_000)), .retries("larger than the limit")),
         FaultRow("a body without an end", .endpoint(.endless), .retries("larger than the limit")),
         FaultRow(

@@ -56,12 +56,12 @@ extension Surrounding {
     static let runtimeFolder = Surrounding(
         name: "runtime folder removed",
         refresh: [0],
-        told: Told(log: "the socket's path had vanished and is back"),
+        told: Told(log: "the socket was removed, and is back"),
         // Callers come when it is back.
         breakDown: {
             // The daemon may have made it anew before the removal is through.
             try await $0.shell("rm -rf '\($0.stage.folder.path)/run/authrefreshd' 2> /dev/null; true")
-            try await $0.daemon.errors.first("the socket") { $0.contains("had vanished and is back") }
+            try await $0.daemon.errors.first("the socket") { $0.contains("was removed, and is back") }
         },
         mend: { _ in }
     )
@@ -152,11 +152,11 @@ extension Surrounding {
         // Whether the server can be asked depends on whether a connection to it was kept.
         refresh: [0, 75],
         told: Told(
-            log: "no descriptor is left for a caller",
-            manager: "no descriptor is left",
-            status: "no descriptor is left",
-            doctor: "no descriptor is left",
-            recovery: "there are descriptors for callers again"
+            log: "no file descriptor is left for callers",
+            manager: "no file descriptor is left",
+            status: "no file descriptor is left",
+            doctor: "no file descriptor is left",
+            recovery: "there are file descriptors for callers again"
         ),
         breakDown: { try await $0.useUpDescriptors() },
         mend: { try await $0.giveBackDescriptors() }
@@ -167,7 +167,7 @@ extension Surrounding {
         // A system bus comes back with the system; sleep is noticed by the clocks meanwhile.
         isSaidForGood: true,
         refresh: [0],
-        told: Told(doctor: "no system bus tells of sleep"),
+        told: Told(doctor: "no system bus reports sleep"),
         prepare: { try await $0.startBus() },
         breakDown: { try await $0.endBus() },
         mend: { try await $0.startBus() }
@@ -179,8 +179,8 @@ extension Surrounding {
         told: Told(
             manager: "the store's key is gone",
             status: "the store's key is gone",
-            doctor: "this daemon works on, the next one cannot open the store",
-            recovery: "the store's key is where it was"
+            doctor: "this daemon still works, but could not open the store after a restart",
+            recovery: "the store's key is back"
         ),
         prepare: {
             $0.setVariable("CREDENTIALS_DIRECTORY", $0.credentials)

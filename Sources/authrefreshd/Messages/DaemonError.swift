@@ -2,7 +2,7 @@ internal import AccountStorage
 internal import Systemd
 internal import Varlink
 
-/// Why the daemon cannot start.
+/// Why the daemon does not start, or a backup is not restored.
 enum DaemonError: Error {
     case noHome(variable: String)
     case configuration(ConfigurationError)
@@ -14,19 +14,20 @@ enum DaemonError: Error {
 }
 
 extension DaemonError: CustomStringConvertible {
+    /// What failed, on what, and why. Lower case, no full stop.
     var description: String {
         switch self {
-        case .noHome(let variable): "neither \(variable) nor an option says where the files are"
+        case .noHome(let variable): "no folder for the daemon's files is known: '\(variable)' is not set"
         case .configuration(let error): error.description
         case .key(let error): error.description
         case .store(let error): error.description
-        case .socket(let error): "\(error)"
-        case .system(let error): "\(error)"
-        case .tooManySockets(let count): "systemd passed \(count) sockets, expected 1"
+        case .socket(let error): error.description
+        case .system(let error): error.description
+        case .tooManySockets(let count): "systemd passed \(count) sockets, but the daemon listens on one"
         }
     }
 
-    /// What the user can do.
+    /// What to do about it, with the command where there is one.
     var hint: String {
         switch self {
         case .noHome: "log in through systemd-logind, or name the folders: authrefreshd --state-dir DIR --socket PATH"
@@ -35,9 +36,9 @@ extension DaemonError: CustomStringConvertible {
         case .store(let error): error.hint ?? "look at the folder named by --state-dir"
         case .socket(.alreadyListening), .socket(.folderBusy):
             "another authrefreshd may be running: systemctl --user status authrefreshd"
-        case .socket: "name another path with --socket, or look at its folder's owner and mode"
+        case .socket: "name another path with --socket, or look at the owner and the mode of its folder"
         case .system: "look at the journal: journalctl --user -u authrefreshd"
-        case .tooManySockets: "keep one ListenStream= in authrefreshd.socket"
+        case .tooManySockets: "keep one ListenStream= in authrefreshd.socket: systemctl --user edit authrefreshd.socket"
         }
     }
 
@@ -55,5 +56,21 @@ extension DaemonError: CustomStringConvertible {
         case .socket: 69
         case .system: 71
         }
+    }
+}
+
+/// What the daemon prints on standard output before it ends.
+enum DaemonAnswer {
+    /// The answer to `--check`.
+    static func checked(profiles: Int) -> String {
+        "the configuration is good, and so are \(profiles) provider profiles"
+    }
+
+    /// The answer to `--restore`, in one line or two.
+    ///
+    /// - Parameter kept: where the store from before is now; nil if there was none.
+    static func restored(_ backup: String, accounts: Int, kept: String?) -> String {
+        let done = "'\(backup)' is restored: \(accounts) \(accounts == 1 ? "account" : "accounts")"
+        return kept.map { done + "\nthe previous store is kept as '\($0)'" } ?? done
     }
 }

@@ -12,24 +12,24 @@ extension RedirectPage {
             self.init(
                 .success,
                 title: "Signed in",
-                text: "The account “\(account)” is signed in, and stays so: its tokens are kept fresh from now on.",
+                text: "The account “\(account)” is signed in. Its tokens are kept fresh from now on.",
                 advice: "You can close this window."
             )
         case .policyCompleted:
             self.init(
                 .success,
                 title: "Done",
-                text: "What you did at the server is done. The account “\(account)” is as it was.",
+                text: "The server has completed what you did there. The account “\(account)” is as it was.",
                 advice: "You can close this window."
             )
         case .passwordForgotten(let isResettable):
             self.init(
                 .failure,
-                title: "The password is not reset",
+                title: "The password was not reset",
                 text: isResettable
-                    ? "The server asks again for another password. \(target.unchanged)"
-                    : "The account “\(account)” does not say where at this server passwords are reset. It is unchanged.",
-                advice: isResettable ? "To try again, type:" : "Name the policy in which they are:",
+                    ? "The server asked a second time for the password to be reset. \(target.unchanged)"
+                    : "The account “\(account)” does not name the policy that resets passwords. It is unchanged.",
+                advice: isResettable ? "To try again, type:" : "To name that policy, type:",
                 command: isResettable ? target.command : SignInEnd.passwordResetCommand(for: target.settled)
             )
         case .denied(let refusal):
@@ -46,21 +46,22 @@ extension RedirectPage {
                 title: "That was somebody else",
                 text:
                     "You signed in as “\(signedIn)”, but the account “\(account)” belongs to “\(owner)”. Nothing was changed.",
-                advice: "Sign in as that person, in a private window perhaps, or give the account to the other one:",
+                advice:
+                    "Sign in as “\(owner)”, for example in a private window. To give the account to “\(signedIn)”, type:",
                 command: "authctl login \(account) --replace"
             )
         case .timedOut:
             self.init(
                 .failure,
-                title: "That took too long",
-                text: "Nobody waits any more for the answer of this sign-in of the account “\(account)”.",
-                advice: "To begin anew, type:",
+                title: "The sign-in timed out",
+                text: "The answer came too late. \(target.unchanged)",
+                advice: "To start again, type:",
                 command: target.command
             )
         case .cancelled(let canceller):
             let how =
                 canceller == .user
-                ? "You turned back before it was over, here or at the server." : "It was ended before it was over."
+                ? "You cancelled it, here or at the server." : "It was stopped before it was complete."
             self.init(
                 .notice,
                 title: "The sign-in was cancelled",
@@ -82,8 +83,9 @@ extension RedirectPage {
     static func goingOn(to url: String, _ account: AccountName) -> RedirectPage {
         var page = RedirectPage(
             .notice,
-            title: "The sign-in goes on",
-            text: "The browser goes on to the server by itself. The sign-in of the account “\(account)” is under way.",
+            title: "The sign-in continues",
+            text:
+                "The browser opens the server’s page by itself. The sign-in of the account “\(account)” is under way.",
             advice: "If nothing happens, type:",
             command: "authctl login \(account) --restart"
         )
@@ -96,19 +98,19 @@ extension RedirectPage {
         let text =
             switch refusal {
             case .wrongState:
-                "What the browser brought belongs to another sign-in, or was made up. The one under way goes on."
+                "The browser brought an answer that belongs to another sign-in, or was forged. The present sign-in continues."
             case .wrongPath:
-                "What the browser brought came back to another server's redirect URI. The sign-in that is under way goes on."
-            case .noAnswer: "The server sent the browser back without an answer. The sign-in goes on."
-            case .needsWholeAddress: "A code alone is not enough for this server. The sign-in goes on."
-            case .alreadyAnswered: "The answer to this sign-in has come before, and counts once."
-            case .notAwaited: "This sign-in does not wait for an answer by this browser."
+                "The answer came to the redirect URI of another server. The present sign-in continues."
+            case .noAnswer: "The server sent the browser back without an answer. The sign-in continues."
+            case .needsWholeAddress: "A code alone is not enough for this server. The sign-in continues."
+            case .alreadyAnswered: "This sign-in already has an answer, and takes only one."
+            case .notAwaited: "This sign-in does not wait for an answer by a browser."
             }
         self.init(
             .notice,
-            title: "This is not the answer that is waited for",
+            title: "This is not the expected answer",
             text: text,
-            advice: "Go on in the window in which you were signing in to “\(account)”. If there is none, type:",
+            advice: "Continue in the window where you were signing in to “\(account)”. If there is none, type:",
             command: "authctl login \(account) --restart"
         )
     }
@@ -121,34 +123,51 @@ extension RedirectPage {
         guard !mayBeBehindHash else {
             return RedirectPage(
                 .notice,
-                title: "The answer has not come yet",
-                text: "If there is a “#” in the address of this window, the answer of the server is behind it, and the "
-                    + "browser keeps that to itself. The sign-in of the account “\(account)” goes on.",
-                advice: "Copy the whole address, and paste it where authctl asks for it, or here:",
+                title: "There is no answer yet",
+                text: "If the address of this window has a “#”, the server’s answer follows it, and browsers do not "
+                    + "send that part. The sign-in of the account “\(account)” continues.",
+                advice: "Copy the whole address, and paste it where authctl asks for it, or type:",
                 command: "authctl callback -"
             )
         }
         return RedirectPage(
             .notice,
-            title: "The answer has not come yet",
-            text: "A sign-in of the account “\(account)” is under way, and waits for the server to send you back here.",
-            advice: "Go on in the window in which you were signing in."
+            title: "There is no answer yet",
+            text: "A sign-in of the account “\(account)” is waiting for the server to send you back here.",
+            advice: "Continue in the window where you were signing in."
         )
     }
 
     static let nothingUnderWay = RedirectPage(
         .notice,
         title: "No sign-in is under way",
-        text: "It is over, was cancelled, or took too long. Nothing was changed.",
-        advice: "To begin one, type:",
+        text: "It is complete, was cancelled, or timed out. This page changed nothing.",
+        advice: "To start one, type:",
         command: "authctl login ACCOUNT"
     )
 
     static let unreadable = RedirectPage(
         .failure,
-        title: "This is no answer to a sign-in",
-        text: "What the browser brought cannot be read, and was not used. The sign-in that is under way goes on.",
-        advice: "Go on in the window in which you were signing in."
+        title: "This is not an answer to a sign-in",
+        text: "The answer cannot be read, and was not used. The present sign-in continues.",
+        advice: "Continue in the window where you were signing in."
+    )
+}
+
+/// What the browser shows at the end of a web session.
+extension RedirectPage {
+    static let webSessionDone = RedirectPage(
+        .success,
+        title: "Done here",
+        text: "The program that opened this page was handed the answer, and tells you the result.",
+        advice: "You can close this window."
+    )
+
+    static let webSessionOver = RedirectPage(
+        .notice,
+        title: "Nobody waits for this answer",
+        text: "The program that opened this page has ended, or already had an answer. Nothing was handed on.",
+        advice: "You can close this window, and start again in that program."
     )
 }
 
@@ -159,22 +178,14 @@ extension ServerRefusal {
     }
 }
 
-extension SignInFailure {
-    /// The reason, with the server's text.
-    var sentence: String {
-        guard let detail, let error = detail.oauthError else { return reason }
-        return "\(reason) (\(detail.oauthErrorDescription.map { "\(error): \($0)" } ?? error))"
-    }
-}
-
 extension SignInFailure.Kind {
     /// Advice before the command that tries again.
     fileprivate var advice: String {
         switch self {
         case .refused: "To try again, type:"
-        case .unavailable: "It will probably pass by itself. To try again later, type:"
+        case .unavailable: "The problem is probably temporary. To try again later, type:"
         case .misconfigured:
-            "That is for the settings of the account, here or at the server. Once they are right, type:"
+            "Correct the settings of the account, here or at the server. Then type:"
         }
     }
 }

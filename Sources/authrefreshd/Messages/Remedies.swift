@@ -1,0 +1,143 @@
+internal import AccountStorage
+internal import OAuthClient
+internal import RefreshCore
+
+extension AccountSnapshot {
+    /// The command that helps; nil if none is needed.
+    var hint: String? {
+        switch shown {
+        // Whoever brings a new one has to be told while the old one is still taken.
+        case .fresh where needsClientSecret: "authctl account edit \(account.name) --client-secret-file FILE"
+        case .fresh where lacksRefreshToken && consentMayHelp: "authctl login \(account.name) --prompt consent"
+        case .fresh, .refreshing, .retrying: nil
+        case .parked: "authctl account remove \(account.name), or authctl account resume \(account.name)"
+        case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
+        case .interactionRequired where account.registration.serviceGrant?.exchange != nil:
+            account.registration.serviceGrant?.exchange.map { exchange in
+                let source = failure.flatMap { exchange.source(atFaultIn: $0.detail) }
+                return "authctl login \(source ?? exchange.subject.account)"
+            }
+        case .interactionRequired, .refreshTokenExpiring, .signedOut:
+            "authctl login \(account.name)"
+        case .misconfigured: failure?.detail.remedy(for: account.name, by: account.registration.serviceGrant)
+        }
+    }
+}
+
+extension DamagedAccount {
+    /// What is damaged, without a value.
+    var reason: String { "its row in the store is damaged: \(cause)" }
+
+    /// The way out that loses least.
+    var hint: String {
+        let operand = AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
+        return "authctl store backup FILE, then authctl account remove \(operand), and add it again;"
+            + " or stop the daemon and restore an earlier backup: authctl store restore FILE"
+    }
+}
+
+extension FailureDetail {
+    init(_ failure: LocalFailure) {
+        self.init(summary: failure.summary)
+    }
+
+    /// What helps an account that is misconfigured: a command that changes what the server refuses, or where to look.
+    ///
+    /// Never the command that shows the account, whose own answer this is a part of.
+    /// - Parameter grant: how a service account obtains its tokens; nil for the account of a person.
+    func remedy(for account: AccountName, by grant: ServiceGrant? = nil) -> String {
+        let edit = "authctl account edit \(account)"
+        if oauthError?.lowercased() == "invalid_grant", grant?.assertion != nil {
+            return
+                "\(edit) --client-key-file FILE, --assertion-subject or --assertion-audience; or set this machine's clock"
+        }
+        if let exchange = grant?.exchange {
+            if let source = exchange.source(atFaultIn: self) { return "authctl status \(source)" }
+            // RFC 8693 §2.2.2: `invalid_request` is what a server says of the tokens themselves, whichever it means.
+            if ["invalid_request", "invalid_grant"].contains(oauthError?.lowercased()) {
+                return "authctl refresh " + exchange.sources.map(\.account.text).joined(separator: " ")
+            }
+        }
+        switch finding {
+        case .noDeviceEndpoint:
+            return "authctl login \(account) --flow browser, or name the endpoint:"
+                + " \(edit) --provider-setting device_authorization_endpoint=URL"
+        case .badIDToken:
+            return
+                "report it to the server's operator; or go without ID tokens: \(edit) --provider-setting id_token=ignored"
+        case nil: break
+        }
+        switch oauthError?.lowercased() {
+        // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.
+        case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
+            "invalid_client_id":
+            return "\(edit) --client-secret-file FILE, or --client-id ID"
+        case "invalid_scope": return "\(edit) --scope SCOPE"
+        // RFC 8707 §2: the resource that the token is asked for is a parameter of the request.
+        case "invalid_target", "invalid_resource": return "\(edit) --param resource=URL"
+        case .some: return "see 'authctl account edit --help' for what can be changed"
+        case nil: break
+        }
+        // Only an access token that is bound to no key is an answer that misconfigures.
+        if let httpStatus, (200...299).contains(httpStatus) {
+            return "\(edit) --accept-bearer, if tokens without a key will do; else ask the server's administrator"
+        }
+        // An answer, but not one of a token endpoint: this is not the server, or not its address.
+        guard httpStatus == nil else { return "\(edit) --issuer URL" }
+        return "\(edit) --issuer URL, if the address is wrong; else correct this machine's clock, ca_file or proxy"
+    }
+}
+
+extension ExchangeTerms {
+    /// The account that a failure is the fault of; nil if it is not that of an account that the token is derived from.
+    func source(atFaultIn detail: FailureDetail) -> AccountName? {
+        sources.map(\.account).first { $0 == detail.source }
+    }
+}
+
+extension RevocationFailure {
+    /// What people are told of it.
+    var detail: FailureDetail {
+        switch self {
+        case .unsupported: FailureDetail(.notRevoked)
+        case .stillValid: FailureDetail(summary: LocalFailure.notRevokedNow.summary, httpStatus: 503)
+        case .accessTokenNotRevoked(let failure), .failed(let failure): failure.detail
+        }
+    }
+}
+
+/// What a server's refusal to register a client means (RFC 7591 §3.2.2), and what helps.
+struct RegistrationRefusal: Hashable {
+    let reason: String
+    let hint: String
+    /// Whether trying again will not help.
+    let isFinal: Bool
+
+    init(_ failure: RefreshFailure) {
+        let detail = failure.detail
+        switch failure.failureClass {
+        case .unreachable, .unanswered, .unavailable:
+            (reason, hint, isFinal) = (detail.summary, "try again later", false)
+            return
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired: isFinal = true
+        }
+        switch (detail.oauthError?.lowercased(), detail.httpStatus) {
+        case ("invalid_redirect_uri", _):
+            reason = "the server does not accept the redirect URIs"
+            hint =
+                "it may want a port in them: --redirect-port PORT; or name one that it accepts: --redirect-uri URI, --redirect-scheme SCHEME"
+        case ("invalid_client_metadata", _):
+            reason = "the server does not accept what the client says about itself"
+            hint = "--client-auth METHOD and --scope SCOPE change that"
+        case ("invalid_software_statement", _), ("unapproved_software_statement", _):
+            reason = "the server registers only software that it has approved"
+            hint = "ask its administrator for a client id, and use it with --client-id ID"
+        case (_, 401), (_, 403):
+            reason = "the server registers only clients with an initial access token"
+            hint = "--initial-access-token-file FILE"
+        default:
+            reason = detail.summary
+            hint = "ask the server's administrator for a client id, and use it with --client-id ID"
+        }
+    }
+}
