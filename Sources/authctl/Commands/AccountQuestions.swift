@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
 internal import CommandLineProgram
-internal import Glibc
 internal import Terminal
 
 /// What an account cannot be added without: as far as it was given, and as far as a person at the terminal says the rest.
