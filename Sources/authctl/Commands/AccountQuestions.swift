@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
 internal import CommandLineProgram
-internal import Glibc
 internal import Terminal
 
 /// Everything that a new account needs: from the arguments, and by asking the person for the rest.
