@@ -36,7 +36,7 @@ enum Announcement: Sendable {
         "account-parked",
         "account-resumed", "token-refreshed", "token-set-refreshed", "token-set-failed", "refresh-failed",
         "misconfigured",
-        "refresh-token-expiring", "signed-out",
+        "refresh-token-expiring", "sign-out-near", "signed-out",
     ]
 
     /// The event's name on the wire; nil if only the journal is told.
