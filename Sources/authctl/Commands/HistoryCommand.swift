@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Glibc
 internal import Terminal
 internal import TextEncodings
 
@@ -52,13 +53,28 @@ struct HistoryCommand: ParsableCommand {
         if journal.lines.isEmpty {
             var daemon = try connection.connect()
             _ = try daemon.allStatuses(accounts: [name])
-            StandardError.note("the journal tells nothing about it for these \(hours) hours")
+            for note in Self.notes(onNothingAbout: name, hours: hours) { StandardError.note(note) }
         }
         let history = AccountHistory(lines: journal.lines, nowUSec: now, hourCount: hours)
         try output.print(
             HistoryAnswer(account: name, history),
             or: HistoryView(account: name, history: history).render(.standardOutput)
         )
+    }
+
+    /// What is said if the journal has nothing about an account that exists.
+    ///
+    /// - Parameter journald: the socket at which journald takes messages, where it runs.
+    static func notes(
+        onNothingAbout account: String,
+        hours: Int,
+        journald: String = "/run/systemd/journal/socket"
+    ) -> [String] {
+        let time = hours == 1 ? "the last hour" : "the last \(hours) hours"
+        let empty =
+            "your journal has no entry about '\(account)' for \(time); 'authctl status \(account)' says where it stands"
+        guard unsafe access(journald, F_OK) != 0 else { return [empty] }
+        return [empty, "journald does not run on this machine: the daemon writes to its standard error instead"]
     }
 }
 
