@@ -116,16 +116,24 @@ struct DaemonConnection: ~Copyable {
         do throws(VarlinkClientError) {
             if let awaited, patience > Self.quiet {
                 try connection.send(method.rawValue, parameters: json, mode: .one)
-                do throws(VarlinkClientError) {
-                    return try connection.receive(timeoutMilliseconds: Self.quiet * 1000)
-                } catch .timedOut {
-                    Self.tell(of: awaited, patience)
-                    return try connection.receive(timeoutMilliseconds: (patience - Self.quiet) * 1000)
-                }
+                return try receive(patience, waitingFor: awaited)
             }
             return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
         } catch {
             throw ConnectionError(error, patience: patience)
+        }
+    }
+
+    /// Waits for a reply. After two seconds a person at a terminal is told what for.
+    private mutating func receive(
+        _ patience: Int32,
+        waitingFor awaited: Awaited
+    ) throws(VarlinkClientError) -> VarlinkConnection.Reply {
+        do throws(VarlinkClientError) {
+            return try connection.receive(timeoutMilliseconds: Self.quiet * 1000)
+        } catch .timedOut {
+            Self.tell(of: awaited, patience)
+            return try connection.receive(timeoutMilliseconds: (patience - Self.quiet) * 1000)
         }
     }
 
@@ -143,11 +151,13 @@ struct DaemonConnection: ~Copyable {
 
     /// Calls a method that tells how it gets on, and hands over each reply; the last one ends the call.
     ///
+    /// - Parameter awaited: what a person at a terminal is told that the wait is for, after two seconds without a reply.
     /// - Throws: `refused` with the daemon's error; anything about the connection; `noAnswer` after a silence; what `body` throws.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
         forEach type: Reply.Type,
+        waitingFor awaited: String = "the daemon",
         _ body: (Reply) throws(AuthctlError) -> Void
     ) throws(AuthctlError) {
         let patience = Self.refreshPatience
@@ -160,7 +170,7 @@ struct DaemonConnection: ~Copyable {
         while continues {
             let reply: VarlinkConnection.Reply
             do throws(VarlinkClientError) {
-                reply = try connection.receive(timeoutMilliseconds: patience * 1000)
+                reply = try receive(patience, waitingFor: .named(awaited))
             } catch {
                 throw .connection(ConnectionError(error, patience: patience))
             }
@@ -330,6 +340,14 @@ extension DaemonConnection {
     /// - Parameter accounts: empty means all.
     mutating func subscribe(to accounts: [String]) throws(AuthctlError) {
         try follow(.subscribe, Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts))
+    }
+
+    /// Tells a person at a terminal what is waited for, if the first reply has not begun to come within two seconds.
+    func tellIfSilent() {
+        guard StandardError.isTerminal else { return }
+        var interest = pollfd(fd: pollDescriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&interest, 1, Self.quiet * 1000) == 0 else { return }
+        StandardError.note("waiting for the daemon; Ctrl-C ends")
     }
 
     /// Waits for the next change, for ever: the daemon never ends the answer by itself.

@@ -10,6 +10,7 @@ struct StatusFeed: ~Copyable {
     /// Where the daemon as a whole is asked about: the other connection is busy with its endless answer. Nil: nothing is asked.
     private var question: DaemonConnection?
     private var states = AccountStates()
+    private var restarts = Restarts()
     /// The daemon has gone after changes that are shown first.
     private var hasEnded = false
     /// In the order of the names' bytes, which is the daemon's own. While a daemon that was restarted does not answer yet: as the one
@@ -25,7 +26,9 @@ struct StatusFeed: ~Copyable {
         // Not an initialiser: Swift cannot give up a type without copies half-way through one.
         var feed = StatusFeed(names, connection, try connection.connect())
         try feed.daemon.subscribe(to: names)
+        feed.daemon.tellIfSilent()
         while !feed.states.isComplete { feed.states.apply(try feed.daemon.nextChange()) }
+        feed.restarts.presentStateCame()
         feed.accounts = feed.states.sorted
         var daemon = try connection.connect()
         feed.info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
@@ -71,6 +74,7 @@ struct StatusFeed: ~Copyable {
             while let change = try daemon.availableChange() {
                 states.apply(change)
                 hasChanged = true
+                if isAnswered { restarts.presentStateCame() }
             }
         } catch .connection(.ended) where hasChanged && isAnswered {
             hasEnded = true
@@ -88,9 +92,9 @@ struct StatusFeed: ~Copyable {
 
     /// Subscribes anew after the daemon has gone: a restart, as an upgrade makes it, leaves a socket where the next one answers.
     ///
-    /// - Throws: `error` itself, unless it is the connection's end and this daemon had answered.
+    /// - Throws: `error` itself, unless it is the connection's end and the next daemon may answer.
     private mutating func begin(after error: AuthctlError) throws(AuthctlError) {
-        guard case .connection(.ended) = error, isAnswered else { throw error }
+        guard case .connection(.ended) = error, restarts.daemonEnded() else { throw error }
         question = nil
         hasEnded = false
         states = AccountStates()
@@ -134,6 +138,29 @@ struct AccountStates {
         // A change without a state is an account's end.
         if change.accounts.isEmpty, let account = change.account { byName[account] = nil }
         for status in change.accounts { byName[status.account] = status }
+    }
+}
+
+/// Decides whether a subscription that ended begins again: an upgrade restarts the daemon, and may do so twice in a row.
+struct Restarts {
+    /// A daemon that ends as often without an answer does not come up. systemd gives up on one after five starts.
+    static let most = 10
+
+    /// The daemons that ended since one told the present state. Nil: none has told it yet.
+    private var unanswered: Int?
+
+    /// Notes that the daemon has told the present state.
+    mutating func presentStateCame() {
+        unanswered = 0
+    }
+
+    /// Notes that the daemon has ended the connection.
+    ///
+    /// - Returns: whether its successor is to be asked.
+    mutating func daemonEnded() -> Bool {
+        guard let count = unanswered, count < Self.most else { return false }
+        unanswered = count + 1
+        return true
     }
 }
 
