@@ -82,6 +82,25 @@ struct AccountImportCommand: ParsableCommand {
         }
     }
 
+    /// Refuses the grant of another client: the account's server would see a refresh token that is not for it.
+    ///
+    /// - Throws: `unusableDocument`; anything about the connection.
+    private func check(
+        _ client: FileClient,
+        isOf account: String,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
+        let known: String?
+        do throws(AuthctlError) {
+            known = try daemon.allSettings(accounts: [account]).accounts.first?.clientId
+        } catch {
+            guard error.isNoSuchAccount else { throw error }
+            return
+        }
+        guard let known, let id = client.id, known != id else { return }
+        throw .unusableDocument(.grantOfOtherClient(account: PlainText.line(account)))
+    }
+
     /// - Parameter client: whose grant it is; nil: the account's, as far as anybody knows.
     private func importGrant(
         _ token: String,
@@ -89,6 +108,7 @@ struct AccountImportCommand: ParsableCommand {
         into account: String,
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) {
+        if let client { try check(client, isOf: account, &daemon) }
         do throws(AuthctlError) {
             let status = try daemon.ask(
                 .importGrant,
