@@ -123,16 +123,24 @@ struct DaemonConnection: ~Copyable {
         do throws(VarlinkClientError) {
             if let awaited, patience > Self.quiet {
                 try connection.send(method.rawValue, parameters: json, mode: .one)
-                do throws(VarlinkClientError) {
-                    return try connection.receive(timeoutMilliseconds: Self.quiet * 1000)
-                } catch .timedOut {
-                    Self.tell(of: awaited, patience)
-                    return try connection.receive(timeoutMilliseconds: (patience - Self.quiet) * 1000)
-                }
+                return try receive(patience, waitingFor: awaited)
             }
             return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
         } catch {
             throw ConnectionError(error, patience: patience)
+        }
+    }
+
+    /// Waits for a reply. After two seconds a person at a terminal is told what for.
+    private mutating func receive(
+        _ patience: Int32,
+        waitingFor awaited: Awaited
+    ) throws(VarlinkClientError) -> VarlinkConnection.Reply {
+        do throws(VarlinkClientError) {
+            return try connection.receive(timeoutMilliseconds: Self.quiet * 1000)
+        } catch .timedOut {
+            Self.tell(of: awaited, patience)
+            return try connection.receive(timeoutMilliseconds: (patience - Self.quiet) * 1000)
         }
     }
 
@@ -150,11 +158,13 @@ struct DaemonConnection: ~Copyable {
 
     /// Calls a method that reports progress, and passes each reply to `body`. The last one ends the call.
     ///
+    /// - Parameter awaited: what a person at a terminal is told that the wait is for, after two seconds without a reply.
     /// - Throws: `refused` with the daemon's error; connection errors; `noAnswer` after a silence; what `body` throws.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
         forEach type: Reply.Type,
+        waitingFor awaited: String = "the daemon",
         _ body: (Reply) throws(AuthctlError) -> Void
     ) throws(AuthctlError) {
         let patience = Self.refreshPatience
@@ -167,7 +177,7 @@ struct DaemonConnection: ~Copyable {
         while continues {
             let reply: VarlinkConnection.Reply
             do throws(VarlinkClientError) {
-                reply = try connection.receive(timeoutMilliseconds: patience * 1000)
+                reply = try receive(patience, waitingFor: .named(awaited))
             } catch {
                 throw .connection(ConnectionError(error, patience: patience))
             }
@@ -263,6 +273,14 @@ extension DaemonConnection {
     /// - Parameter accounts: empty for all.
     mutating func subscribe(to accounts: [String]) throws(AuthctlError) {
         try follow(.subscribe, Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts))
+    }
+
+    /// Tells a person at a terminal what is waited for, if the first reply has not begun to come within two seconds.
+    func tellIfSilent() {
+        guard StandardError.isTerminal else { return }
+        var interest = pollfd(fd: pollDescriptor, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&interest, 1, Self.quiet * 1000) == 0 else { return }
+        StandardError.note(.waitingForDaemon)
     }
 
     /// Waits for the next change, without a limit, because the daemon never ends this stream by itself.

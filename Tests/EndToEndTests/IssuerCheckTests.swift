@@ -82,6 +82,25 @@ struct IssuerCheckTests {
         }
     }
 
+    @Test func `an issuer that a profile knows without its slash is refused also while nobody reaches it`()
+        async throws
+    {
+        let stage = try DaemonStage()
+        try FileManager.default.createDirectory(
+            atPath: stage.folder.path + "/config/authrefreshd/providers.d",
+            withIntermediateDirectories: true
+        )
+        let url = "http://127.0.0.1:\(try HeldEndpoint.freePort())"
+        try stage.folder.write("name: mine\nissuer: \(url)\n", to: "config/authrefreshd/providers.d/mine.yaml")
+        let daemon = try await stage.start()
+        let refused = try await add(stage, "work", url + "/")
+        #expect(refused.end == .exited(65))
+        #expect(refused.errors.contains("'\(url)/' cannot be the issuer: "), "\(refused.errors)")
+        #expect(refused.errors.contains("hint: authctl account add work --provider mine --client-id app\n"))
+        #expect(try await stage.statuses().isEmpty)
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
     @Test func `a server that does not answer delays nobody else, and not the daemon's end`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()

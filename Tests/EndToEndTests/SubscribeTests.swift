@@ -8,6 +8,24 @@ import Testing
 
 /// Following changes.
 struct SubscribeTests {
+    /// Nothing holds the socket between the two, as systemd would.
+    @Test func `authctl watch goes on with the next daemon`() async throws {
+        let stage = try DaemonStage()
+        let first = try await stage.start()
+        let watch = try Program("authctl", ["watch", "--json"], environment: stage.environment)
+        defer { watch.signal(SIGKILL) }
+        try await watch.output.first("the present state") { $0.contains(#""event":"ready""#) }
+        #expect(try await first.terminate() == .exited(0))
+        try await watch.errors.first("the missing daemon") { $0.contains("waiting 10 s for the next one") }
+        let second = try await stage.start()
+        try await watch.output.first("the present state anew", from: 1) { $0.contains(#""event":"ready""#) }
+        #expect(watch.isRunning)
+        #expect(try await second.terminate() == .exited(0))
+        // None comes after this one.
+        #expect(try await watch.ended() == .exited(69))
+        #expect(watch.errorText.contains("no daemon answers"))
+    }
+
     @Test func `the initial state comes first, then every change in order`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
             let stage = try DaemonStage()

@@ -153,6 +153,20 @@ import Testing
         #expect(shown.contains("exit 0"))
     }
 
+    @Test func `a daemon that goes again before it has answered is followed further`() throws {
+        let first = StubDaemon.Exchange(
+            call: Self.subscribe,
+            replies: Self.present(#""state":"fresh""#),
+            closes: true
+        )
+        let second = StubDaemon.Exchange(call: Self.subscribe, closes: true)
+        let third = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"misconfigured""#))
+        let steps = [TerminalRun.Step.typing("q", at: "1 misconfigured")]
+        let (shown, problems) = try show([first, Self.info, second, third, Self.info], steps)
+        #expect(problems == [])
+        #expect(shown.contains("exit 0"))
+    }
+
     /// The second daemon accepts the call and does not answer.
     @Test(arguments: [("q", "exit 0"), ("\u{4}", "exit 0"), ("\u{3}", "exit 130"), ("\u{1C}", "exit 131")])
     func `a key ends it while a restarted daemon does not answer`(key: String, ending: String) throws {

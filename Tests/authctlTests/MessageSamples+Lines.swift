@@ -11,7 +11,8 @@ extension Samples {
         .onlyIDToken(subject: "0042"), .oldRefreshTokenKept, .registeredClient(id: "c-1"),
         .registerRedirect(uri: "http://127.0.0.1/"), .knownServer(provider: "google"), .ofProvider("it has a console"),
         .schemeTaken(uri: "com.example.app:/", previous: "other.desktop"), .exportHasSecrets(file: "work.json"),
-        .emptyHistory(account: "work", hours: 48), .backupNeedsKey,
+        .emptyHistory(account: "work", hours: 48), .noJournald, .nothingToRefresh, .waitingForDaemon, .daemonEnded(seconds: 10),
+        .backupNeedsKey,
         .backupNeedsKeys(["0123456789abcdef", "fedcba9876543210"]), .unreadableSecrets(2),
         .oldKeyLeft(reason: "the keyring is locked"), .oldBackups,
     ]
@@ -38,6 +39,10 @@ extension Samples {
         case .schemeTaken: "schemeTaken"
         case .exportHasSecrets: "exportHasSecrets"
         case .emptyHistory: "emptyHistory"
+        case .noJournald: "noJournald"
+        case .nothingToRefresh: "nothingToRefresh"
+        case .waitingForDaemon: "waitingForDaemon"
+        case .daemonEnded: "daemonEnded"
         case .backupNeedsKey: "backupNeedsKey"
         case .backupNeedsKeys: "backupNeedsKeys"
         case .unreadableSecrets: "unreadableSecrets"
@@ -46,7 +51,7 @@ extension Samples {
         }
     }
 
-    static let notesCount = 24
+    static let notesCount = 28
 
     static let warnings: [Warning] = [
         .shortToken(left: "9 min", asked: "2 h"), .fileOpenToOthers(path: "token.txt"),
@@ -57,7 +62,7 @@ extension Samples {
         .scopesNotGranted(scopes: "mail", account: "work"), .noRefreshToken, .flowRefused("the server refused it"),
         .openYourself(reason: PageTrouble.browserNotOpened), .notAnAddress, .addressRefused("the state is another"),
         .schemeNotTaken(reason: "xdg-mime is not installed"), .badAccountName, .nameInUse("work"), .notAPurpose("mial"),
-        .severalProviders(names: ["github", "google"]), .noSuchProvider,
+        .severalProviders(names: ["github", "google"]), .noSuchProvider(nearest: "google"),
     ]
 
     /// Does not compile if a message was added: add a sample above, then the case here.

@@ -71,7 +71,8 @@ enum Samples {
 
     static let documents: [UnusableDocument] =
         [
-            .otherClient, .isServiceAccountKey, .isClient, .clientWithoutSecret, .noClientSecret(isPage: true),
+            .otherClient, .grantOfOtherClient(account: "work"), .isServiceAccountKey, .isClient, .clientWithoutSecret,
+            .noClientSecret(isPage: true),
             .keyInsteadOfSecret, .secretInsteadOfKey, .noClientKey, .noRefreshToken(content: "work"), .brokenJSON,
             .unknownJSON, .unknownExportFormat(known: "work"), .incompleteExport, .exportInsteadOfToken, .noChallenge,
             .noExecCredential, .unknownKubeVersion(asked: "work", known: "work"),
@@ -82,6 +83,7 @@ enum Samples {
     static func name(_ message: UnusableDocument) -> String {
         switch message {
         case .otherClient: "otherClient"
+        case .grantOfOtherClient: "grantOfOtherClient"
         case .isServiceAccountKey: "isServiceAccountKey"
         case .isClient: "isClient"
         case .clientWithoutSecret: "clientWithoutSecret"
@@ -103,7 +105,7 @@ enum Samples {
         }
     }
 
-    static let documentsCount = 19
+    static let documentsCount = 20
 
     static let options: [WrongOption] = [
         .blankValues(options: "work"), .twoFormats, .proofNeedsRequest, .noProofForMailbox(format: "work"),

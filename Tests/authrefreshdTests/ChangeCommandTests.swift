@@ -1,4 +1,5 @@
 import AccountStorage
+import AuthRefreshInterface
 import RefreshCore
 import Systemd
 import Testing
@@ -122,6 +123,18 @@ struct ChangeCommandTests {
         #expect(told == [true, false])
         let again = commands.fails()
         #expect(again)
+    }
+
+    /// The interface's description lists them, with "present" and "ready", which only a subscriber is told.
+    @Test func `a command can be had for each event of the interface`() throws {
+        let start = try #require(Interface.text.firstRange(of: "# present, ready, "))
+        let end = try #require(Interface.text[start.upperBound...].firstRange(of: ".\n  event: string"))
+        let listed = Interface.text[start.upperBound..<end.lowerBound].split { ", #\n".contains($0) }.map(String.init)
+        #expect(Set(listed) == Announcement.wireNames)
+        for event in listed {
+            let read = try configuration("on_change: [/bin/tell]\non_change_events: [\(event)]\n")
+            #expect(read.changeCommand?.events == [event])
+        }
     }
 
     private func configuration(_ text: String) throws -> DaemonConfiguration {

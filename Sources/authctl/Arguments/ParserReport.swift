@@ -116,13 +116,17 @@ struct CommandPath {
     func suggestion(for word: String) -> String? {
         let name = Self.otherNames[word] ?? word
         if names.contains(name) { return "\(text) \(name)" }
+        // One level further down; the group that comes first is meant, as the accounts are by "list".
+        let groups = command.configuration.subcommands.map { group in
+            (
+                text: "\(text) \(group.configuration.commandName ?? "")",
+                names: group.configuration.subcommands.compactMap { $0.configuration.commandName }
+            )
+        }
+        if let group = groups.first(where: { $0.names.contains(name) }) { return "\(group.text) \(name)" }
         if let near = Spelling.nearest(to: word, in: names) { return "\(text) \(near)" }
-        // Search one level further down. The first group wins, so "list" means the accounts.
-        for command in command.configuration.subcommands {
-            guard command.configuration.subcommands.contains(where: { $0.configuration.commandName == name }) else {
-                continue
-            }
-            return "\(text) \(command.configuration.commandName ?? "") \(name)"
+        for group in groups {
+            if let near = Spelling.nearest(to: word, in: group.names) { return "\(group.text) \(near)" }
         }
         return nil
     }

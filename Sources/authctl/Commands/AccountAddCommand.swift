@@ -175,7 +175,7 @@ struct AccountAddCommand: ParsableCommand {
             isForPerson: grant == nil && refreshTokenFile == nil
         )
         asked.checksServer = !offline && !register
-        try asked.demand()
+        try asked.demand(connection)
         var daemon = try connection.connect()
         try asked.complete(&daemon)
         try asked.findScopes(&daemon)

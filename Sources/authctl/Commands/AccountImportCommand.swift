@@ -84,6 +84,25 @@ struct AccountImportCommand: ParsableCommand {
         }
     }
 
+    /// Refuses the grant of another client: the account's server would see a refresh token that is not for it.
+    ///
+    /// - Throws: `unusableDocument`; anything about the connection.
+    private func check(
+        _ client: FileClient,
+        isOf account: String,
+        _ daemon: inout DaemonConnection
+    ) throws(AuthctlError) {
+        let known: String?
+        do throws(AuthctlError) {
+            known = try daemon.allSettings(accounts: [account]).accounts.first?.clientId
+        } catch {
+            guard error.isNoSuchAccount else { throw error }
+            return
+        }
+        guard let known, let id = client.id, known != id else { return }
+        throw .unusableDocument(.grantOfOtherClient(account: PlainText.line(account)))
+    }
+
     /// Imports a refresh token.
     ///
     /// - Parameter client: the client that the grant belongs to; nil means the account's client, as far as we know.
@@ -93,6 +112,7 @@ struct AccountImportCommand: ParsableCommand {
         into account: String,
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) {
+        if let client { try check(client, isOf: account, &daemon) }
         do throws(AuthctlError) {
             let status = try daemon.ask(
                 .importGrant,

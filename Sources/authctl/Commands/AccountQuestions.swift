@@ -68,9 +68,12 @@ struct AccountQuestions {
 
     /// Reports the missing values if nobody can be asked.
     ///
-    /// - Throws: `usage` with all of them.
-    func demand() throws(AuthctlError) {
+    /// - Throws: `usage` with all of them; or with the nearest provider, if there is none of the given name.
+    func demand(_ connection: ConnectionOptions) throws(AuthctlError) {
         guard !missing.isEmpty, !Question.canBeAsked else { return }
+        if let provider, var daemon = try? connection.connect(), let profiles = try? daemon.profiles() {
+            _ = try profiles.provider(named: provider)
+        }
         throw .usage(.missing(names: missing))
     }
 
@@ -83,9 +86,9 @@ struct AccountQuestions {
         isDialogue = !missing.isEmpty
         if isDialogue { try askName(&daemon) }
         guard missing != [] || issuer == nil else { return }
-        let profiles = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
-            .providers
-        let profile = try askServer(profiles, &daemon)
+        let profiles = try daemon.profiles()
+        if let provider { _ = try profiles.provider(named: provider) }
+        let profile = try askServer(profiles.providers, &daemon)
         try askClient(profile)
         if isForPerson { try askSignIn(profile) }
     }
@@ -137,7 +140,9 @@ struct AccountQuestions {
                 checksServer = false
                 return profile
             }
-            (issuer, provider, variables) = given
+            // What was said of a tenant or a realm is wrong, more likely than the provider.
+            let asksAgain = profile?.variables?.contains { given.2[$0.name] == nil } == true
+            (issuer, provider, variables) = (given.0, asksAgain ? provider : given.1, given.2)
             if other?.option == "--issuer" { issuer = other?.value } else { provider = other?.value ?? provider }
         }
     }
@@ -311,7 +316,7 @@ struct AccountQuestions {
                 issuer = url
                 return
             case .several(let names): StandardError.warn(.severalProviders(names: names))
-            case .unknown: StandardError.warn(.noSuchProvider)
+            case .unknown(let nearest): StandardError.warn(.noSuchProvider(nearest: nearest))
             }
         }
     }
@@ -335,8 +340,7 @@ extension DaemonConnection {
         -> [String]
     {
         guard let provider else { throw .usage(.purposeNeedsProvider) }
-        let profiles = try ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self).providers
-        guard let profile = profiles.first(where: { $0.name == provider }) else { return others }
+        guard let profile = try profiles().providers.first(where: { $0.name == provider }) else { return others }
         let known = profile.scopesFor ?? []
         guard let found = known.first(where: { $0.purpose == purpose }) else {
             let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
@@ -347,6 +351,11 @@ extension DaemonConnection {
 }
 
 extension DaemonConnection {
+    /// The provider profiles that the daemon knows.
+    fileprivate mutating func profiles() throws(AuthctlError) -> ListProviders.Reply {
+        try ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
+    }
+
     /// Whether there is an account of this name.
     fileprivate mutating func hasAccount(_ name: String) throws(AuthctlError) -> Bool {
         do throws(AuthctlError) {

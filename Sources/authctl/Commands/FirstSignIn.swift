@@ -76,12 +76,10 @@ struct FirstSignIn {
     let scopes: [String]
     let connection: ConnectionOptions
 
-    /// Makes sure that the account exists.
-    ///
-    /// - Returns: the account's name, and whether it was created.
-    /// - Throws: `usage` if the name belongs to an account at another server; the errors of `account add`.
-    func prepare(_ name: String?) throws(AuthctlError) -> (name: String, isNew: Bool) {
-        guard let name, let known = try settings(of: name) else { return (try make(name), true) }
+    /// - Returns: the account's name.
+    /// - Throws: `usage` if there is one of this name at another server; as `account add`.
+    func prepare(_ name: String?) throws(AuthctlError) -> String {
+        guard let name, let known = try settings(of: name) else { return try make(name) }
         let isOther =
             options.provider.map { $0 != known.provider } ?? false
             || options.issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
@@ -89,7 +87,7 @@ struct FirstSignIn {
         guard !isOther else {
             throw .usage(.setUpOtherwise(account: PlainText.line(name)))
         }
-        return (name, false)
+        return name
     }
 
     /// Adds the account, and asks for missing values if a person can answer; returns its name.
@@ -121,9 +119,13 @@ struct FirstSignIn {
         """
 
         '\(account)' is ready. Programs get its token by:
-          mbsync   PassCmd "authctl token \(account)"
-          msmtp    passwordeval authctl token \(account)
+          mbsync   AuthMechs XOAUTH2
+                   PassCmd "authctl token \(account)"
+          msmtp    auth oauthbearer
+                   passwordeval authctl token \(account)
           neomutt  set imap_oauth_refresh_command = "authctl token \(account)"
+          git      git config --global credential.helper authctl
+                   authctl account edit \(account) --url https://HOST/
           curl     authctl token \(account) --format header | curl -H @- URL
           shell    token=$(authctl token \(account))
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Glibc
 internal import Terminal
 internal import TextEncodings
 
@@ -56,13 +57,25 @@ struct HistoryCommand: ParsableCommand {
         if journal.lines.isEmpty {
             var daemon = try connection.connect()
             _ = try daemon.allStatuses(accounts: [name])
-            StandardError.note(.emptyHistory(account: name, hours: hours))
+            for note in Self.notes(onNothingAbout: name, hours: hours) { StandardError.note(note) }
         }
         let history = AccountHistory(lines: journal.lines, nowUSec: now, hourCount: hours)
         try output.print(
             HistoryAnswer(account: name, history),
             or: HistoryView(account: name, history: history).render(.standardOutput)
         )
+    }
+
+    /// The notes if the journal has nothing about an account that exists.
+    ///
+    /// - Parameter journald: the socket at which journald takes messages, where it runs.
+    static func notes(
+        onNothingAbout account: String,
+        hours: Int,
+        journald: String = "/run/systemd/journal/socket"
+    ) -> [Note] {
+        let empty = Note.emptyHistory(account: account, hours: hours)
+        return unsafe access(journald, F_OK) == 0 ? [empty] : [empty, .noJournald]
     }
 }
 

@@ -187,8 +187,7 @@ struct LoginCommand: ParsableCommand {
             connection: connection
         )
         if newAccountOptions.areGiven {
-            let (name, isNew) = try first.prepare(account)
-            return try run(for: name, isNew: isNew)
+            return try run(for: first.prepare(account), isFirst: true)
         }
         let name = try OnlyAccount.resolve(account, connection)
         do throws(AuthctlError) {
@@ -199,7 +198,7 @@ struct LoginCommand: ParsableCommand {
             }
             StandardError.tell(error)
             guard try Question.confirm(Prompt.addThis) else { throw .reported(error.report.status) }
-            try run(for: first.make(name), isNew: true)
+            try run(for: first.make(name), isFirst: true)
         }
     }
 
@@ -209,15 +208,13 @@ struct LoginCommand: ParsableCommand {
         guard let command = try? LoginCommand.parse([account] + socket) else {
             throw .usage(.notForSignIn(account: PlainText.line(account)))
         }
-        try command.run(for: account, isNew: true)
+        try command.run(for: account, isFirst: true)
     }
 
-    /// Runs the sign-in.
-    ///
-    /// - Parameter isNew: whether the account was created for this sign-in.
-    private func run(for account: String, isNew: Bool = false) throws(AuthctlError) {
+    /// - Parameter isFirst: whether the account was made for this sign-in, or for one before it that did not come to its end.
+    private func run(for account: String, isFirst: Bool = false) throws(AuthctlError) {
         try signIn(to: account)
-        guard isNew, !output.json, StandardError.isTerminal else { return }
+        guard isFirst, !output.json, StandardError.isTerminal else { return }
         StandardError.show(FirstSignIn.programs(for: account))
     }
 

@@ -1,4 +1,5 @@
 internal import Terminal
+internal import TextEncodings
 
 /// A list of providers. A person chooses one by number, by name, or by the beginning of its name.
 struct ProviderChoice {
@@ -7,7 +8,8 @@ struct ProviderChoice {
         case issuer(String)
         /// Several providers begin like this.
         case several([String])
-        case unknown
+        /// Nil: nothing that is known resembles it.
+        case unknown(nearest: String?)
     }
 
     let names: [String]
@@ -17,11 +19,11 @@ struct ProviderChoice {
         if names.contains(answer) { return .provider(answer) }
         if let number = Int(answer) {
             return (1...max(names.count, 1)).contains(number) && !names.isEmpty
-                ? .provider(names[number - 1]) : .unknown
+                ? .provider(names[number - 1]) : .unknown(nearest: nil)
         }
         let word = answer.lowercased()
         let matches = word.isEmpty ? [] : names.filter { $0.hasPrefix(word) }
-        guard let match = matches.first else { return .unknown }
+        guard let match = matches.first else { return .unknown(nearest: Spelling.nearest(to: word, in: names)) }
         return matches.count == 1 ? .provider(match) : .several(matches)
     }
 

@@ -73,12 +73,20 @@ struct ProviderShowCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
-        guard let found = reply.providers.first(where: { $0.name == provider }) else {
-            let names = reply.providers.map(\.name)
-            let nearest = Spelling.nearest(to: provider, in: names)
-            throw .usage(.unknownProvider(name: PlainText.line(provider), nearest: nearest, known: names))
-        }
+        let found = try reply.provider(named: provider)
         try output.print(ProviderAnswer(provider: found), or: ProviderView(provider: found).text)
+    }
+}
+
+extension ListProviders.Reply {
+    /// The profile of this name.
+    ///
+    /// - Throws: `usage` with the name that may be meant.
+    func provider(named name: String) throws(AuthctlError) -> ProviderDescription {
+        if let found = providers.first(where: { $0.name == name }) { return found }
+        let names = providers.map(\.name)
+        let nearest = Spelling.nearest(to: name, in: names)
+        throw .usage(.unknownProvider(name: PlainText.line(name), nearest: nearest, known: names))
     }
 }
 

@@ -40,7 +40,9 @@ struct RefreshCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         var worst = ExitStatus.success
-        for account in try chosen(&daemon) {
+        let accounts = try chosen(&daemon)
+        if accounts.isEmpty { StandardError.note(.nothingToRefresh) }
+        for account in accounts {
             do throws(AuthctlError) {
                 let status = try daemon.refresh(account)
                 try output.printLine(Refresh.Reply(status: status), or: RefreshOutcome.line(for: status))

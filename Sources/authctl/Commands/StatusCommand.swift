@@ -95,8 +95,8 @@ struct WatchCommand: ParsableCommand {
 
             If the daemon restarts, it continues, and begins with the present state again.
 
-            Exit status: 69 if the daemon stops and does not come back, 75 if this program was too slow to keep \
-            up.
+            Exit status: 69 if the daemon stops and does not come back within 10 s, 75 if this program was too slow \
+            to keep up.
             """
     )
 
@@ -110,22 +110,41 @@ struct WatchCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         try daemon.subscribe(to: accounts)
+        daemon.tellIfSilent()
         var isComplete = false
+        var restarts = Restarts()
         while true {
             do throws(AuthctlError) {
                 guard let change = try daemon.availableChange() else {
                     StandardOutput.wait(forInputOn: [daemon.pollDescriptor])
                     continue
                 }
-                isComplete = isComplete || change.event == "ready"
+                if change.event == "ready" {
+                    isComplete = true
+                    restarts.presentStateCame()
+                }
                 try output.printLine(change, or: ChangeLine(change: change).text)
-            } catch .connection(.ended) where isComplete {
-                // During a restart, for example for an upgrade, the socket stays, and the next daemon answers there.
-                daemon = try connection.connect()
+            } catch {
+                guard case .connection(.ended) = error, restarts.daemonEnded() else { throw error }
+                daemon = try connectToNext()
                 try daemon.subscribe(to: accounts)
+                if isComplete { StandardError.note(.daemonRestarted) }
                 isComplete = false
-                StandardError.note(.daemonRestarted)
             }
         }
+    }
+
+    /// Connects to the next daemon. Where systemd holds the socket, a restart leaves one that answers. Elsewhere there is none for a moment.
+    private func connectToNext() throws(AuthctlError) -> DaemonConnection {
+        let attempts = 10
+        for attempt in 1...attempts {
+            do throws(AuthctlError) {
+                return try connection.connect()
+            } catch .connection(.unreachable) {
+                if attempt == 1 { StandardError.note(.daemonEnded(seconds: attempts)) }
+                StandardOutput.wait(forInputOn: [], milliseconds: 1000)
+            }
+        }
+        return try connection.connect()
     }
 }

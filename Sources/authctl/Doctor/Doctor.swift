@@ -55,7 +55,13 @@ struct Doctor {
         var unprinted: AuthctlError?
         do throws(AuthctlError) {
             var daemon = try DaemonConnection(socket: socket)
-            try daemon.ask(.diagnose, parameters, forEach: Diagnose.Reply.self) { reply in
+            // What the daemon finds here it tells at once.
+            try daemon.ask(
+                .diagnose,
+                parameters,
+                forEach: Diagnose.Reply.self,
+                waitingFor: "the authorization servers"
+            ) { reply in
                 do throws(AuthctlError) {
                     for finding in reply.findings { try tell(finding) }
                 } catch {

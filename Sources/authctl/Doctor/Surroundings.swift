@@ -108,6 +108,8 @@ struct Surroundings: Sendable {
 struct CommandOutput: Equatable, Sendable {
     /// The time limit. systemctl itself waits 25 s for a manager that does not answer.
     private static let limitMilliseconds: Int32 = 5_000
+    /// After this time a person at a terminal is told what is waited for.
+    private static let quietMilliseconds: Int32 = 2_000
     /// The most output that is read.
     private static let longest = 64 << 10
 
@@ -131,7 +133,13 @@ struct CommandOutput: Equatable, Sendable {
     /// - Parameters:
     ///   - limitMilliseconds: the time limit.
     ///   - longest: the most bytes of output that are read.
-    init(of words: [String], limitMilliseconds: Int32 = Self.limitMilliseconds, longest: Int = Self.longest) {
+    ///   - awaited: what a person at a terminal is told that the wait is for, after two seconds; nil says nothing.
+    init(
+        of words: [String],
+        limitMilliseconds: Int32 = Self.limitMilliseconds,
+        longest: Int = Self.longest,
+        waitingFor awaited: String? = nil
+    ) {
         var ends: [Int32] = [0, 0]
         // A socket pair can be created close-on-exec in one step. Swift's pipe(2) cannot do that.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -147,7 +155,7 @@ struct CommandOutput: Equatable, Sendable {
             self.init(end: .notStarted(failure))
             return
         }
-        let (bytes, isEnded) = Self.read(from: ends[0], limitMilliseconds, longest)
+        let (bytes, isEnded) = Self.read(from: ends[0], limitMilliseconds, longest, awaited)
         if !isEnded { kill(child, SIGKILL) }
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -171,15 +179,24 @@ struct CommandOutput: Equatable, Sendable {
     private static func read(
         from descriptor: Int32,
         _ limitMilliseconds: Int32,
-        _ longest: Int
+        _ longest: Int,
+        _ awaited: String?
     ) -> (bytes: [UInt8], isEnded: Bool) {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)
         let end = milliseconds + Int64(limitMilliseconds)
+        var notice = StandardError.isTerminal ? awaited : nil
+        let noticeAt = milliseconds + Int64(quietMilliseconds)
         while bytes.count < longest {
             var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = unsafe poll(&interest, 1, Int32(clamping: max(0, end - milliseconds)))
+            let next = notice == nil ? end : min(end, noticeAt)
+            let ready = unsafe poll(&interest, 1, Int32(clamping: max(0, next - milliseconds)))
             if ready < 0, errno == EINTR { continue }
+            if ready == 0, let words = notice, next < end {
+                StandardError.note(.waiting(subject: words, seconds: limitMilliseconds / 1000))
+                notice = nil
+                continue
+            }
             guard ready > 0 else { return (bytes, false) }
             let count = unsafe Glibc.read(descriptor, &piece, piece.count)
             if count < 0, errno == EINTR { continue }

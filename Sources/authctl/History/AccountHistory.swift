@@ -64,6 +64,8 @@ struct AccountHistory {
         case "refresh-failed": line.reason == nil ? .retrying : .needsYou
         case "interaction-required", "misconfigured": .needsYou
         case "signed-out", "account-parked", "account-removed": .signedOut
+        // It has its grant back; the refresh that follows tells what that is worth.
+        case "account-resumed": .unknown
         default: state
         }
     }

@@ -74,7 +74,12 @@ struct AccountJournal {
         of account: String,
         sinceUSec: Int64,
         run: ([String]) -> CommandOutput = {
-            CommandOutput(of: $0, limitMilliseconds: limitMilliseconds, longest: bytesMax)
+            CommandOutput(
+                of: $0,
+                limitMilliseconds: limitMilliseconds,
+                longest: bytesMax,
+                waitingFor: "journalctl"
+            )
         }
     ) throws(AuthctlError) -> AccountJournal {
         let output = run([

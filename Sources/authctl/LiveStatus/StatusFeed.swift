@@ -12,6 +12,7 @@ struct StatusFeed: ~Copyable {
     /// if nothing was asked.
     private var question: DaemonConnection?
     private var states = AccountStates()
+    private var restarts = Restarts()
     /// Whether the daemon has gone. Its last changes are shown first.
     private var hasEnded = false
     /// The accounts, ordered by the bytes of their names like the daemon's lists. While a restarted daemon does not
@@ -27,7 +28,9 @@ struct StatusFeed: ~Copyable {
         // Not an initializer, because Swift cannot abandon a noncopyable type in the middle of one.
         var feed = StatusFeed(names, connection, try connection.connect())
         try feed.daemon.subscribe(to: names)
+        feed.daemon.tellIfSilent()
         while !feed.states.isComplete { feed.states.apply(try feed.daemon.nextChange()) }
+        feed.restarts.presentStateCame()
         feed.accounts = feed.states.sorted
         var daemon = try connection.connect()
         feed.info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
@@ -73,6 +76,7 @@ struct StatusFeed: ~Copyable {
             while let change = try daemon.availableChange() {
                 states.apply(change)
                 hasChanged = true
+                if isAnswered { restarts.presentStateCame() }
             }
         } catch .connection(.ended) where hasChanged && isAnswered {
             hasEnded = true
@@ -91,9 +95,9 @@ struct StatusFeed: ~Copyable {
     /// Subscribes again after the daemon has gone. During a restart, for example for an upgrade, the socket stays, and
     /// the next daemon answers there.
     ///
-    /// - Throws: `error` itself, unless the connection ended and this daemon had answered.
+    /// - Throws: `error` itself, unless it is the connection's end and the next daemon may answer.
     private mutating func begin(after error: AuthctlError) throws(AuthctlError) {
-        guard case .connection(.ended) = error, isAnswered else { throw error }
+        guard case .connection(.ended) = error, restarts.daemonEnded() else { throw error }
         question = nil
         hasEnded = false
         states = AccountStates()
@@ -137,6 +141,29 @@ struct AccountStates {
         // A change without a state means that the account was removed.
         if change.accounts.isEmpty, let account = change.account { byName[account] = nil }
         for status in change.accounts { byName[status.account] = status }
+    }
+}
+
+/// Decides whether a subscription that ended begins again: an upgrade restarts the daemon, and may do so twice in a row.
+struct Restarts {
+    /// A daemon that ends as often without an answer does not come up. systemd gives up on one after five starts.
+    static let most = 10
+
+    /// The daemons that ended since one told the present state. Nil: none has told it yet.
+    private var unanswered: Int?
+
+    /// Notes that the daemon has told the present state.
+    mutating func presentStateCame() {
+        unanswered = 0
+    }
+
+    /// Notes that the daemon has ended the connection.
+    ///
+    /// - Returns: whether its successor is to be asked.
+    mutating func daemonEnded() -> Bool {
+        guard let count = unanswered, count < Self.most else { return false }
+        unanswered = count + 1
+        return true
     }
 }
 

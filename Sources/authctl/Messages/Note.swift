@@ -4,6 +4,9 @@ enum Note: Hashable, Sendable {
     case waiting(subject: String, seconds: Int32)
     /// The daemon waits that long for an authorization server, and answers after it.
     case waitingForServer(account: String)
+    case waitingForDaemon
+    /// The daemon has gone, and the next one is awaited for that long.
+    case daemonEnded(seconds: Int)
     case daemonRestarted
 
     // What to type next.
@@ -27,6 +30,8 @@ enum Note: Hashable, Sendable {
     case schemeTaken(uri: String, previous: String?)
     case exportHasSecrets(file: String)
     case emptyHistory(account: String, hours: Int)
+    case noJournald
+    case nothingToRefresh
 
     // The store.
     case backupNeedsKey
@@ -42,6 +47,8 @@ extension Note {
         switch self {
         case .waiting(let subject, let seconds): "waiting for \(subject), at most \(seconds) s"
         case .waitingForServer(let account): "waiting for \(DaemonConnection.server(of: account)), at most 40 s"
+        case .waitingForDaemon: "waiting for the daemon; Ctrl-C ends"
+        case .daemonEnded(let seconds): "the daemon has ended; waiting \(seconds) s for the next one"
         case .daemonRestarted: "the daemon was restarted; the present state follows"
         case .addAccount: "to add an account: authctl account add"
         case .signIn(let account): "next: authctl login \(account)"
@@ -65,7 +72,10 @@ extension Note {
                 + (previous.map { ", instead of '\($0)'" } ?? "")
         case .exportHasSecrets(let file): "'\(file)' contains secrets; remove it after the import"
         case .emptyHistory(let account, let hours):
-            "the journal has no entries about '\(account)' from the last \(hours) hours"
+            "your journal has no entry about '\(account)' for the last \(hours == 1 ? "hour" : "\(hours) hours");"
+                + " for its state: authctl status \(account)"
+        case .noJournald: "journald does not run on this machine; the daemon writes to its standard error instead"
+        case .nothingToRefresh: "no account has a grant to refresh with: authctl status"
         case .backupNeedsKey: "the file does not contain the store's key; without a copy of the key nobody can open it"
         case .backupNeedsKeys(let keys):
             "a key change is unfinished: the file needs the keys \(keys.joined(separator: " and "));"

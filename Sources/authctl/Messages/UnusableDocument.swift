@@ -13,8 +13,9 @@ enum UnusableDocument: Error, Hashable, Sendable {
     case secretInsteadOfKey
     case noClientKey
 
-    // Imports.
-    /// `content` says what was found instead, such as `a web page`.
+    // What is imported.
+    case grantOfOtherClient(account: String)
+    /// `content` says what is there instead: `a web page`.
     case noRefreshToken(content: String)
     case brokenJSON
     case unknownJSON
@@ -52,6 +53,8 @@ extension UnusableDocument {
         case .keyInsteadOfSecret: "the file contains a key, but no client secret"
         case .secretInsteadOfKey: "the file contains a client with its secret, but no key"
         case .noClientKey: "the file contains no client key"
+        case .grantOfOtherClient(let account):
+            "the refresh token in the file belongs to another client than '\(account)'"
         case .noRefreshToken(let content): "the file contains \(content), but no refresh token"
         case .brokenJSON: "the file contains invalid JSON"
         case .unknownJSON: "the JSON is neither an account's export nor an answer with a \"refresh_token\""
@@ -80,6 +83,7 @@ extension UnusableDocument {
         case .secretInsteadOfKey: "--client-secret-file FILE"
         case .noClientKey:
             "expected: a private key in PEM or as a JWK, or the JSON file of a service account's key from Google"
+        case .grantOfOtherClient: "authctl account add NAME --provider google --refresh-token-file FILE"
         case .noRefreshToken:
             "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), Google's"
                 + " authorized_user file, or what 'authctl account export ACCOUNT' wrote"

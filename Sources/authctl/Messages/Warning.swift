@@ -32,7 +32,8 @@ enum Warning: Hashable, Sendable {
     case nameInUse(String)
     case notAPurpose(String)
     case severalProviders(names: [String])
-    case noSuchProvider
+    /// `nearest` is the provider that may be meant.
+    case noSuchProvider(nearest: String?)
 }
 
 extension Warning {
@@ -62,7 +63,8 @@ extension Warning {
         case .nameInUse(let name): "an account has this name already: authctl account show \(name)"
         case .notAPurpose(let word): "'\(word)' is not one of these"
         case .severalProviders(let names): "several providers begin with this: \(names.joined(separator: ", "))"
-        case .noSuchProvider: "there is no such provider"
+        case .noSuchProvider(let nearest):
+            "there is no such provider" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
         }
     }
 }

@@ -31,10 +31,12 @@ enum StandardOutput {
     /// Waits until a descriptor is readable, or its peer has closed it.
     ///
     /// If nobody can read our output any more, the process ends by SIGPIPE, because the next output may be hours away.
-    static func wait(forInputOn descriptors: [Int32]) {
+    ///
+    /// - Parameter milliseconds: how long it waits at most; -1 for ever.
+    static func wait(forInputOn descriptors: [Int32], milliseconds: Int32 = -1) {
         var interest = [pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)]
         interest += descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        while unsafe poll(&interest, nfds_t(interest.count), -1) < 0, errno == EINTR {}
+        while unsafe poll(&interest, nfds_t(interest.count), milliseconds) < 0, errno == EINTR {}
         // poll(2): errors and hang-ups are always reported, and a pipe without a reader is an error.
         if interest[0].revents != 0 { endByPipe() }
     }

@@ -15,7 +15,7 @@ struct ChangeCommand: Equatable, Sendable {
         "account-parked",
         "account-resumed", "token-refreshed", "token-set-refreshed", "token-set-failed", "refresh-failed",
         "misconfigured",
-        "refresh-token-expiring", "signed-out",
+        "refresh-token-expiring", "sign-out-near", "signed-out",
     ]
 
     /// How long a command may be let run: it is to tell of a change, not to work on it.

@@ -54,6 +54,13 @@ struct ProviderProfiles: Equatable, Sendable {
         return names.first { byName[$0]?.issuerText.map { ShownHost.of($0).lowercased() } == host }
     }
 
+    /// The first profile whose issuer differs from `issuer` by the slash at its end only; nil if there is none.
+    func profileBesideSlash(of issuer: Issuer) -> ProviderProfile? {
+        let url = issuer.url
+        let other = url.hasSuffix("/") ? String(url.dropLast()) : url + "/"
+        return names.lazy.compactMap { byName[$0] }.first { $0.issuerText == other }
+    }
+
     /// The profile that an account names, or else the one for its issuer.
     func profile(provider: String?, issuer: Issuer) -> ProviderProfile? {
         provider.map { byName[$0] } ?? byIssuer[issuer]

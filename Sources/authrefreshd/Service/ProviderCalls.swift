@@ -57,6 +57,13 @@ struct ProviderCalls: DutyCalls {
         let profile = settings.profile(for: choice)
         let name = profiles.profile(provider: choice.provider, issuer: issuer)?.name
         var reply = CheckServer.Reply(issuer: issuer.url, provider: name)
+        // This is known without the server, which may be out of reach now.
+        if name == nil, let known = profiles.profileBesideSlash(of: issuer) {
+            let url = known.issuerText ?? ""
+            reply.contradiction = "the provider profile '\(known.name)' says that its issuer is '\(url)'"
+            reply.otherProvider = known.name
+            return responder.reply(reply)
+        }
         guard coordinator.host.isOnline || issuer.isLoopback else {
             reply.unreachable = "there is no network route"
             return responder.reply(reply)
