@@ -41,8 +41,8 @@ struct GitCredentialCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         switch operation {
-        case "get": try get(GitCredential(ToolInput.read()))
-        case "erase": try erase(GitCredential(ToolInput.read()))
+        case "get": try get(GitCredential(ToolInput.read(endsWithEmptyLine: true)))
+        case "erase": try erase(GitCredential(ToolInput.read(endsWithEmptyLine: true)))
         case "capability": try StandardOutput.write("version 0\ncapability authtype\ncapability state\n")
         default: return
         }

@@ -129,7 +129,13 @@ enum FileDescriptor {
     }
 
     /// Reads to the end, but at most `most` bytes.
-    static func readAll(_ descriptor: Int32, atMost most: Int) throws(ReadFailure) -> [UInt8] {
+    ///
+    /// - Parameter isWhole: whether what has come is all that will be said, though the end has not come.
+    static func readAll(
+        _ descriptor: Int32,
+        atMost most: Int,
+        until isWhole: ([UInt8]) -> Bool = { _ in false }
+    ) throws(ReadFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -141,6 +147,7 @@ enum FileDescriptor {
             }
             bytes += chunk[..<count]
             guard bytes.count <= most else { throw .tooLong }
+            if isWhole(bytes) { return bytes }
         }
     }
 

@@ -48,10 +48,21 @@ struct GitCredential {
         case "state[]":
             if value.hasPrefix(Self.mark) { refusedExpiry = Int64(value.dropFirst(Self.mark.count)) }
         case "wwwauth[]":
-            hasBearerChallenge = hasBearerChallenge || value.prefix { $0 != " " }.lowercased() == "bearer"
+            hasBearerChallenge = hasBearerChallenge || Self.asksForBearer(value)
         // "Unrecognized attributes and capabilities are silently discarded."
         default: break
         }
+    }
+
+    /// Whether one of the challenges in a field is for a Bearer token (RFC 9110 §11.6.1); what stands in quotes begins none.
+    private static func asksForBearer(_ field: String) -> Bool {
+        var (plain, isQuoted, isEscaped) = ("", false, false)
+        for character in field {
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = isQuoted && character == "\\" && !isEscaped
+            if !isQuoted { plain.append(character) }
+        }
+        return plain.split(separator: ",").contains { $0.split(separator: " ").first?.lowercased() == "bearer" }
     }
 
     /// The parts of an address, "as if they were read in its place". A password in it is none of ours.

@@ -6,11 +6,14 @@ internal import Glibc
 enum ToolInput {
     /// Reads everything.
     ///
+    /// - Parameter endsWithEmptyLine: whether nothing is waited for behind an empty line; the tool may keep its end open.
     /// - Throws: `unusableDocument` if it is too long, or not text.
-    static func read() throws(AuthctlError) -> String {
+    static func read(endsWithEmptyLine: Bool = false) throws(AuthctlError) -> String {
         let bytes: [UInt8]
         do throws(FileDescriptor.ReadFailure) {
-            bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax)
+            bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax) { bytes in
+                endsWithEmptyLine && hasEmptyLine(bytes)
+            }
         } catch {
             switch error {
             case .failed(let number): throw .unusableDocument(.toolInput(.unreadable(errno: number)))
@@ -21,6 +24,11 @@ enum ToolInput {
             throw .unusableDocument(.toolInput(.notText))
         }
         return text
+    }
+
+    private static func hasEmptyLine(_ bytes: [UInt8]) -> Bool {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+        return lines.contains { $0.isEmpty || $0.elementsEqual([UInt8(ascii: "\r")]) }
     }
 }
 
