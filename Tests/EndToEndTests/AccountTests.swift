@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What people do with accounts: copies, names, settings, ends.
+/// What people do with accounts: copying, renaming, changing settings, removing.
 struct AccountTests {
     @Test func `a mistyped account or provider gets a suggestion`() async throws {
         try await withIssuer { issuer, url in
@@ -179,7 +179,7 @@ struct AccountTests {
                  "settings":{"name":"work","issuer":"\(url)","clientId":"desk","leadTimeSec":420}}
                 """
             }
-            // Neither one that it has never given, nor another client's.
+            // It accepts neither a token that it has not issued, nor one of another client.
             let other = try await issuer.issueGrant(clientID: "app").refreshToken
             for token in ["no-token-of-this-server", other] {
                 let refused = try await stage.authctl(["account", "import", "-"], input: export(token))
@@ -187,7 +187,7 @@ struct AccountTests {
                 #expect(try await stage.authctl("account", "show", "work", "--json").output == listed)
                 #expect(try await stage.acquire("work").accessToken == before)
             }
-            // Nor its own, for a client that has not been tried.
+            // It does not accept its own token for a client that was not tried.
             let held = try await stage.ask(
                 .exportGrant,
                 ExportGrant.Parameters(account: "work"),
@@ -197,7 +197,7 @@ struct AccountTests {
             let again = try await stage.authctl(["account", "import", "-"], input: export(held.refreshToken ?? ""))
             #expect(again.end == .exited(65) && again.errors.contains("holds this grant already"), "\(again)")
             #expect(try await stage.authctl("account", "show", "work", "--json").output == listed)
-            // Nor any while its answer could not be stored.
+            // It accepts none while its answer could not be stored.
             let good = try await issuer.issueGrant(clientID: "desk").refreshToken
             let (store, away) = (stage.store, stage.store + ".away")
             try FileManager.default.moveItem(atPath: store, toPath: away)
@@ -212,7 +212,7 @@ struct AccountTests {
             let shown = try await stage.authctl("account", "show", "work")
             #expect(shown.output.contains("desk") && shown.output.contains("7 min"), "\(shown)")
             #expect(try await stage.acquire("work").accessToken != before)
-            // Both have outlived the daemon.
+            // Both have survived the end of the daemon.
             #expect(try await daemon.terminate() == .exited(0))
             let next = try await stage.start()
             #expect(try await stage.authctl("account", "show", "work").output.contains("desk"))
@@ -249,7 +249,7 @@ struct AccountTests {
             #expect(resumed.end == .exited(0) && resumed.output.contains("work: fresh"), "\(resumed)")
             #expect(await issuer.counters.tokenRequests == asked + 1)
 
-            // The way of the help's example.
+            // The commands from the example in the help.
             let export = try await stage.authctl("account", "export", "work", "--move")
             let imported = try await other.authctl(["account", "import", "-"], input: export.output)
             #expect(imported.end == .exited(0), "\(imported)")
@@ -272,7 +272,8 @@ struct AccountTests {
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let token = try await stage.acquire("work")
-            // A token that was asked for less than a second ago is kept; a loop of complaints must not become one of requests.
+            // A token that was requested less than a second ago is kept: a loop of complaints must not become a loop of
+            // requests.
             var reports = 0
             repeat {
                 _ = try await stage.ask(
@@ -326,7 +327,7 @@ struct AccountTests {
                 let refused = try await stage.authctl("account", "edit", "work", "--issuer", away)
                 #expect(refused.end == .exited(65), "\(refused)")
                 #expect(refused.errors.contains("is sent nowhere else"), "\(refused.errors)")
-                // Nor to another place that is said instead of what the issuer publishes.
+                // The token does not go to another address in the settings either.
                 let setting = "token_endpoint=\(away)/token"
                 let moved = try await stage.authctl("account", "edit", "work", "--provider-setting", setting)
                 #expect(moved.end == .exited(65) && moved.errors.contains("is sent nowhere else"), "\(moved)")

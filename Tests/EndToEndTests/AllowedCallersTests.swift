@@ -8,7 +8,7 @@ import Testing
 
 /// An account with a list of allowed callers, and two executables: `authctl`, and a copy of it that is on the list.
 struct AllowedCallersTests {
-    /// `work`, which is fresh and for the copy only.
+    /// Runs `body` with `work`, which is fresh and allowed for the copy only.
     private func withList(
         _ body: (DaemonStage, _ copy: String, DemoIssuer, _ token: AcquireToken.Reply, DaemonProcess) async throws ->
             Void
@@ -49,7 +49,7 @@ struct AllowedCallersTests {
             }
             let exported = try await run(copy, ["account", "export", "work"], stage)
             #expect(exported.output.contains("refreshToken"), "\(exported.errors)")
-            // The test itself speaks Varlink, and is none of them.
+            // The test itself calls by Varlink, and is not on the list.
             let refusal = try await stage.refusal(of: "work", as: PermissionDeniedError.self)
             #expect(refusal.reason.contains("authrefreshdPackageTests.xctest"))
             await #expect(throws: TestFault.self) {
@@ -66,7 +66,7 @@ struct AllowedCallersTests {
         async throws
     {
         try await withList { stage, _, _, _, daemon in
-            // What it runs is called as it likes, and must not end the line, nor reach a terminal as a command.
+            // A program can have any name. The name must not end the line, nor reach a terminal as a command.
             let other = stage.folder.path + "/other\u{9B}31m\n\u{202E}\u{61C}\u{2028}program"
             try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: other)
             for command in [["token", "work"], ["account", "export", "work"]] {
@@ -82,7 +82,7 @@ struct AllowedCallersTests {
                 #expect(line.contains("the unit '") || line.contains("in no unit"), "\(line)")
                 #expect(!line.unicodeScalars.contains { $0.isSteering }, "\(line)")
             }
-            // The beginnings of all tokens that the server issues.
+            // The prefixes of all tokens that the server issues.
             for secret in ["demo-at-", "demo-rt-"] { #expect(!daemon.logText.contains(secret)) }
         }
     }
@@ -104,7 +104,7 @@ struct AllowedCallersTests {
             }
             #expect(answers.filter { $0.contains(PermissionDeniedError.name) }.count == calls)
             #expect(try await stage.authctl("token", "home").end == .exited(77))
-            // What else there is to say is said.
+            // Everything else is reported.
             #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
             try await daemon.log.first("the end") { $0.contains("account removed") }
             let lines = daemon.log.all.filter { $0.contains("a caller was refused") }
@@ -138,7 +138,7 @@ struct AllowedCallersTests {
             try await stage.change(store: "UPDATE token SET sealed = zeroblob(64) WHERE account_id IN (\(broken))")
             try await stage.change(store: "UPDATE account SET client_secret = zeroblob(64) WHERE name = 'sealed'")
             let second = try await stage.start()
-            // Whoever opens these tokens finds them broken.
+            // A caller who may open these tokens finds them damaged.
             _ = try await stage.refusal(of: "open", as: MisconfiguredError.self)
             for command in [["token"], ["account", "export"], ["account", "edit", "--lead-time", "5m"]] {
                 var refusals: Set<String> = []
@@ -180,7 +180,7 @@ struct AllowedCallersTests {
             let shown = try await stage.authctl("account", "show", "work")
             #expect(shown.output.contains("allowed program \(copy)"), "\(shown.output)")
             try await stage.importGrant(issuer.issueGrant(clientID: "app"), into: "work")
-            // What was brought in is not given out.
+            // An imported token is not returned to a caller who is not allowed.
             _ = try await stage.refusal(of: "work", as: PermissionDeniedError.self)
             #expect(try await stage.authctl("logout", "work").end == .exited(0))
             #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
@@ -201,7 +201,7 @@ struct AllowedCallersTests {
             try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy + ".new")
             try FileManager.default.createSymbolicLink(atPath: copy, withDestinationPath: copy + ".new")
             #expect(try await stage.authctl("token", "work").end == .exited(77))
-            // The list names a path: what its owner puts there, by a link too, is what is allowed.
+            // The list names a path: whatever its owner puts there, also through a link, is allowed.
             #expect(try await run(copy + ".new", ["token", "work"], stage).end == .exited(0))
         }
     }

@@ -6,11 +6,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Service accounts whose key signs for them (RFC 7523 §2.1), with real programs and a server that checks each signature.
+/// Service accounts whose key signs assertions (RFC 7523 §2.1), with real programs and a server that checks each
+/// signature.
 struct AssertionAccountTests {
     private static let email = "robot@project.iam.gserviceaccount.com"
 
-    /// What Google gives out for a service account.
+    /// A key file for a service account, as Google issues it.
     private static func keyFile(_ key: _RSA.Signing.PrivateKey) throws -> String {
         let fields = [
             "type": "service_account", "private_key_id": "k-1", "private_key": key.pkcs8PEMRepresentation,

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Callers that ask for what is not there, or say what cannot be understood.
+/// Callers that ask for something that does not exist, or send something that cannot be understood.
 struct BadCallTests {
     @Test func `invalid account settings are refused with the reason`() async throws {
         let stage = try DaemonStage()
@@ -48,7 +48,7 @@ struct BadCallTests {
 
     @Test func `a server that publishes another issuer is never sent the token`() async throws {
         try await withIssuer { issuer, published in
-            // The same server by another name, which is not the one it publishes.
+            // The same server by another name, which its document does not name.
             let url = published.replacingOccurrences(of: "127.0.0.1", with: "localhost")
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -99,7 +99,7 @@ struct BadCallTests {
                 }
                 #expect(answer.contains("\"error\":\""), "\(message.prefix(80)) → \(answer)")
             }
-            // The beginning of a call, and then nothing, or the end of the connection.
+            // The beginning of a call, followed by nothing, or by the end of the connection.
             let (half, silent) = try await onOwnThread { [socket = stage.socket] in
                 let half = try RawConnection(socket)
                 try half.send("{\"method\":\"io.authrefresh.GetIn")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A configuration that cannot be used is refused by file, line and key.
+/// Unusable configurations are refused with file, line and key.
 struct BadConfigurationTests {
     @Test(arguments: [
         ("log_level: info\nretries: 3\n", "line 2, key 'retries'"),

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stores and keys that cannot be used: a readable refusal, and nothing lost.
+/// Stores and keys that cannot be used: the refusal is readable, and nothing is lost.
 struct BadStoreTests {
     private func bytes(_ path: String) throws -> Data {
         try Data(contentsOf: URL(fileURLWithPath: path))
@@ -39,7 +39,7 @@ struct BadStoreTests {
             let key = account.stage.key
             try FileManager.default.moveItem(atPath: key, toPath: key + ".away")
             try await account.expectRefusal(status: 77, says: "the store's key '\(key)' is missing")
-            // A folder cannot be read by anyone, root included.
+            // Nobody can read a folder as a file, not even root.
             try FileManager.default.createDirectory(atPath: key, withIntermediateDirectories: false)
             try await account.expectRefusal(status: 77, says: "the store's key '\(key)' is not a file")
             try FileManager.default.removeItem(atPath: key)

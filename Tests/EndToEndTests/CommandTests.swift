@@ -67,13 +67,13 @@ struct CommandTests {
                 token
             )
             try await expect(0, "provider", "discover", url)
-            // The same server by another name, which publishes its own.
+            // The same server by another name. Its document names the first.
             try await expect(65, "provider", "discover", url.replacing("127.0.0.1", with: "localhost"))
             try await expect(75, "provider", "discover", "http://127.0.0.1:1")
             let family = try await issuer.issueGrant(clientID: "app")
             try await issuer.revokeGrant(family.family)
             try grant(family.refreshToken)
-            // What the server does not take replaces nothing.
+            // A token that the server refuses replaces nothing.
             try await expect(65, "account", "import", "work", "--refresh-token-file", token)
             try await issuer.revokeGrant(good.family)
             try await expect(3, "refresh", "work")

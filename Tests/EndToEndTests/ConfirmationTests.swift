@@ -10,7 +10,7 @@ import VarlinkClient
 
 /// An account that asks its user before a program gets a token.
 struct ConfirmationTests {
-    /// What an agent is asked.
+    /// The questions to an agent.
     private final class QuestionFeed: Sendable {
         let questions = EventLog<ServeConfirmations.Reply>()
 
@@ -77,7 +77,7 @@ struct ConfirmationTests {
                 #expect(refused.errors.contains("no agent runs that could ask"), "\(refused.errors)")
                 #expect(refused.errors.contains("hint: systemctl --user start authrefresh-agent"), "\(refused.errors)")
             }
-            // What gives nothing out is not asked about.
+            // Calls that return no token cause no question.
             let refreshed = try await stage.authctl("refresh", "work")
             #expect(refreshed.end == .exited(0), "\(refreshed.errors)")
             let status = try await stage.authctl("status", "work")
@@ -101,7 +101,7 @@ struct ConfirmationTests {
             let denied = try await ask(.deny)
             #expect(denied.end == .exited(77) && denied.output == "")
             #expect(denied.errors.contains("you denied '\(Program.products)/authctl'"), "\(denied.errors)")
-            // A program in a loop does not ask its user in a loop.
+            // A program in a loop does not cause a question each time.
             let seen = feed.questions.count
             #expect(try await stage.authctl("token", "work").end == .exited(77))
             #expect(feed.questions.count == seen)

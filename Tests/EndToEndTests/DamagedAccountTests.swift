@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// One damaged row in the store of a real daemon: it is shown as what it is, and all others are served.
+/// One damaged row in the store of a real daemon: the account is shown as damaged, and all others are served.
 struct DamagedAccountTests {
-    /// Three accounts; `bad` is then damaged by `statement` while no daemon runs.
+    /// Runs `body` with three accounts. `statement` damages `bad` while no daemon runs.
     private func withDamage(
         _ statement: String,
         _ body: (DaemonStage) async throws -> Void
@@ -39,7 +39,7 @@ struct DamagedAccountTests {
             #expect(present[1].hint?.contains("authctl account remove bad") == true)
 
             try await expectShown(stage, summary)
-            // The counts wait for the turn that comes upon it.
+            // The counts change in the turn that finds the damage.
             try await stage.notify.messages.first("the count") { $0.contains("3 accounts, 1 damaged") }
             #expect(try await stage.info().damaged == 1)
 

@@ -8,7 +8,7 @@ import Testing
 struct DerivedAccountTests {
     private static let bot = DemoClient(id: "bot", authentication: .basic(secret: "s3cret", form: .formEncoded))
 
-    /// With `work`, an account of a person's, which is fresh.
+    /// Runs `body` with `work`, a person's account that is fresh.
     private func withStage(
         lifetime: Duration = .seconds(3600),
         _ body: (DaemonStage, DemoIssuer, String, IssuedGrant) async throws -> Void
@@ -119,7 +119,7 @@ struct DerivedAccountTests {
             #expect(try await stage.authctl("account", "remove", "job").end == .exited(0))
             let refreshed = try await stage.authctl("refresh", "wiki")
             #expect(refreshed.end == .exited(78) && refreshed.errors.contains("'job'"), "\(refreshed)")
-            // What the server gives for the token of this one is nobody's business but its owner's.
+            // The answer for this token may be read only by the account's owner.
             let grant = try await issuer.issueGrant(clientID: "app", scope: "read write")
             try await stage.add("job", issuer: url, grant: grant)
             try await stage.acquire("job")
@@ -128,7 +128,7 @@ struct DerivedAccountTests {
             #expect(again.end == .exited(78) && again.errors.contains("'job', whose token"), "\(again)")
             #expect(again.errors.contains("was removed"), "\(again)")
             #expect(await issuer.counters.tokenRequests == asked)
-            // The token that it holds is as good as before.
+            // The token that it has is still valid.
             #expect(try await stage.authctl("token", "wiki").end == .exited(0))
             #expect(try await stage.authctl("account", "remove", "wiki").end == .exited(0))
             #expect(try await derive(stage, url, from: "job").end == .exited(0))
@@ -158,7 +158,7 @@ struct DerivedAccountTests {
         }
     }
 
-    /// An executable that is `authctl`, and another file.
+    /// A copy of the `authctl` executable, which is another file.
     private func copy(for stage: DaemonStage) throws -> String {
         let path = stage.folder.path + "/mail program"
         try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: path)
@@ -177,7 +177,7 @@ struct DerivedAccountTests {
             let mine = try Program(copy, ["token", "wiki"], environment: stage.environment)
             #expect(try await mine.ended() == .exited(0))
             #expect(try await stage.authctl("token", "wiki").end == .exited(77))
-            // From here on the program that derived it is a stranger.
+            // From here on, the program that derived the account is not allowed.
             #expect(try await stage.authctl("account", "edit", "work", "--allow-executable", copy).end == .exited(0))
             #expect(try await stage.authctl("token", "work").end == .exited(77))
             #expect(try await derive(stage, url, name: "other").end == .exited(77))
@@ -273,12 +273,12 @@ struct DerivedAccountTests {
                     "\(name)"
                 )
             }
-            // `derivationsMax` stand behind "d".
+            // `derivationsMax` accounts depend on "d".
             let deep = try await derive(stage, url, ["--no-wait"], name: "e", from: "d")
             #expect(deep.end == .exited(65) && deep.errors.contains("more than 4"), "\(deep)")
             try await stage.acquire("d")
             #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
-            // The first of them has lost its source, and does not have this one instead.
+            // The first account has lost its source, and this one does not replace it.
             #expect(try await derive(stage, url, name: "work", from: "b").end == .exited(0))
             #expect(try await stage.authctl("refresh", "a").end == .exited(78))
         }

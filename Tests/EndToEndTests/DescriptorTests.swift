@@ -19,8 +19,8 @@ struct DescriptorTests {
                 _ = try standing.receive()
                 return standing
             }
-            // Three above those in use can be had, and the gaps below: fewer than the crowd wants, and enough without it for a caller and
-            // a connection to the issuer.
+            // Three numbers above those in use are allowed, and the gaps below. That is fewer than the crowd needs, and
+            // without the crowd enough for a caller and a connection to the issuer.
             let highest = try descriptors(of: daemon.pid).max() ?? 0
             try await limitDescriptors(of: daemon.pid, to: highest + 4)
 
@@ -32,7 +32,7 @@ struct DescriptorTests {
             let answers = try await onOwnThread {
                 try standing.send(#"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0")
                 let served = try standing.receive()
-                // This one may need a connection to the issuer, which cannot be had.
+                // This call may need a connection to the issuer, which cannot be opened.
                 try standing.send(#"{"method":"io.authrefresh.Refresh","parameters":{"account":"work"}}"# + "\0")
                 return [served, try standing.receive()]
             }
@@ -41,7 +41,7 @@ struct DescriptorTests {
                 answers[1].contains(#""state":"fresh""#) || answers[1].contains(#""state":"retrying""#),
                 "\(answers[1])"
             )
-            // Time has to pass to see that none of it is used: an event loop that span would use all of it.
+            // Time must pass to see that no processor time is used. A spinning event loop would use all of it.
             try await Task.sleep(for: .seconds(2))
             #expect(try processorTime(of: daemon.pid) - used < .milliseconds(500))
 
@@ -76,7 +76,7 @@ private func descriptors(of pid: pid_t) throws -> [Int] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
 }
 
-/// Lets a process have no descriptor of the number `limit` or above.
+/// Forbids a process descriptors with the number `limit` or above.
 private func limitDescriptors(of pid: pid_t, to limit: Int) async throws {
     let program = try Program("/usr/bin/prlimit", ["--pid", "\(pid)", "--nofile=\(limit)"], environment: [:])
     guard try await program.ended() == .exited(0) else {
@@ -84,10 +84,11 @@ private func limitDescriptors(of pid: pid_t, to limit: Int) async throws {
     }
 }
 
-/// What a process has used of all processors, in the kernel's ticks of 10 ms.
+/// The processor time of a process, in the kernel's ticks of 10 ms.
 private func processorTime(of pid: pid_t) throws -> Duration {
     let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
-    // The name in parentheses may hold spaces; user and system time are the 14th and 15th field, the 12th and 13th after it.
+    // The name in parentheses may contain spaces. User and system time are the 14th and 15th field, the 12th and 13th
+    // after the name.
     let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
     let ticks = fields[12...13].compactMap { Int64($0) }.reduce(0, +)
     return .milliseconds(ticks * 10)

@@ -64,7 +64,7 @@ struct DoctorTests {
     @Test func `a missing server is reported, and needs nobody`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // The port of the discard service: nobody listens there, and nobody is given it by chance.
+        // The port of the discard service: nobody listens there, and no program gets it by chance.
         try await stage.add("work", issuer: "http://127.0.0.1:9")
         let (answer, end) = try await diagnose(stage)
         #expect(end == .exited(75))
@@ -73,7 +73,7 @@ struct DoctorTests {
     }
 
     @Test func `metadata of another issuer is reported`() async throws {
-        // Below the ports that the system gives out by itself: nobody else listens there by chance.
+        // Below the ports that the system assigns by itself, so nobody else listens there by chance.
         let port = Int.random(in: 20_000..<32_000)
         try await withIssuer(issuer: "https://other.example", port: port) { _, _ in
             let stage = try DaemonStage()
@@ -159,7 +159,7 @@ struct DoctorTests {
         let (gone, end) = try await diagnose(stage)
         #expect(try find(.key, in: gone).text.contains("is missing: this daemon works on"))
         #expect(end == .exited(78))
-        // What it advises helps.
+        // The advised command helps.
         #expect(try await stage.authctl("store", "rekey").end == .exited(0))
         #expect(try find(.key, in: try await diagnose(stage).0).level == "ok")
         #expect(try await daemon.terminate() == .exited(0))
@@ -195,7 +195,7 @@ struct DoctorTests {
     @Test func `one diagnosis too many gets the limit, and one that ends makes room`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // A server that takes connections and says nothing.
+        // A server that accepts connections and does not answer.
         let held = try HeldEndpoint()
         try await stage.add("work", issuer: "http://127.0.0.1:\(held.port)")
         try await fillWithDiagnoses(stage) {
@@ -208,7 +208,7 @@ struct DoctorTests {
         }
         let removal = RemoveAccount.Parameters(account: "work")
         _ = try await stage.ask(.removeAccount, removal, for: RemoveAccount.Reply.self)
-        // The daemon notices at its own pace that callers have gone: each question gives it time.
+        // The daemon notices after a while that callers have left. Each question gives it time.
         let end = ContinuousClock.now + .seconds(30)
         var reply: Diagnose.Reply?
         while reply == nil, ContinuousClock.now < end {
@@ -218,12 +218,12 @@ struct DoctorTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    /// Runs `body` while as many callers as there may be wait for a diagnosis.
+    /// Runs `body` while the most callers allowed wait for a diagnosis.
     private func fillWithDiagnoses(_ stage: DaemonStage, _ body: () async throws -> Void) async throws {
         let callers = try RawConnection.open(4, to: stage.socket)
         for caller in callers {
             try caller.send(#"{"method":"io.authrefresh.Diagnose","parameters":{},"more":true}"# + "\0")
-            // Its first finding shows that it has begun.
+            // The first finding shows that the diagnosis has begun.
             #expect(try await onOwnThread { try caller.receive() }.contains("configuration"))
         }
         try await body()

@@ -3,7 +3,8 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// Servers, or what stands in for them, that give an account with DPoP access tokens which are bound to no key (RFC 9449 §5).
+/// Servers, or attackers in their place, that give an account with DPoP access tokens that are not bound to a key (RFC
+/// 9449 §5).
 struct DowngradeAttackTests {
     /// Runs `body` with a daemon that has the account `work`, whose tokens are to be bound to a key.
     ///
@@ -43,7 +44,7 @@ struct DowngradeAttackTests {
             #expect(status.state == "misconfigured" && status.expiresAtUSec == nil)
             #expect(status.hint?.contains("authctl account edit work --accept-bearer") == true)
 
-            // The refresh token that came with it is the only one that this server still takes.
+            // The refresh token from that answer is the only one that this server still accepts.
             await setBinding(true, at: issuer)
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             #expect(try await stage.acquire("work").tokenType == "DPoP")

@@ -4,12 +4,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What callers get while the authorization server is unwell, and what it is asked meanwhile.
+/// What callers get while the authorization server fails, and which requests it gets in that time.
 struct FailingServerTests {
     @Test(arguments: [
         Fault.answer(.unavailable()), .answer(.html()), .answer(.junk), .answer(.html(status: 502)), .cutBefore,
         .answer(.oauthError("temporarily_unavailable")), .answer(.unavailable(status: 429)), .huge(byteCount: 4 << 20),
-        // A firewall on a bad day, and a server that ends grants so: not believed for ten minutes.
+        // The answer of a firewall, and that of a server that ends grants in this way: neither is believed for ten
+        // minutes.
         .answer(.html(status: 403)), .answer(CannedAnswer(status: 403)), .expiresIn("0"),
     ])
     func `a valid token is served during failures, then refused with a time, until it recovers`(
@@ -24,7 +25,7 @@ struct FailingServerTests {
 
             try await issuer.script(fault, times: nil)
             try await feed.next("refresh-failed", of: "work")
-            // The reason stays in sight while the next attempt runs.
+            // The reason is still shown during the next attempt.
             let retried = try await feed.next("refresh-started", of: "work", from: feed.changes.count)
             #expect(retried.accounts.first?.failure != nil)
             #expect(try await stage.acquire("work") == token)
@@ -58,7 +59,7 @@ struct FailingServerTests {
             let status = try await stage.status("work")
             #expect(status.state == "retrying", "\(status)")
             #expect(status.failure?.oauthError == error)
-            // The code has brought a token, which is as good as it was.
+            // The code has brought a token, which is still valid.
             try await stage.acquire("work")
             #expect(try await daemon.terminate() == .exited(0))
         }
@@ -91,7 +92,7 @@ struct FailingServerTests {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         let feed = try await ChangeFeed(stage)
-        // Below the ports that the system gives out by itself: nobody else listens there by chance.
+        // Below the ports that the system assigns by itself, so nobody else listens there by chance.
         let port = Int.random(in: 20_000..<32_000)
         let url = "http://127.0.0.1:\(port)"
         try await stage.add("work", issuer: url, refreshToken: "not-issued-yet")
@@ -117,7 +118,7 @@ struct FailingServerTests {
             let daemon = try await stage.start()
             let feed = try await ChangeFeed(stage)
             try await issuer.script(.delayAfter(.seconds(30)))
-            // Half of the grace is for the answer, the rest for asking again.
+            // Half of the grace period is for the answer, the rest for asking again.
             let grant = try await issuer.issueGrant(clientID: "app")
             try await stage.add("work", issuer: url, grant: grant, rotationGraceSec: 6)
             try await feed.next("refresh-failed", of: "work")

@@ -6,11 +6,12 @@ import Testing
 
 @testable import authctl
 
-/// `authctl forward` with a real daemon and a stand-in for ssh, which says how it was called and waits until its input ends.
+/// `authctl forward` with a real daemon and a stand-in for ssh, which prints its arguments and waits until its input
+/// ends.
 ///
 /// `Tests/Integration/forward` does the same with a real sshd.
 struct ForwardTests {
-    /// Says how it was called and where the socket is, then lasts until it is told its status.
+    /// Writes its arguments and the path of the socket, then waits for its exit status.
     private static let ssh = """
         #!/bin/sh
         for word in "$@"; do
@@ -26,9 +27,9 @@ struct ForwardTests {
     private struct Forwarding {
         let program: Program
         let socket: String
-        /// The process of the stand-in.
+        /// The process id of the stand-in.
         let ssh: Int32
-        /// The FIFO that it reads its status from.
+        /// The FIFO from which it reads its exit status.
         private let end: String
 
         init(_ stage: DaemonStage, _ arguments: [String]) async throws {
@@ -42,12 +43,12 @@ struct ForwardTests {
             end = stage.folder.path + "/end-\(ssh)"
         }
 
-        /// The arguments that ssh was called with.
+        /// The arguments with which ssh was called.
         var words: [String] {
             program.output.all.filter { $0.hasPrefix("word ") }.map { String($0.dropFirst("word ".count)) }
         }
 
-        /// Has ssh end.
+        /// Ends ssh.
         func end(_ status: Int) async throws -> ProgramEnd {
             let fifo = try #require(FileHandle(forWritingAtPath: end))
             try fifo.write(contentsOf: Data("\(status)\n".utf8))
@@ -62,7 +63,7 @@ struct ForwardTests {
             return !FileManager.default.fileExists(atPath: socket) && !FileManager.default.fileExists(atPath: folder)
         }
 
-        /// What `authctl` says on the other machine.
+        /// The output of `authctl` on the other machine.
         func authctl(_ arguments: String..., stage: DaemonStage) async throws -> CommandOutcome {
             let environment = ["AUTHREFRESH_SOCKET": socket, "PATH": "/usr/bin:/bin", "HOME": stage.folder.path]
             let program = try Program("authctl", arguments, environment: environment)
@@ -71,7 +72,7 @@ struct ForwardTests {
         }
     }
 
-    /// A daemon with the accounts `work` and `works`, of which `work` is forwarded.
+    /// Runs `body` with the accounts `work` and `works`, of which `work` is forwarded.
     private func withForwarding(
         _ body: (DaemonStage, Forwarding, DemoIssuer, DaemonProcess) async throws -> Void
     ) async throws {
@@ -135,7 +136,7 @@ struct ForwardTests {
     @Test func `an account that was removed meanwhile reveals no other`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
             #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
-            // The daemon itself names the one that is spelled nearly so.
+            // Locally, the daemon itself suggests the account with a similar name.
             #expect(try await stage.authctl("token", "work").errors.contains("did you mean 'works'?"))
             let refused = try await forwarding.authctl("token", "work", stage: stage)
             #expect(refused.end == .exited(4))
@@ -161,7 +162,7 @@ struct ForwardTests {
                     #expect(try caller.receive().contains("org.varlink.service.InvalidParameter"))
                     #expect(try caller.receive() == "")
                 }
-                // A call that comes in pieces is one.
+                // A call in several pieces is one call.
                 let slow = try RawConnection(socket)
                 for character in Self.acquire { try slow.send(String(character)) }
                 #expect(try slow.receive().contains(token))
@@ -191,14 +192,14 @@ struct ForwardTests {
             let socket = forwarding.socket
             let most = ForwardingLimits().forwardedClientsMax
             try await onOwnThread {
-                // Half a call; nothing at all; and replies that nobody reads.
+                // Half a call, nothing at all, and replies that nobody reads.
                 let halves = try RawConnection.open(most / 4, to: socket)
                 for caller in halves { try caller.send(String(Self.acquire.prefix(20))) }
                 let silent = try RawConnection.open(most / 4, to: socket)
                 let deaf = try RawConnection.open(most / 2, to: socket)
                 let calls = String(repeating: Self.call("GetStatus", "{}"), count: 500)
                 for caller in deaf { try caller.send(calls) }
-                // They stay, too.
+                // These connections stay open, too.
                 let served = try (0..<most).map { _ in
                     let caller = try RawConnection(socket)
                     try caller.send(Self.acquire)
@@ -206,7 +207,7 @@ struct ForwardTests {
                     return caller
                 }
                 #expect(served.count == most)
-                // The silent ones had to make room.
+                // The silent callers were closed to make room.
                 for caller in silent { #expect(try caller.receive() == "") }
             }
         }

@@ -3,7 +3,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// A store with one account, `work`, that was fresh when its daemon ended; what a test does to it must not lose that.
+/// A store with one account, `work`, that was fresh when its daemon ended. No test may make it lose the grant.
 struct FreshAccount {
     let stage: DaemonStage
     let token: AcquireToken.Reply
@@ -22,7 +22,7 @@ struct FreshAccount {
         }
     }
 
-    /// Starts a daemon that must refuse to come up.
+    /// Starts a daemon that must refuse to start.
     func expectRefusal(
         _ arguments: [String] = [],
         status: Int32,
@@ -41,7 +41,7 @@ struct FreshAccount {
         let daemon = try await stage.start()
         #expect(try await stage.status("work").state == "fresh")
         #expect(try await stage.acquire("work") == token)
-        // The refresh token is still the one that the server takes.
+        // The stored refresh token is still the one that the server accepts.
         try await stage.acquire("work", force: true)
         #expect(try await daemon.terminate() == .exited(0))
     }

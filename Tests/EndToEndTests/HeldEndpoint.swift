@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// An HTTP endpoint on loopback that answers when it is told to.
+/// An HTTP endpoint on loopback that answers when a test says so.
 struct HeldEndpoint {
     private let listener: Int32
     let port: UInt16
@@ -10,19 +10,19 @@ struct HeldEndpoint {
         (listener, port) = try LoopbackSocket.listening()
     }
 
-    /// A port that nobody listens on, as far as can be told.
+    /// A port on which nobody listens, as far as can be known.
     static func freePort() throws -> UInt16 {
         let endpoint = try HeldEndpoint()
         close(endpoint.listener)
         return endpoint.port
     }
 
-    /// Waits for a request to come in; the connection it came by.
+    /// Waits for a request. Returns its connection.
     func request() async throws -> Int32 {
         try await onOwnThread { [listener] in
             try Self.wait(for: listener)
             let connection = accept(listener, nil, nil)
-            // An answer that is there before its request is none to the client, which ends the connection.
+            // The client regards an answer before its request as an error, and closes the connection.
             try Self.wait(for: connection)
             return connection
         }
@@ -35,7 +35,7 @@ struct HeldEndpoint {
 
     /// Answers with 200 and no body.
     ///
-    /// - Parameter isLast: whether no more requests are taken.
+    /// - Parameter isLast: whether to accept no more requests.
     func answer(_ connection: Int32, isLast: Bool = true) async throws {
         try await onOwnThread { [listener] in
             Self.answer(connection)
@@ -46,7 +46,7 @@ struct HeldEndpoint {
     private static func answer(_ connection: Int32) {
         let text = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         _ = unsafe write(connection, text, text.utf8.count)
-        // A connection that is closed with something unread in it is reset, and its answer may be lost with it.
+        // If a connection is closed with unread data, it is reset, and its answer may be lost.
         shutdown(connection, Int32(SHUT_WR))
         var limit = timeval(tv_sec: 10, tv_usec: 0)
         unsafe setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What programs get of a sign-in beside the access token: its ID token, and what was granted.
+/// What programs get from a sign-in in addition to the access token: the ID token, and the granted details.
 struct IDTokenTests {
     private func signIn(to stage: DaemonStage) async throws {
         let call = try stage.signIn()

@@ -9,16 +9,16 @@ struct IdleTests {
     @Test func `a daemon without a deadline has no timer that would wake it`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // Tasks have run, and a caller has come and gone.
+        // Tasks have run, and a caller has connected and left.
         #expect(try await stage.info().accounts == 0)
-        // So has what blocks.
+        // Blocking work has run, too.
         #expect(try await stage.authctl("store", "rekey").end == .exited(0))
         let timers = try armedTimers(of: daemon.pid)
         #expect(timers.allSatisfy { $0 > .seconds(3600) }, "armed: \(timers)")
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    /// What the Swift runtime calls its hook with is its inner interface. It is the same in Swift 6.2 and 6.3.
+    /// The arguments of the Swift runtime's hook are not part of its interface. They are the same in Swift 6.2 and 6.3.
     @Test func `the toolchain is one for which the task hook was checked`() {
         #if compiler(<6.2) || compiler(>=6.4)
             Issue.record(
@@ -32,7 +32,7 @@ struct IdleTests {
     }
 }
 
-/// How long until each armed timer of a process expires, from the kernel's account of its descriptors.
+/// How long until each armed timer of a process expires, from the kernel's information about its descriptors.
 private func armedTimers(of pid: pid_t) throws -> [Duration] {
     let folder = "/proc/\(pid)/fdinfo"
     return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { name in

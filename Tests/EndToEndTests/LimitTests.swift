@@ -3,9 +3,10 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// The limits of what the daemon as a whole keeps, each reached by a real caller; those of a connection have tests of their own.
+/// The limits of the daemon as a whole, each reached by a real caller. The limits of a connection have tests of their
+/// own.
 struct LimitTests {
-    /// The limit's name, if `body` is refused because of it; else what came instead.
+    /// The limit's name, if `body` is refused because of it; otherwise a description of what happened.
     private func refused(_ body: () async throws -> Void) async -> String {
         do {
             try await body()
@@ -72,7 +73,7 @@ struct LimitTests {
             listed += reply.accounts.map(\.name)
             next = reply.next
             pages += 1
-            // 512 KiB, and the account that passes it.
+            // 512 KiB, and the account that exceeds it.
             #expect(reply.accounts.count <= 36)
         } while next != nil
         #expect(listed == names)
@@ -95,7 +96,7 @@ struct LimitTests {
             for subscriber in subscribers { _ = try subscriber.receive() }
             let refused = try Self.subscriber(socket).receive()
             subscribers.removeLast()
-            // The daemon sees a connection end when it sees it; a refused caller asks again.
+            // The daemon notices after a while that a connection has ended. A refused caller asks again.
             let end = ContinuousClock.now + .seconds(30)
             while ContinuousClock.now < end {
                 if try Self.subscriber(socket).receive().contains(#""event":"ready""#) { return refused }

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A daemon whose key is to come from a keyring that is not there.
+/// A daemon whose key is in a keyring that is not available.
 struct LockedStoreTests {
     private let stage: DaemonStage
 
@@ -13,7 +13,7 @@ struct LockedStoreTests {
         try stage.configure("store_key: secret-service\n")
     }
 
-    /// Where there is no bus.
+    /// An environment without a session bus.
     private var noBus: [String: String] {
         ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(stage.folder.path)/nobody"]
     }
@@ -32,7 +32,7 @@ struct LockedStoreTests {
         let began = ContinuousClock.now
         daemon.signal(signal)
         #expect(try await daemon.ended() == .exited(0))
-        // Well below the 10 s that the bus is given.
+        // Far below the 10 s for an answer of the bus.
         #expect(ContinuousClock.now - began < .seconds(5))
         try await stage.notify.messages.first("its last word") { $0.contains("STOPPING=1") }
         #expect(!stage.notify.messages.all.contains { $0.contains("READY=1") })
@@ -72,7 +72,7 @@ struct LockedStoreTests {
         try stage.configure("store_key: secret-service\n")
         let daemon = try await stage.start(environment: noBus)
         try await expectLocked("there is no session bus")
-        // Any caller has it looked for again.
+        // Any call makes the daemon look for the key again.
         try FileManager.default.moveItem(atPath: away, toPath: stage.key)
         daemon.signal(SIGHUP)
         try await daemon.log.first("the start") { $0.contains("authrefreshd has started") }
@@ -87,7 +87,7 @@ struct LockedStoreTests {
     }
 }
 
-/// A socket in place of a session bus, at which nobody ever answers.
+/// A socket in place of a session bus that never answers.
 private final class SilentBus: Sendable {
     let path: String
     private let descriptor: Int32
@@ -100,7 +100,7 @@ private final class SilentBus: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Waits until somebody has connected, and leaves them waiting.
+    /// Waits until somebody has connected, and does not answer.
     func waitForCaller() throws {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe Glibc.poll(&poll, 1, 30_000) == 1 else { throw TestFault.timedOut(waitingFor: "the daemon") }

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What pages in a browser and other programs of the machine can do to a sign-in that is under way, at a real daemon.
+/// What web pages in a browser and other programs on the machine can do to a sign-in in progress, at a real daemon.
 struct LoopbackAttackTests {
     // MARK: pages of other sites
 
@@ -85,7 +85,7 @@ struct LoopbackAttackTests {
             let form = "Host: 127.0.0.1:\(port)\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9"
             let path = try #require(location.firstMatch(of: /:\d+(\/[^?]*)/)?.1)
             let beginnings = ["", "GET \(path) HTTP/1.1\r\n", "POST \(path) HTTP/1.1\r\n\(form)\r\n\r\ncode="]
-            // As many as are taken at once.
+            // As many connections as are accepted at once.
             let idle = try await onOwnThread {
                 try (0..<16).map { number in
                     let connection = try WebConnection(number.isMultiple(of: 2) ? "127.0.0.1" : "::1", port: port)
@@ -115,7 +115,7 @@ struct LoopbackAttackTests {
                     try (0..<32).map { try WebConnection($0 % 2 == 0 ? "127.0.0.1" : "::1", port: port) }
                 }
             }
-            // The true answer, whoever it was stolen from, a forged end, and a question.
+            // The right answer, whoever stole it, a forged end, and a question.
             for (number, path) in [target, "/?error=access_denied", "/", "/favicon.ico"].enumerated() {
                 let told = try await onOwnThread {
                     others[number].send("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
@@ -152,7 +152,7 @@ struct LoopbackAttackTests {
                 }
                 #expect(told == "")
             }
-            // As browsers make them in advance.
+            // As browsers open them in advance.
             let idle = try await onOwnThread { try (0..<16).map { _ in try WebConnection("127.0.0.1", port: port) } }
             #expect(try await RawWeb.get("http://127.0.0.1:\(port)/").status == 404)
             let onward = try await RawWeb.get(way)
@@ -248,7 +248,7 @@ struct LoopbackAttackTests {
     }
 }
 
-/// What every process of this machine was started with, as every user can read it.
+/// The arguments of each process on this machine, which every user can read.
 private func argumentLists() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { $0.allSatisfy(\.isNumber) }.compactMap {
         pid in
@@ -256,7 +256,7 @@ private func argumentLists() throws -> [String] {
     }
 }
 
-/// A program that would listen where a browser is sent, by all means that a user has.
+/// A program that tries to listen at the browser's target with all means of an ordinary user.
 private enum Squatter {
     /// - Returns: why it cannot; 0 if it can.
     static func listen(on address: in_addr_t, _ port: UInt16) -> Int32 {

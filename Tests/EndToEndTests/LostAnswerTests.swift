@@ -3,7 +3,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// An answer that carried a rotated refresh token never arrives.
+/// An answer with a rotated refresh token never arrives.
 struct LostAnswerTests {
     @Test(arguments: [Fault.cutAfter, .truncate, .replaceAnswer(.html(status: 502))])
     func `a lost answer within a grace period loses nothing`(fault: Fault) async throws {
@@ -24,7 +24,7 @@ struct LostAnswerTests {
 
     @Test func `without a grace period the refusal is confirmed once, with the lost answer as the reason`() async throws
     {
-        // The first token is short-lived, so that the pause before the confirmation is.
+        // The first token lives only briefly, so that the pause before the confirmation is short.
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(6))) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -36,11 +36,11 @@ struct LostAnswerTests {
 
             let required = try await feed.next("interaction-required", of: "work", within: .seconds(60))
             #expect(required.accounts.first?.reason == "outcomeUnknown")
-            // A token that is still valid is still given.
+            // Valid tokens are still returned.
             let refusal = try await stage.refusal(of: "work", until: InteractionRequiredError.self)
             #expect(refusal.reason == "outcomeUnknown")
             #expect(refusal.oauthError == "invalid_grant")
-            // The request whose answer was lost, the first refusal, and the one that confirms it.
+            // The request with the lost answer, the first refusal, and the refusal that confirms it.
             let sent = await issuer.entries().filter { $0.family == grant.family && $0.generation == 2 }
             #expect(sent.map(\.outcome) == [.rotated, .spentTokenUsed, .spentTokenUsed])
             try await daemon.log.first("the journal's line") {

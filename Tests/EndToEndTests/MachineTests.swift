@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What happens around a running daemon: a new configuration, a vanished socket, a full disk.
+/// Events around a running daemon: a new configuration, a vanished socket, a full disk.
 struct MachineTests {
     @Test func `SIGHUP applies a valid configuration, and keeps the old one if the new one is invalid`() async throws {
         try await withIssuer { issuer, url in
@@ -37,7 +37,7 @@ struct MachineTests {
                 return parameters.contains(#""limit":"accounts""#)
             }
             #expect(stage.notify.status?.hasPrefix("2 accounts") == true)
-            // Each reload was announced to the service manager, and ended.
+            // For each reload, the service manager was told the beginning and the end.
             let messages = stage.notify.messages.all
             #expect(messages.filter { $0.contains("RELOADING=1") && $0.contains("MONOTONIC_USEC=") }.count == 2)
             #expect(messages.filter { $0.contains("READY=1") }.count == 3)
@@ -61,7 +61,7 @@ struct MachineTests {
                 try await feed.next("token-refreshed", of: "work")
                 let token = try await stage.acquire("work")
 
-                // The disk fills while the second refresh is under way: its answer cannot be stored.
+                // The disk becomes full during the second refresh, so its answer cannot be stored.
                 let sequence = await issuer.lastSequence
                 try await issuer.script(.delayAfter(.seconds(1)))
                 let served = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
@@ -70,7 +70,7 @@ struct MachineTests {
                 try await daemon.log.first("the journal's line") { $0.contains("the store cannot be used, retrying") }
                 #expect(try await stage.info().trouble?.contains("no space is left for the store") == true)
                 try await stage.notify.messages.first("the status") { $0.contains("STATUS=trouble: ") }
-                // What the server has issued is given out, whether it could be stored or not.
+                // An issued token is returned whether it could be stored or not.
                 let unsaved = try await stage.acquire("work", minimumValiditySec: 3)
                 #expect(unsaved != token)
                 #expect(try await stage.status("work").generation == Int64(served.generation ?? 0) + 1)
@@ -115,7 +115,7 @@ struct MachineTests {
     }
 }
 
-/// Fills a file system to the last page.
+/// Fills a file system up to the last page.
 private struct Filler {
     private let path: String
 

@@ -5,9 +5,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Many programs that want the same token at the same time.
+/// Many programs that need the same token at the same time.
 struct ManyCallersTests {
-    /// Those that one user may have; `Limits` says where it comes from.
+    /// The most connections that one user may have; see `Limits`.
     private static let connectionsPerUIDMax = 480
 
     @Test func `one request answers 32 callers of an expired token`() async throws {
@@ -40,7 +40,7 @@ struct ManyCallersTests {
             let answers = try await onOwnThread { [socket = stage.socket] in
                 let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0"
                 let held = try RawConnection.open(connections, to: socket)
-                // Each carries its calls one after the other, unread.
+                // Each connection sends its calls one after the other, without reading.
                 for connection in held { try connection.send(String(repeating: call, count: 3)) }
                 return try held.flatMap { connection in try (0..<3).map { _ in try connection.receive() } }
             }
@@ -58,7 +58,7 @@ struct ManyCallersTests {
         let limit = Self.connectionsPerUIDMax
         let (name, info) = try await onOwnThread { [socket = stage.socket] in
             let held = try RawConnection.open(limit, to: socket)
-            // The last one that is let in answers, so all are in.
+            // The last connection that is accepted answers, so all are accepted.
             try held[limit - 1].send(#"{"method":"org.varlink.service.GetInfo"}"# + "\0")
             _ = try held[limit - 1].receive()
             let refused = try RawConnection(socket).receive()

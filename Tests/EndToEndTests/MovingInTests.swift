@@ -4,8 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authctl import` against a real daemon and a real authorization server; the other program is an `oidc-gen` that prints what oidc-agent
-/// 4.2 prints. One at a time, because the process table is the whole machine's.
+/// `authctl import` with a real daemon and a real authorization server. The other program is an `oidc-gen` that prints
+/// what that of oidc-agent 4.2 prints. The tests run one at a time, because all processes of the machine share the
+/// process table.
 @Suite(.serialized) struct MovingInTests {
     @Test func `an account is moved with its grant, refreshed once, and ready for programs`() async throws {
         try await withIssuer { issuer, url in
@@ -109,7 +110,7 @@ import Testing
     }
 }
 
-/// A folder of oidc-agent's, and a program that reads it.
+/// A folder like oidc-agent's, and a program that reads it.
 private enum OtherProgram {
     /// Writes an account and the `oidc-gen` that prints it.
     static func keep(_ name: String, issuer: String, refreshToken: String, in stage: DaemonStage) throws {

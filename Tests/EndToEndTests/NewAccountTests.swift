@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several people at one client: each has an account, which a sign-in brings.
+/// Several people who share a client: each gets an account by signing in.
 struct NewAccountTests {
     private static let secret = "the-client's-secret"
 
@@ -43,7 +43,7 @@ struct NewAccountTests {
         return try SignInCall(stage, parameters)
     }
 
-    /// Signs a person in, up to where the browser shows the end.
+    /// Signs a person in, until the browser shows the last page.
     private func signIn(_ stage: DaemonStage, adding name: String? = nil, as person: String) async throws -> SignInCall
     {
         let call = try begin(stage, adding: name)
@@ -62,7 +62,7 @@ struct NewAccountTests {
             let call = try begin(stage, adding: "shared")
             let url = try #require(try await call.started().url)
             #expect(url.contains("prompt=select_account"))
-            // Until then there is nothing to be removed.
+            // Until then there is no account to remove.
             #expect(try await list(stage).accounts.map(\.name) == ["work"])
             let page = try await RawWeb.get(try await Person("bob").decide(at: url))
             #expect(page.body.contains("Signed in") && page.body.contains("shared"))
@@ -78,7 +78,7 @@ struct NewAccountTests {
             #expect(all.people?["shared"]?.email == "bob@example.org")
             let settings = try #require(all.accounts.first { $0.name == "shared" })
             #expect(settings.leadTimeSec == 400 && settings.scopes == ["openid", "mail"])
-            // With the client's secret, which nobody had to know.
+            // The new account uses the client's secret, which nobody had to know.
             #expect(try await stage.authctl("refresh", "shared").end == .exited(0))
             #expect(try await stage.acquire("work").accessToken == token)
             let found = try await stage.authctl("account", "list", "--person", "BOB@example.org", "--json")
@@ -92,7 +92,7 @@ struct NewAccountTests {
             _ = try await RawWeb.get(try await Person("bob").decide(false, at: try #require(denied.started().url)))
             let refusal = try await denied.refusal(SignInDeniedError.self)
             #expect(refusal.account == "shared" && refusal.hint == "authctl login work --new-account shared")
-            // By the name that it is to have.
+            // By the new account's name.
             let cancelled = try begin(stage, adding: "shared")
             _ = try await cancelled.started()
             let parameters = CancelSignIn.Parameters(account: "shared")
@@ -135,7 +135,7 @@ struct NewAccountTests {
             #expect(try await begin(stage, adding: "-x").refusal(InvalidSettingsError.self).field == "newAccount")
             let call = try begin(stage, adding: "shared")
             let url = try #require(try await call.started().url)
-            // Whoever asks for the same follows; for something else does not.
+            // A caller who asks for the same sign-in joins it; one who asks for another does not.
             #expect(try await begin(stage, adding: "shared").started().url == url)
             let other = try begin(stage, adding: "shared") { $0.prompt = "login" }
             #expect(try await other.refusal(SignInFailedError.self).hint.contains("--new-account shared --restart"))

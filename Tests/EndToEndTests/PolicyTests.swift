@@ -3,8 +3,8 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// A server at which a name in the address says what people go through (Azure AD B2C): the account's policy, the one in which passwords
-/// are reset, and others.
+/// A server at which a name in the address selects what people go through (Azure AD B2C): the account's policy, the
+/// policy for resetting passwords, and others.
 struct PolicyTests {
     private static let profile = """
         name: demo
@@ -49,7 +49,7 @@ struct PolicyTests {
         try SignInCall(stage, StartSignIn.Parameters(account: "work", flow: flow, policy: policy))
     }
 
-    /// Runs `authctl login`, up to where it tells the address.
+    /// Runs `authctl login` until it prints the address.
     private func logIn(_ stage: DaemonStage, _ options: String...) async throws -> (login: Program, url: String) {
         let arguments = ["login", "work", "--flow", "browser", "--no-open"] + options
         let login = try Program("authctl", arguments, environment: stage.environment)
@@ -99,7 +99,7 @@ struct PolicyTests {
             #expect(try value("p", in: reset) == "B2C_1_reset")
             let told = try await call.news.first("password-reset") { $0.event == "password-reset" }
             #expect(told.policy == "B2C_1_reset" && told.url == nil)
-            // Whoever comes now is invited to where the person is.
+            // A caller who joins now is sent to the address at which the person is.
             #expect(try await begin(stage).started().url == reset)
 
             let back = try await RawWeb.get(try await Person().decide(at: reset))
@@ -115,7 +115,7 @@ struct PolicyTests {
                     "started", "password-reset", "sign-in-again", "callback-received", "exchanging", "completed",
                 ]
             )
-            // The code of the other policy is worth a grant that the account could not refresh.
+            // The account could not refresh a grant from a code of the other policy.
             #expect(await issuer.exchanges == [.opened])
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
         }
@@ -129,7 +129,7 @@ struct PolicyTests {
             try await stage.bring(stale, attempt: started.attempt)
             let reset = try await call.news.first("password-reset") { $0.event == "password-reset" }
             let location = try await Person().decide(at: try #require(reset.url))
-            // The state before is used up, and a code without one is nobody's.
+            // The previous state is used up, and a code without a state belongs to no sign-in.
             for text in [stale, try value("code", in: location)] {
                 await #expect(throws: TestFault.self) { try await stage.bring(text, attempt: started.attempt) }
             }
@@ -195,7 +195,7 @@ struct PolicyTests {
             #expect(started.policy == "B2C_1_edit")
             #expect(started.url == url)
             #expect(try value("p", in: url) == "B2C_1_edit")
-            // Somebody who wants to sign in does not follow what is no sign-in.
+            // A caller who wants to sign in does not join something that is no sign-in.
             #expect(try await begin(stage).refusal(SignInFailedError.self).kind == "unavailable")
             let page = try await RawWeb.get(try await Person("bob").decide(at: url))
             #expect(page.body.contains("is as it was"))

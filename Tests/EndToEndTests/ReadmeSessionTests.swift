@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The sign-ins on the page about them, typed on a terminal at a server in the provider's costume: what it shows is what the programs print.
+/// The sign-ins on their page, typed on a terminal, at a server that answers as the provider does. The page shows what
+/// the programs print.
 struct ReadmeSessionTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -27,7 +28,7 @@ struct ReadmeSessionTests {
             #expect(url.contains("redirect_uri=http%3A%2F%2Flocalhost%3A"))
             #expect(url.contains("login_hint=you%40example.org"))
             _ = try await RawWeb.get(try await Person().decide(at: url))
-            // The address has the sign-in's state in it, which is not for other users to read among a browser's arguments.
+            // The address contains the sign-in's state, which other users must not read among a browser's arguments.
             let words = try await opened()
             #expect(words.count == 2 && words[0] == "--private-window")
             #expect(words[1].contains(/^http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f-]+$/), "\(words)")
@@ -44,17 +45,17 @@ struct ReadmeSessionTests {
             #expect(url.contains("response_mode=form_post"))
             let (action, form) = try await Person().decideByForm(at: url)
             #expect(action == page)
-            // What the page of one's own shows.
+            // What the user's own page shows.
             return "\(page)?\(form)"
         }
     }
 
-    // MARK: the play
+    // MARK: the session
 
-    /// Plays the session of the page that comes after the line that begins with `heading`.
+    /// Runs the session on the page after the line that begins with `heading`.
     ///
-    /// - Parameter person: does what the person does at the address; what `opened` gives is what the browser was started with. What it
-    ///   returns is pasted.
+    /// - Parameter person: acts as the person at the address. Its argument returns the words with which the browser was
+    ///   started. The text that it returns is pasted.
     private func play(
         _ provider: String,
         after heading: String,
@@ -91,11 +92,11 @@ struct ReadmeSessionTests {
         }
     }
 
-    /// What the person has: the profile at this server, a client secret, a key, and a Firefox.
+    /// Prepares what the person has: the profile at this server, a client secret, a key, and a Firefox.
     private func dress(_ stage: DaemonStage, _ provider: String, _ url: String, _ commands: [Substring]) throws {
         let file = Self.root.appendingPathComponent("etc/providers.d/\(provider).yaml")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-        // What the profile says about places is another provider's here: they are looked up.
+        // The endpoints in the profile belong to another provider here, so they are looked up.
         let moved = lines.filter { !$0.contains(/^(issuer_.*|.*_endpoint|jwks_uri):/) }
             .map { $0.hasPrefix("issuer: ") ? "issuer: \(url)" : $0 }
         let profile = moved.joined(separator: "\n") + "\n"
@@ -106,7 +107,7 @@ struct ReadmeSessionTests {
         let firefox = "#!/bin/sh\nprintf '%s\\n' \"$@\" > ~/opened\n"
         try stage.folder.write(firefox, to: "bin/firefox", mode: 0o700)
         let script = commands.map { "echo '$ \($0)'\n\($0)\n" }.joined()
-        // What is typed before it is asked for the terminal would show by itself.
+        // Without `stty -echo`, the terminal would show keys that are typed before they are asked for.
         try stage.folder.write("set -e\nstty -echo\n" + script, to: "session")
     }
 
@@ -115,11 +116,11 @@ struct ReadmeSessionTests {
         return stage.environment.merging(["PATH": path, "BROWSER": "firefox", "TERM": "dumb"]) { $1 }
     }
 
-    /// A terminal of util-linux, whose keys come by a pipe that does not end.
+    /// A terminal from util-linux. Its keys come through a pipe that does not end.
     private static let terminal =
         "cd; mkfifo -m 600 keys; exec 0<>keys; exec script --quiet --return --flush --command 'sh session' /dev/null"
 
-    /// A key of nobody's.
+    /// A key that nobody uses.
     private static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgR5SQl1FMIKUct1y6
@@ -149,7 +150,7 @@ struct ReadmeSessionTests {
         }
     }
 
-    /// Without what differs from one server and one hour to another.
+    /// The lines without what differs between servers and hours.
     private static func comparable(_ lines: [String], _ host: String) -> [String] {
         let told = lines.map { line in
             line.replacing(/^  http.*/, with: "  ADDRESS").replacing(host, with: "HOST")

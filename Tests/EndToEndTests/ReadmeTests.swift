@@ -5,13 +5,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the README and the pages for users say is what the programs do.
+/// The README and the pages for users agree with the programs.
 struct ReadmeTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     private static let pages = ["Commands", "Recipes", "Operations", "Accounts-and-signing-in"]
 
-    /// All of them, one after the other.
+    /// The text of the README and the pages, one after the other.
     private let text: String
 
     init() throws {
@@ -28,7 +28,7 @@ struct ReadmeTests {
         let help = try await DaemonStage().authctl("--help")
         let offered = help.output.split(separator: "\n").drop { !$0.hasSuffix("SUBCOMMANDS:") }
             .filter { !$0.hasPrefix("  See ") }
-            // Descriptions go on further to the right.
+            // Descriptions begin further to the right.
             .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }
         let listed = text.lines(after: "## Commands").prefix { !$0.hasPrefix("## ") }
@@ -40,7 +40,7 @@ struct ReadmeTests {
 
     @Test func `the commands of the README and the pages work as a newcomer types them`() async throws {
         let commands = commands
-        // So that a README whose form this test no longer understands does not pass.
+        // A README in a form that this test does not understand must not pass.
         #expect(commands.count >= 8)
         let key = P256.Signing.PrivateKey()
         let robot = DemoClient(
@@ -63,7 +63,7 @@ struct ReadmeTests {
             try stage.folder.write(json, to: "key.json")
             let daemon = try await stage.start()
             for command in commands {
-                // A token is handed over once, and an account is added under a name that is free.
+                // A token file can be imported once, and an account can be added only under a free name.
                 let clientID = command.contains("ID") ? "ID" : "mail"
                 if command.starts(with: ["account", "add"]) {
                     _ = try await stage.authctl("account", "remove", command[2])
@@ -105,7 +105,7 @@ struct ReadmeTests {
     @Test func `the recipe's script ends if there is no token`() async throws {
         let recipe = text.lines(after: "It ends if there is no token:").first ?? ""
         try #require(recipe.contains("eval"))
-        // No daemon is there.
+        // No daemon runs.
         let outcome = try await shell("\(recipe)\necho went on", on: DaemonStage())
         #expect(outcome.output == "")
         #expect(outcome.end == .exited(69))
@@ -127,11 +127,11 @@ struct ReadmeTests {
         serviceScope: "deploy"
     )
 
-    /// The arguments of each `authctl` that stands in the README and the pages, in their order, but for patterns such as `[ACCOUNT…]`.
+    /// The arguments of each `authctl` in the README and the pages, in order, except in patterns such as `[ACCOUNT…]`.
     private var commands: [[String]] {
         text.matches(of: /authctl ([a-z].*?)(?:  |[#"`)\n])/).map { match in
             let words = match.1.split(separator: " ").map(String.init)
-            // Nobody is there to sign in: a grant comes as it does from another tool.
+            // No person is there to sign in, so the grant is imported as from another tool.
             return words == ["login", "work"]
                 ? ["account", "import", "work", "--refresh-token-file", "token.txt"] : words
         }
@@ -143,7 +143,7 @@ struct ReadmeTests {
 }
 
 extension String {
-    /// The lines that follow the first one equal to `line`, without blank ones right after it.
+    /// The lines after the first one equal to `line`, without blank lines right after it.
     fileprivate func lines(after line: String) -> [String] {
         let lines = split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard let start = lines.firstIndex(of: line) else { return [] }

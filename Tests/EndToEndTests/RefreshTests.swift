@@ -3,7 +3,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// The main job: a grant in, fresh tokens from then on, and a person called when one is needed.
+/// The main task: a grant is imported, tokens are fresh from then on, and a person is called when necessary.
 struct RefreshTests {
     @Test func `five silent refreshes, a revocation with its reason, and a new grant`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
@@ -25,7 +25,7 @@ struct RefreshTests {
             #expect(added.end == .exited(0), "\(added.errors)")
             let feed = try await ChangeFeed(stage)
 
-            // The grant began as generation 1; nobody asks for anything until it has been rotated five times.
+            // The grant began as generation 1. Nobody asks for anything before it has been rotated five times.
             try await feed.changes.first("generation 6", within: .seconds(30)) {
                 $0.event == "token-refreshed" && $0.accounts.first?.generation ?? 0 >= 6
             }
@@ -81,7 +81,7 @@ struct RefreshTests {
             try await issuer.script(.expiresIn("null"))
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let refreshed = try await feed.next("token-refreshed", of: "work")
-            // What an answer brings that says nothing.
+            // The result of an answer without a lifetime.
             #expect(refreshed.accounts.first?.expiryBasis == "notStated")
             _ = try await issuer.waitForRequest { $0.outcome == .introspected }
             let end = ContinuousClock.now + .seconds(30)
@@ -90,7 +90,7 @@ struct RefreshTests {
             #expect(status.expiryBasis == nil)
             let life = (status.expiresAtUSec ?? 0) - refreshed.atUSec
             #expect((590_000_000...601_000_000).contains(life), "\(life)")
-            // By two thirds of ten minutes, not of an hour.
+            // Two thirds of ten minutes, not of an hour.
             #expect((status.nextAttemptAtUSec ?? .max) - refreshed.atUSec < 500_000_000)
             #expect(await issuer.counters.refreshes == 1)
             #expect(try await daemon.terminate() == .exited(0))

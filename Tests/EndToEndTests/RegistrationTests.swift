@@ -4,7 +4,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// Clients that register themselves at a strict server, sign in, and are deleted again.
+/// Clients that are registered at a strict server, sign in, and are deleted again.
 struct RegistrationTests {
     private func withStage(
         _ registration: GrantPolicy.Registration = .open,
@@ -102,7 +102,7 @@ struct RegistrationTests {
             let uri = "http://127.0.0.1:\(second)/back"
             let edited = try await stage.authctl("account", "edit", "work", "--redirect-uri", uri)
             #expect(edited.output.contains(uri), "\(edited)")
-            // The server was not told of that one.
+            // The server does not know that redirect URI.
             let call = try SignInCall(stage, StartSignIn.Parameters(account: "work"))
             let started = try await call.started()
             #expect(started.redirectUri == uri)
@@ -228,7 +228,7 @@ struct RegistrationTests {
             let feed = try await ChangeFeed(stage)
             let added = try await register(stage, at: url, ["--client-auth", method, "--grant", "client-credentials"])
             #expect(added.end == .exited(0), "\(added)")
-            // The first token was the occasion.
+            // The first token caused the renewal.
             try await feed.next("account-updated", of: "work")
             #expect(await issuer.entries().map(\.outcome) == [.registered, .issued, .registered])
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
@@ -252,7 +252,7 @@ struct RegistrationTests {
             let shown = try await stage.authctl("account", "show", "work")
             #expect(shown.output.contains("client auth     private_key_jwt\n"), "\(shown)")
             #expect(await issuer.entries().last?.outcome == .rotated)
-            // Another key is not the client's.
+            // Another key does not belong to the client.
             let other = try stage.folder.write(P256.Signing.PrivateKey().pemRepresentation, to: "other-key.pem")
             #expect(try await stage.authctl("account", "edit", "work", "--client-key-file", other).end == .exited(0))
             #expect(try await stage.authctl("refresh", "work").end == .exited(78))
@@ -295,7 +295,8 @@ struct RegistrationTests {
             #expect(try await register(stage, at: url, ["--client-auth", "client_secret_basic"]).end == .exited(0))
             let feed = try await ChangeFeed(stage)
             _ = try await signIn(stage)
-            // The sign-in is the occasion to renew the secret; the one before is worth nothing elsewhere.
+            // The sign-in causes the renewal of the secret. An export must have the new secret, because the old one is
+            // useless.
             try await feed.next("account-updated", of: "work")
             let exported = try await stage.authctl("account", "export", "work")
             #expect(exported.output.contains("demo-registration-"), "\(exported.errors)")
@@ -313,7 +314,7 @@ struct RegistrationTests {
         }
     }
 
-    /// What came of asking for a client: "added", or the error's name and parameters.
+    /// The result of registering a client: "added", or the error's name and parameters.
     private static func registering(_ number: Int, at url: String, _ stage: DaemonStage) async -> String {
         let settings = AccountSettings(name: "work-\(number)", issuer: url, clientId: "")
         let parameters = AddAccount.Parameters(settings: settings, register: true)
@@ -330,7 +331,7 @@ struct RegistrationTests {
     @Test func `one registration too many gets the limit, and one that ends makes room`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // A server that takes connections and says nothing.
+        // A server that accepts connections and does not answer.
         let held = try HeldEndpoint()
         let url = "http://127.0.0.1:\(held.port)"
         let outcomes = await withTaskGroup(of: String.self) { group in

@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authctl store rekey` on a daemon at work, also one that is killed in the middle of it.
+/// `authctl store rekey` at a daemon in use, also one that is killed during the change.
 struct RekeyTests {
-    /// Accounts beside the one at work: several batches of the daemon's.
+    /// Further accounts, enough for several batches of the daemon.
     private static let accounts = 700
 
     private func fill(_ stage: DaemonStage) async throws {
@@ -79,13 +79,13 @@ struct RekeyTests {
             for kill in 0..<24 {
                 let daemon = try await stage.start()
                 let outcome = Task { try await rekey(stage) }
-                // The moment of death is what varies here: nothing is waited for. The change takes some 50 ms.
+                // The moment of the kill varies by design, so nothing is awaited. The change takes some 50 ms.
                 try await Task.sleep(for: .milliseconds(kill * 4))
                 try await daemon.kill()
                 if (try? await outcome.value) != nil { finished += 1 }
                 keys.insert(try Data(contentsOf: URL(fileURLWithPath: stage.key)))
             }
-            // Neither always too early nor always too late.
+            // The kills were neither always too early nor always too late.
             #expect(finished < 24 && keys.count > 1, "\(finished) finished, \(keys.count) keys")
             let last = try await stage.start()
             let end = try await rekey(stage)

@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Folders that are removed under a running daemon.
+/// Folders that are removed while a daemon uses them.
 struct RemovedFolderTests {
     @Test func `a socket whose folder is removed comes back`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // The daemon may have made it anew before the removal is through, which is what is wanted.
+        // The daemon may have made it again before the removal is complete, which is fine.
         try? FileManager.default.removeItem(atPath: stage.folder.path + "/run/authrefreshd")
         try await daemon.log.first("the path") { $0.contains("the socket's path had vanished and is back") }
         #expect(try await stage.info().accounts == 0)
@@ -26,7 +26,7 @@ struct RemovedFolderTests {
             let token = try await stage.acquire("work")
             let away = stage.stateDirectory + ".away"
             try FileManager.default.moveItem(atPath: stage.stateDirectory, toPath: away)
-            // Nothing was due: the daemon has noticed by itself.
+            // No account was due, so the daemon noticed it by itself.
             let told = try await daemon.log.first("the journal's line") { $0.contains("the store cannot be used") }
             #expect(told.contains("was removed or replaced while it was open"))
             try await stage.notify.messages.first("the status") { $0.contains("STATUS=trouble: ") }

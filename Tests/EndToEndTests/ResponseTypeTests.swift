@@ -3,7 +3,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// Sign-ins that want more than a code, or none: OpenID Connect Core §3.2 and §3.3, and nonces of somebody else.
+/// Sign-ins that ask for more than a code, or for none: OpenID Connect Core §3.2 and §3.3, and nonces from callers.
 struct ResponseTypeTests {
     private func call(
         _ stage: DaemonStage,
@@ -50,7 +50,7 @@ struct ResponseTypeTests {
         try await withSignInStage(scopes: ["openid"]) { stage, _, _ in
             let call = try call(stage, "code id_token")
             let started = try await call.started()
-            // A server that knows no form post leads the browser to the fragment, of which the listener sees nothing.
+            // A server without form post sends the browser to a fragment, which the listener does not see.
             let url = try #require(started.url).replacing("&response_mode=form_post", with: "")
             let location = try await Person().decide(at: url)
             let mark = try #require(location.firstIndex(of: "#"))

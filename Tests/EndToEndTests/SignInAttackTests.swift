@@ -3,9 +3,10 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// Answers that are not the server's to this sign-in, at a real daemon: codes of others, answers of before, and a mix-up of two servers.
+/// Answers that are not the server's answers to this sign-in, at a real daemon: other people's codes, old answers, and
+/// a mix-up of two servers.
 struct SignInAttackTests {
-    /// The address of an answer that has this code in place of its own, and everything else right.
+    /// The address of an answer with this code instead of its own. Everything else is right.
     private func injection(_ code: String, into started: StartSignIn.Reply) throws -> String {
         let url = try #require(started.url)
         let origin = try #require(url.firstMatch(of: /^http:\/\/([^\/]*)/)?.1).replacing(":", with: "%3A")
@@ -13,13 +14,13 @@ struct SignInAttackTests {
         return try #require(started.redirectUri) + "?code=\(code)&state=\(state)&iss=http%3A%2F%2F\(origin)"
     }
 
-    /// As it stands in an address.
+    /// The value of a parameter as it is written in an address.
     private func parameter(_ name: String, of address: String) throws -> String {
         let pairs = address.split { "?&".contains($0) }
         return String(try #require(pairs.first { $0.hasPrefix(name + "=") }).dropFirst(name.count + 1))
     }
 
-    /// A code that `mallory` obtained by an authorization request of her own, for the same client and redirect URI.
+    /// A code that `mallory` obtained with an authorization request of her own, for the same client and redirect URI.
     private func foreignCode(beside started: StartSignIn.Reply, _ change: (String) -> String) async throws -> String {
         let own = change(try #require(started.url)).replacing(/state=[^&]*/, with: "state=mallory")
         return try parameter("code", of: try await Person("mallory").decide(at: own))
@@ -31,7 +32,7 @@ struct SignInAttackTests {
         try await withSignInStage { stage, _, issuer in
             let call = try stage.signIn()
             let started = try await call.started()
-            // RFC 7636 appendix B has the challenge of a verifier that is not ours.
+            // The challenge from RFC 7636 appendix B, whose verifier is not ours.
             let code = try await foreignCode(beside: started) {
                 $0.replacing(/code_challenge=[^&]*/, with: "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
             }
@@ -57,7 +58,7 @@ struct SignInAttackTests {
             let failed = try await call.refusal(SignInFailedError.self)
             #expect(failed.reason.contains("id_token"))
             #expect(try await stage.status("work").state == "signed-out")
-            // The server gave tokens for it, which are not left to whoever gets hold of them.
+            // The server gave tokens for it. They are revoked, so that nobody can use them.
             #expect(await issuer.exchanges == [.opened])
             #expect(await issuer.entries().contains { $0.outcome == .revoked })
         }
@@ -107,7 +108,8 @@ struct SignInAttackTests {
             try await withSignInStage { stage, _, evil in
                 let call = try stage.signIn()
                 let url = try #require(try await call.started().url)
-                // What the evil server's authorization endpoint does: it sends the browser on, with its client's id there.
+                // The evil server's authorization endpoint sends the browser on to the honest server, with its own
+                // client id there.
                 let there = url.replacing(/^http:\/\/[^\/]*/, with: honestURL)
                 let location = try await Person().decide(at: there)
                 #expect(try await RawWeb.get(location).body.contains("did not succeed"))
@@ -119,9 +121,10 @@ struct SignInAttackTests {
         }
     }
 
-    /// Two servers that name themselves nowhere, and a person who asked for the evil one and is led to the honest one.
+    /// Runs `body` with two servers that never name themselves. A person asked for the evil one and is led to the
+    /// honest one.
     ///
-    /// - Parameter honest: the redirect URI that the client has there.
+    /// - Parameter honest: the client's redirect URI at the honest server.
     private func withMixUp(
         redirectURI honest: String,
         _ body: (_ stage: DaemonStage, _ there: String, _ honest: DemoIssuer) async throws -> Void
@@ -152,11 +155,11 @@ struct SignInAttackTests {
     {
         let path = "/callback/0011223344556677"
         try await withMixUp(redirectURI: "http://127.0.0.1" + path) { stage, there, honest in
-            // The evil server names the honest one's redirect URI, on the port that is listened on.
+            // The evil server uses the honest server's redirect URI, on the port of the listener.
             let led = there.replacing(/%2Fcallback%2F[0-9a-f]{16}/, with: path.replacing("/", with: "%2F"))
             let location = try await Person().decide(at: led)
             #expect(try await RawWeb.get(location).status == 404)
-            // A person may bring the same address by hand.
+            // A person may also paste the same address.
             await #expect(throws: TestFault.self) { try await stage.bring(location) }
             #expect(await honest.exchanges == [])
         }
@@ -180,7 +183,7 @@ struct SignInAttackTests {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
-            // The same server by another name, whose metadata has the first.
+            // The same server by another name. Its metadata has the first name.
             try await stage.add("work", issuer: url.replacing("127.0.0.1", with: "localhost"))
             let call = try stage.signIn()
             let failed = try await call.refusal(SignInFailedError.self)

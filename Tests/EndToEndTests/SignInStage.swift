@@ -3,9 +3,9 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// Runs `body` with a daemon that has the account `work` of the client `app`, at a server of its own.
+/// Runs `body` with a daemon that has the account `work` of the client `app`, at a server for this test.
 ///
-/// - Parameter profile: what the account's provider profile says; nil: it has none.
+/// - Parameter profile: the account's provider profile; nil for none.
 func withSignInStage(
     policy: GrantPolicy = GrantPolicy(),
     profile: String? = nil,
@@ -27,14 +27,14 @@ func withSignInStage(
 }
 
 extension DaemonStage {
-    /// Begins to sign in to `work`, or joins who does.
+    /// Begins a sign-in to `work`, or joins the one in progress.
     func signIn(flow: String? = nil, restart: Bool? = nil, replace: Bool? = nil) throws -> SignInCall {
         try SignInCall(self, StartSignIn.Parameters(account: "work", flow: flow, restart: restart, replace: replace))
     }
 
-    /// Hands on what a person or a desktop brings.
+    /// Passes on the redirect that a person or a desktop brings.
     ///
-    /// - Throws: `refused` if it is not taken.
+    /// - Throws: `refused` if it is not accepted.
     func bring(_ redirect: String, attempt: String? = nil) async throws {
         let parameters = ContinueSignIn.Parameters(attempt: attempt, redirect: redirect)
         let reply = try await ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
@@ -43,7 +43,7 @@ extension DaemonStage {
 }
 
 extension DemoIssuer {
-    /// What became of the codes that the token endpoint was sent.
+    /// The outcomes of the codes that were sent to the token endpoint.
     var exchanges: [LogEntry.Outcome] {
         entries().filter { $0.grantType == "authorization_code" }.map(\.outcome)
     }

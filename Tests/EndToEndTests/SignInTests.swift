@@ -3,7 +3,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// Whole sign-ins: a real daemon, a server that asks a person, and a browser that does as it is told.
+/// Complete sign-ins: a real daemon, a server that asks a person, and a browser that the test controls.
 struct SignInTests {
     // MARK: flows
 
@@ -32,7 +32,7 @@ struct SignInTests {
             #expect(call.news.all.map(\.event) == ["started", "callback-received", "exchanging", "completed"])
             try await feed.next("signed-in", of: "work")
             #expect(try await stage.acquire("work").accessToken.hasPrefix("demo-at-"))
-            // The code's grant is generation 1 at the server, and is rotated by the daemon alone.
+            // The code's grant is generation 1 at the server, and only the daemon rotates it.
             let generation = try #require(completed.status?.generation)
             try await feed.changes.first("three refreshes") {
                 $0.event == "token-refreshed" && $0.accounts.first?.generation ?? 0 >= generation + 3
@@ -280,7 +280,7 @@ struct SignInTests {
         try await withSignInStage { stage, _, _ in
             let arguments = ["login", "work", "--flow", "paste"]
             let login = try Program("authctl", arguments, environment: stage.environment)
-            // Else it might come after the sign-in is over, and begin another one.
+            // Otherwise it could come after the sign-in has ended, and begin another one.
             try await login.errors.first("the address") { $0.contains("http://") }
             let location = try await Person().decide(at: try #require(stage.signIn(flow: "paste").started().url))
             #expect(try await stage.authctl("callback", location).end == .exited(0))
@@ -342,7 +342,7 @@ struct SignInTests {
             #expect(refreshed.errors.contains("no refresh token"), "\(refreshed.errors)")
             #expect(try await stage.authctl("status").output.contains("the server gave no refresh token"))
             #expect(try await stage.authctl("doctor", "work").output.contains("the server gave no refresh token"))
-            // A server as OpenID Connect Core §11 has it.
+            // A server that follows OpenID Connect Core §11.
             policy.issuesRefreshTokens = true
             await issuer.setPolicy(policy)
             let second = try await signIn("consent")
@@ -352,11 +352,11 @@ struct SignInTests {
         }
     }
 
-    // MARK: what follows
+    // MARK: effects on waiting callers
 
     @Test func `a waiting caller gets its token as soon as somebody signs in`() async throws {
         try await withSignInStage { stage, _, issuer in
-            // The refresh of an imported grant hangs; its caller waits.
+            // The refresh of an imported grant hangs, and its caller waits.
             try await issuer.script(.delayBefore(.seconds(25)))
             _ = try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
             _ = try await issuer.waitForRequest { $0.outcome == .held }

@@ -20,7 +20,7 @@ struct SignOutTests {
             #expect(refusal.hint.contains("authctl login work"))
             #expect(try await stage.status("work").state == "signed-out")
             #expect(try await stage.authctl("token", "work").end == .exited(5))
-            // There is nothing left to do, and that is no failure.
+            // There is nothing left to do, which is no failure.
             let again = try await stage.authctl("logout", "work", "--revoke")
             #expect(again.end == .exited(0), "\(again.errors)")
             #expect(again.output.contains("there is no grant to revoke"))
@@ -131,7 +131,7 @@ struct SignOutTests {
             let shown = reader.outputText
             #expect(shown.hasPrefix("http://127.0.0.1:"))
             #expect(!shown.contains("id_token"))
-            // Whoever does not know the address learns nothing.
+            // A caller who does not know the address gets nothing.
             let port = shown.split(separator: "/", omittingEmptySubsequences: false)[2]
             let other = try await RawWeb.get("http://\(port)/")
             #expect(other.status == 404)
@@ -148,7 +148,7 @@ struct SignOutTests {
                     "work: the grant is revoked", "work: signed out, the tokens are erased", "work: removed",
                 ]
             )
-            // It led there once.
+            // The address worked once.
             await #expect(throws: TestFault.self) { try await RawWeb.get(shown) }
             #expect(try await stage.authctl("account", "show", "work").end == .exited(4))
             #expect(try await daemon.terminate() == .exited(0))
@@ -170,7 +170,7 @@ struct SignOutTests {
         }
     }
 
-    // MARK: what comes meanwhile
+    // MARK: events during a sign-out
 
     @Test func `a grant imported during a revocation is kept with its account`() async throws {
         try await withHeldRevocation { issuer, stage, held in
@@ -193,7 +193,7 @@ struct SignOutTests {
             let refreshed = try await stage.authctl("refresh", "work")
             #expect(refreshed.end == .exited(0), "\(refreshed)")
             try await held.answer(first, isLast: false)
-            // The access token that goes with it, then both that came instead.
+            // The access token of the old grant, then both tokens of the new one.
             for number in 1...3 { try await held.answer(try await held.request(), isLast: number == 3) }
             let outcome = try await logout
             #expect(outcome.end == .exited(0), "\(outcome)")
@@ -201,10 +201,10 @@ struct SignOutTests {
         }
     }
 
-    /// A daemon with a fresh account whose server does not answer revocations by itself.
+    /// Runs `body` with a daemon and a fresh account, whose server does not answer revocations by itself.
     ///
-    /// It goes before all other tests: the daemon waits for an answer that the test gives, for 40 s at the most, and hundreds of tests
-    /// begin together.
+    /// It runs before all other tests: the daemon waits at most 40 s for an answer that the test gives, and hundreds of
+    /// tests begin at the same time.
     private func withHeldRevocation(
         _ body: @escaping @Sendable (DemoIssuer, DaemonStage, HeldEndpoint) async throws -> Void
     ) async throws {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Paths that the daemon cannot listen on, or `authctl` cannot connect to.
+/// Paths on which the daemon cannot listen, or to which `authctl` cannot connect.
 struct SocketPathTests {
-    /// A daemon that refuses to start there, and what it says.
+    /// The error of a daemon that cannot start with this path.
     private func refusal(_ path: String, on stage: DaemonStage) async throws -> String {
         let daemon = try stage.spawn(["--socket", path])
         #expect(try await daemon.ended() == .exited(78), "\(daemon.logText)")

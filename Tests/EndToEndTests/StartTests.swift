@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Coming up.
+/// Starting the daemon.
 struct StartTests {
     @Test func `a daemon is ready at once, and reports its number of accounts`() async throws {
         let stage = try DaemonStage()
@@ -16,7 +16,7 @@ struct StartTests {
             #expect(try await daemon.terminate() == .exited(0))
         }
         print("start to READY, debug build: \(times.sorted()[2])")
-        // Far above what is measured (some 50 ms): a start that waits for a network or a time-out would pass it.
+        // Far above the measured time (some 50 ms). A start that waits for a network or a time-out would exceed it.
         #expect(times.sorted()[2] < .seconds(5))
     }
 
@@ -47,7 +47,7 @@ struct StartTests {
         #expect(threads.count > 3)
         for thread in threads {
             let line = try String(contentsOfFile: "/proc/\(daemon.pid)/task/\(thread)/stat", encoding: .utf8)
-            // proc(5): the name in parentheses may hold spaces; the nice value is the 17th field after it.
+            // proc(5): the name in parentheses may contain spaces. The nice value is the 17th field after it.
             let fields = try #require(line.split(separator: ")").last).split(separator: " ")
             #expect(fields[16] == "5", "thread \(thread): \(line)")
         }

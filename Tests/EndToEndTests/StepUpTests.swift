@@ -3,7 +3,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// A resource server that wants more than the token has: what `authctl challenge` makes of it.
+/// A resource server that requires more than the token has, and what `authctl challenge` does about it.
 struct StepUpTests {
     /// A daemon with the fresh account `work`.
     private func withFreshAccount(_ body: (DaemonStage, DemoIssuer) async throws -> Void) async throws {
@@ -21,7 +21,7 @@ struct StepUpTests {
         try await stage.authctl("challenge", "work", "--header", "WWW-Authenticate: \(header)")
     }
 
-    /// What the next sign-in asks the server for.
+    /// The address of the next sign-in.
     private func signInURL(_ stage: DaemonStage) async throws -> (call: SignInCall, url: String) {
         let call = try SignInCall(stage, StartSignIn.Parameters(account: "work"))
         return (call, try #require(try await call.started().url))
@@ -52,14 +52,14 @@ struct StepUpTests {
             #expect(status.state == "interaction-required")
             #expect(status.reason == "stepUp")
             #expect(status.hint == "authctl login work")
-            // Everybody else is served as before.
+            // All other callers are served as before.
             #expect(try await stage.acquire("work").accessToken == token)
 
             let (call, url) = try await signInURL(stage)
             #expect(url.contains("acr_values=mfa+phr") && url.contains("max_age=300"), "\(url)")
             _ = try await RawWeb.get(try await Person().decide(at: url))
             #expect(try await call.completed().status?.state == "fresh")
-            // The wish is fulfilled.
+            // The demand is fulfilled.
             let (second, next) = try await signInURL(stage)
             #expect(!next.contains("acr_values") && !next.contains("max_age"), "\(next)")
             _ = try await stage.ask(
@@ -78,7 +78,7 @@ struct StepUpTests {
             #expect(outcome.end == .exited(3))
             let (call, url) = try await signInURL(stage)
             #expect(url.contains("scope=mail.read+mail.send"), "\(url)")
-            // Who refreshes the grant that there is takes the wish back.
+            // A refresh of the existing grant withdraws the demand.
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             #expect(try await stage.status("work").state == "fresh")
             _ = try await stage.ask(
@@ -117,7 +117,7 @@ struct StepUpTests {
             try await issuer.script(.answer(.oauthError("invalid_request")), times: 1)
             #expect(try await challenge(stage, header).end == .exited(3))
             #expect(try await stage.status("work").reason == "stepUp")
-            // What is refreshed afterwards asks for the grant alone.
+            // Later refreshes ask for the grant alone.
             let before = try await stage.acquire("work").accessToken
             #expect(try await stage.acquire("work", force: true).accessToken != before)
             #expect(try await stage.status("work").reason == "stepUp")

@@ -3,7 +3,7 @@ import DemoIssuer
 import TestSupport
 import Testing
 
-/// Ending, in the middle of things.
+/// Stopping the daemon during its work.
 struct StopTests {
     @Test(arguments: [Fault.delayBefore(.seconds(2)), .delayAfter(.seconds(2))])
     func `an expected answer is stored before the end, and not requested again`(fault: Fault) async throws {
@@ -41,14 +41,14 @@ struct StopTests {
             try await issuer.script(.delayAfter(.seconds(2)))
             async let forced = stage.acquire("work", force: true)
             _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
-            // It wants another request, which has to wait for the one that is under way. An answer to whoever asks after it shows
-            // that it waits.
+            // This caller wants another request, which must wait for the one in flight. An answer to a later caller
+            // shows that it waits.
             let waiting = try RawConnection(stage.socket)
             let parameters = #"{"account":"work","scopes":["other"]}"#
             try waiting.send(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"# + "\0")
             _ = try await stage.status("work")
             #expect(try await daemon.terminate() == .exited(0))
-            // What was under way is still answered.
+            // The request in flight is still answered.
             _ = try await forced
             #expect(try await onOwnThread { try waiting.receive() }.isEmpty)
             #expect(await issuer.counters.tokenRequests == 2)
@@ -64,7 +64,7 @@ struct StopTests {
             let stage = try DaemonStage()
             try await stage.start().withAccountDue(stage, issuer, url)
             try await issuer.script(.delayAfter(.seconds(1)))
-            // A path that is too long for a socket's address.
+            // A path that is too long for a socket.
             let path = stage.folder.path + "/" + String(repeating: "x", count: 120)
             let failing = try stage.spawn(["--socket", path])
             #expect(try await failing.ended() == .exited(78))
@@ -88,7 +88,7 @@ struct StopTests {
 }
 
 extension DaemonProcess {
-    /// Leaves an account behind whose first refresh is due: its grant came while the server was away.
+    /// Leaves an account whose first refresh is due, because its grant was imported while the server was away.
     fileprivate func withAccountDue(_ stage: DaemonStage, _ issuer: DemoIssuer, _ url: String) async throws {
         let feed = try await ChangeFeed(stage)
         try await issuer.script(.answer(.unavailable()))
@@ -96,7 +96,7 @@ extension DaemonProcess {
         let failed = try await feed.next("refresh-failed", of: "work")
         try await terminate()
         let due = failed.accounts.first?.nextAttemptAtUSec ?? 0
-        // The next daemon is to find the deadline passed: that is a matter of time alone.
+        // The next daemon must find the deadline passed, and only time can cause that.
         try await Task.sleep(for: .microseconds(max(0, due - failed.atUSec)))
     }
 }

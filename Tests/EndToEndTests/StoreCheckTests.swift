@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `authctl store check` on a daemon at work.
+/// `authctl store check` at a daemon in use.
 struct StoreCheckTests {
     @Test func `a store in use is sound, and another program's damage is found`() async throws {
         try await FreshAccount.with { account in
@@ -24,7 +24,7 @@ struct StoreCheckTests {
                 "\(found.output)"
             )
             #expect(found.output.hasSuffix("1 account checked: 1 finding"), "\(found.output)")
-            // A finding is no reason to serve nobody.
+            // A daemon with findings still serves callers.
             #expect(try await stage.acquire("work") == account.token)
             let left = try FileManager.default.contentsOfDirectory(atPath: stage.stateDirectory)
             #expect(left.filter { $0.contains(".check") } == [])

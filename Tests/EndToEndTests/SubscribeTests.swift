@@ -33,7 +33,7 @@ struct SubscribeTests {
             for (name, family) in families {
                 let told = feed.afterReady.filter { $0.account == name }
                 #expect(told.prefix(2).map(\.event) == ["account-added", "grant-imported"])
-                // Each refresh is told as begun and as done, and none is left out.
+                // Each refresh is reported twice, as begun and as done, and none is left out.
                 let done = told.filter { $0.event == "token-refreshed" }.compactMap { $0.accounts.first?.generation }
                 #expect(done == Array(2..<Int64(2 + done.count)))
                 let served = entries.filter { $0.family == family && $0.outcome == .rotated }.count
@@ -67,7 +67,7 @@ struct SubscribeTests {
     @Test func `a subscriber that does not read is dropped with an error, and delays nobody`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // An issuer with a long name makes long changes.
+        // A long issuer makes long changes.
         try await stage.add("account-0", issuer: "http://127.0.0.1:9/" + String(repeating: "x", count: 15_000))
         let (slow, _) = try await onOwnThread { [socket = stage.socket] in
             let connection = try RawConnection(socket)
@@ -76,8 +76,8 @@ struct SubscribeTests {
         }
         let feed = try await ChangeFeed(stage)
         let start = feed.changes.count
-        // Each renaming tells every subscriber 15 KB; `undrainedBytesMax` may wait for one of them, beside what its
-        // socket holds.
+        // Each renaming sends every subscriber 15 KB. `undrainedBytesMax` may be pending for one of them, in addition
+        // to what its socket holds.
         let rounds = 650
         for round in 0..<rounds {
             let parameters = RenameAccount.Parameters(
@@ -91,7 +91,7 @@ struct SubscribeTests {
             while case let message = try slow.receive(), !message.isEmpty { received.append(message) }
             return received
         }
-        // Some hundred changes, then the error in place of the next one.
+        // Some hundred changes, then the error instead of the next change.
         #expect(received.last?.contains(#""error":"io.authrefresh.SubscriberFellBehind""#) == true)
         #expect(received.last?.contains(#""unreadBytesMax":8388608"#) == true)
         let told = received.dropLast().drop { !$0.contains(#""event":"account-renamed""#) }
@@ -108,7 +108,7 @@ struct SubscribeTests {
     {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
-        // Long names of issuers: the daemon comes to wait for the reader in the middle of these.
+        // With such long issuers, the daemon has to wait for the reader during these accounts.
         let names = (0..<400).map { "account-\($0)" }
         let issuer = "http://127.0.0.1:9/" + String(repeating: "x", count: 4000)
         for name in names { try await stage.add(name, issuer: issuer) }
@@ -136,7 +136,7 @@ struct SubscribeTests {
         let pages = told.filter { $0.event == "present" }.map(\.accounts)
         #expect(pages.allSatisfy { $0.count <= CallerLimits.presentPage })
         let present = pages.joined().map(\.account)
-        // Those that were told already change; the others are told as they are by then.
+        // Accounts that were already sent are followed by their changes. The others are sent in their new state.
         #expect(present == Array(names.dropLast(2)) + ["late"])
         #expect(told.filter { $0.event != "present" }.map(\.event) == ["account-renamed", "ready"])
         #expect(told.first { $0.event == "account-renamed" }?.account == "early")

@@ -6,7 +6,7 @@ import Testing
 
 /// The files that hold accounts' tokens.
 struct TokenFileTests {
-    /// A daemon with one account, `work`, whose token stands in the file `work`.
+    /// Runs `body` with one account, `work`, whose token is in the file `work`.
     private func withFile(
         policy: GrantPolicy = GrantPolicy(),
         environment: (DaemonStage) -> [String: String] = { _ in [:] },
@@ -20,7 +20,7 @@ struct TokenFileTests {
             let edited = try await stage.authctl("account", "edit", "work", "--token-file")
             #expect(edited.end == .exited(0), "\(edited.errors)")
             try await body(stage, daemon, issuer)
-            // A test that ends this daemon ends the next one itself.
+            // A test that ends this daemon also ends the next one.
             guard daemon.isRunning else { return }
             #expect(try await daemon.terminate() == .exited(0))
         }
@@ -36,7 +36,8 @@ struct TokenFileTests {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    /// Status, until it is as `isWanted` says; each answer of the daemon comes after the batch that is under way or a later turn.
+    /// The status of the token file, once `isWanted` accepts it. Each answer of the daemon comes after the batch in
+    /// progress or a later turn.
     private func status(_ stage: DaemonStage, until isWanted: (TokenFileStatus) -> Bool) async throws -> TokenFileStatus
     {
         let end = ContinuousClock.now + .seconds(30)
@@ -46,7 +47,7 @@ struct TokenFileTests {
         throw TestFault.timedOut(waitingFor: "the token file")
     }
 
-    /// Refreshes, and waits until the file is written anew.
+    /// Refreshes, and waits until the file is written again.
     private func refresh(_ stage: DaemonStage) async throws -> String {
         let before = try await stage.status("work").tokenFile?.writtenAtUSec ?? 0
         let token = try await stage.acquire("work", force: true).accessToken
@@ -63,7 +64,7 @@ struct TokenFileTests {
             #expect(content(stage) == next)
             let shown = try await stage.authctl("status", "work")
             #expect(shown.output.contains("work: token file \(folder(stage))/work, written "), "\(shown)")
-            // The name of the file is the owner's word, not the account's name.
+            // The owner chooses the name of the file; it is not the account's name.
             #expect(try await stage.authctl("account", "rename", "work", "job").end == .exited(0))
             #expect(content(stage) == next)
             #expect(try await stage.authctl("logout", "job").end == .exited(0))
@@ -103,7 +104,7 @@ struct TokenFileTests {
             try await edit("json")
             let printed = try await stage.authctl("token", "work", "--json").output
             let written = content(stage)
-            // The stage leaves the last line break out.
+            // The stage removes the last line break.
             #expect(written == printed + "\n")
             try await edit("bearer-header")
             #expect(content(stage) == "Authorization: Bearer \(token)\n")
@@ -228,7 +229,7 @@ struct TokenFileTests {
                     "\nL \"%t/bt 1%%\" - - - - %t/authrefreshd/tokens/work\n"
                 )
             )
-            // Again is no fault.
+            // Linking again is not an error.
             #expect(try await stage.authctl("account", "link-token-file", "work", link).end == .exited(0))
             if FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-tmpfiles") {
                 try FileManager.default.removeItem(atPath: link)

@@ -125,13 +125,13 @@ struct TokenSetTests {
             let shown = try await stage.authctl("account", "show", "work")
             #expect(shown.output.contains("of its grant's scope: calendar files"), "\(shown)")
 
-            // Named once, refused by one of the two, and asked for without it.
+            // The scope is named once. One of the two kinds of server refuses it, and is then asked without it.
             for _ in 0..<2 { #expect(try await stage.authctl("refresh", "work").end == .exited(0)) }
             let status = try await stage.status("work")
             #expect(status.state == "fresh" && status.failures == 0, "\(status)")
             #expect(status.missingScopes == (narrowing == .forGood ? ["calendar", "files"] : nil))
 
-            // It is named again and again, so that another set does not narrow it.
+            // The scope is named in each request, so that another token set does not narrow it.
             guard narrowing == .untilNamed else { return }
             _ = try await acquire(stage, scopes: ["files"])
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
@@ -171,7 +171,7 @@ struct TokenSetTests {
             #expect(scope.end == .exited(78))
             #expect(scope.errors.contains("invalid_scope"))
 
-            // A caller in a loop costs one request a minute; a person may insist.
+            // A caller in a loop causes one request a minute. A person may force more.
             let requests = await issuer.counters.tokenRequests
             #expect(try await stage.authctl("token", "work", "--scope", "admin").end == .exited(78))
             #expect(await issuer.counters.tokenRequests == requests)

@@ -4,11 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What other tools get of a real daemon, by their own conventions.
+/// What other tools get from a real daemon, in their own formats.
 struct ToolTests {
     private static let question = "protocol=https\nhost=git.example.org\npath=team/app.git\n"
 
-    /// A signed-in account `work` that names `https://git.example.org/team`; `idle`, which is signed out, has the rest of the host.
+    /// Runs `body` with a signed-in account `work` for `https://git.example.org/team`. `idle`, which is signed out, has
+    /// the rest of the host.
     private func withTools(
         profile: String? = nil,
         _ body: (DaemonStage, DemoIssuer) async throws -> Void
@@ -47,7 +48,7 @@ struct ToolTests {
             #expect(shown.output == token && shown.end == .exited(9), "\(shown)")
             let killed = try await stage.authctl("exec", "work", "--env", "T", "--", "/bin/sh", "-c", "kill -KILL $$")
             #expect(killed.end == .signalled(SIGKILL))
-            // A pipe that nobody reads ends a filter, and no core dump has the token.
+            // A filter whose pipe nobody reads ends, and no core dump contains the token.
             let states = "sed -n 's/SigIgn:.//p' /proc/self/status; ulimit -c"
             let inherited = try await stage.authctl("exec", "work", "--env", "T", "--", "/bin/sh", "-c", states)
             let lines = inherited.output.split(separator: "\n")
@@ -133,7 +134,7 @@ struct ToolTests {
                 #expect(erased == CommandOutcome(output: "", errors: "", end: .exited(0)))
             }
             #expect(await issuer.counters.refreshes == before)
-            // A token that came within the last second is kept, for it may be what another report has brought.
+            // A token that came within the last second is kept, because another report may have brought it.
             while try await stage.acquire("work").accessToken == token {
                 let erased = try await git(
                     stage,
@@ -172,7 +173,7 @@ struct ToolTests {
                 list.output
                     == #"{"http://localhost:5000":"<token>","https://ghcr.example.org/":"<token>","https://git.example.org/":"oauth2accesstoken"}"#
             )
-            // One that came within the last second is kept.
+            // A token that came within the last second is kept.
             while try await stage.acquire("work").accessToken == token {
                 #expect(try await docker("erase", "ghcr.example.org").end == .exited(0))
             }

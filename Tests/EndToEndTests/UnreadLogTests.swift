@@ -5,14 +5,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A journal, or a service manager, that does not read what the daemon tells it.
+/// A journal, or a service manager, that does not read what the daemon sends.
 struct UnreadLogTests {
     @Test func `an unread log delays nobody, and does not delay the daemon's end`() async throws {
         let stage = try DaemonStage()
         let log = stage.folder.path + "/log"
         let made = unsafe mkfifo(log, 0o600)
         #expect(made == 0)
-        // A reader that does not read: the pipe takes 64 KiB.
+        // A reader that does not read. The pipe holds 64 KiB.
         let reader = unsafe open(log, O_RDWR | O_CLOEXEC)
         defer { close(reader) }
         let daemon = try stage.spawn(logFile: log)
@@ -33,7 +33,7 @@ struct UnreadLogTests {
         let path = stage.folder.path + "/deaf"
         let manager = try UnixSocket.bound(to: path, SOCK_DGRAM)
         defer { close(manager) }
-        // As many datagrams as the kernel keeps for it.
+        // As many datagrams as the kernel holds for it.
         let sender = try UnixSocket.connected(to: path, SOCK_DGRAM)
         defer { close(sender) }
         var sent = 0

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A Varlink client that nobody here wrote.
+/// A Varlink client from another project.
 struct VarlinkInteropTests {
     private static let python = ProcessInfo.processInfo.environment["AUTHREFRESH_PYTHON"]
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(

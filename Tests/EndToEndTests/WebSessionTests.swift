@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Web sessions: a real daemon, `authctl` as a program would start it, and a browser that does as it is told.
+/// Web sessions: a real daemon, `authctl` as a program would start it, and a browser that the test controls.
 struct WebSessionTests {
     private static let page = "https://login.example.org/start"
 
@@ -16,7 +16,7 @@ struct WebSessionTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    /// A session, which waits for its callback.
+    /// Begins a session, which waits for its callback.
     private func begin(
         _ stage: DaemonStage,
         _ callback: String,
@@ -33,7 +33,7 @@ struct WebSessionTests {
         try JSONDecoder().decode(StartWebSession.Reply.self, from: Data(line.utf8))
     }
 
-    /// The address that a session has ended with.
+    /// The address with which a session has ended.
     private func end(_ program: Program) async throws -> String? {
         #expect(try await program.ended() == .exited(0), "\(program.errorText)")
         return try program.output.all.last.flatMap { try reply($0).url }
@@ -114,7 +114,7 @@ struct WebSessionTests {
         }
     }
 
-    // MARK: One of each
+    // MARK: One session at a time
 
     @Test func `a second session with the same callback is refused until the first has ended`() async throws {
         try await withStage { stage, _ in
@@ -140,7 +140,7 @@ struct WebSessionTests {
             let first = try await begin(stage, "http://127.0.0.1/done")
             first.program.signal(signal)
             _ = try await first.program.ended()
-            // The daemon hears of it in its own time; each refusal is an answer.
+            // The daemon notices it after a while. Until then, each refusal is an answer.
             let words = ["web-session", Self.page, "--callback", first.callback, "--no-open", "--json"]
             let limit = ContinuousClock.now + .seconds(30)
             while ContinuousClock.now < limit {
