@@ -1,6 +1,6 @@
 import DemoIssuer
 
-/// Runs `body` against a started issuer with one public client, `app`, and shuts it down whatever happens.
+/// Runs `body` with a running issuer that has one public client, `app`. Shuts the issuer down in any case.
 func withIssuer(
     clients: [DemoClient] = [DemoClient(id: "app")],
     policy: GrantPolicy = GrantPolicy(),

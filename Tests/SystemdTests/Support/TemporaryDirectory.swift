@@ -1,6 +1,6 @@
 import Glibc
 
-/// A fresh 0700 folder under /tmp, removed with what is in it when the value ends.
+/// A new folder under /tmp with mode 0700. It is removed, with its contents, when the value is released.
 final class TemporaryDirectory {
     let path: String
 
