@@ -1,9 +1,9 @@
-/// What an interface description says, read without any of our own code.
+/// The content of an interface description, read without any of our own code.
 struct InterfaceDescription {
     /// `name: ?type`, with the comment above it.
     struct Field: Equatable {
         var name: String
-        /// Without the `?`.
+        /// The type without the `?`.
         var type: String
         var isOptional: Bool
         var comment: String
@@ -18,9 +18,9 @@ struct InterfaceDescription {
         var kind: Kind
         var name: String
         var comment: String
-        /// Of a method: what it is called with.
+        /// The fields; of a method, its parameters.
         var fields: [Field]
-        /// Of a method: what it answers.
+        /// The fields of a method's reply; empty for types and errors.
         var reply: [Field] = []
     }
 

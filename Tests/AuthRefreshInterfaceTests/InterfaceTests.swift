@@ -2,7 +2,7 @@ import Testing
 
 @testable import AuthRefreshInterface
 
-/// The interface description is the contract; the wire types must say the same.
+/// The interface description is the contract. The wire types must agree with it.
 @Suite struct InterfaceTests {
     private let description: InterfaceDescription
     private let shape: WireShape
@@ -183,7 +183,7 @@ import Testing
     @Test func `every reachable limit is named, and no other`() throws {
         let member = try #require(description.members(.error).first { $0.name == "LimitExceeded" })
         let field = try #require(member.fields.first { $0.name == "limit" })
-        // "connections, connectionsOfUser: open at once." names two.
+        // "connections, connectionsOfUser: open at once." names two fields.
         let named = field.comment.matches(of: #/(?:^|\. )([a-zA-Z, ]+): /#).flatMap { match in
             match.1.split(separator: ", ").map(String.init)
         }
@@ -200,7 +200,7 @@ import Testing
     }
 }
 
-/// The reader of descriptions that the tests above rest on.
+/// The reader of descriptions on which the tests above depend.
 @Suite struct InterfaceDescriptionTests {
     @Test func `comments, options and containers are read`() throws {
         let text = """

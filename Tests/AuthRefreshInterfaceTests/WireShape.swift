@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthRefreshInterface
 
-/// Compares a wire type with the fields that the description gives it, by decoding samples.
+/// Compares a wire type with the fields in the description, by decoding samples.
 struct WireShape {
     let description: InterfaceDescription
 
@@ -12,9 +12,9 @@ struct WireShape {
         let sample = try object(fields)
         let value = try decode(type, sample)
 
-        // A field that only Swift knows would not be missed by any sample.
+        // A field that exists only in Swift would not be noticed with any sample.
         let known = Mirror(reflecting: value).children.flatMap { child in
-            // The settings that are said anew stand beside the other members.
+            // The new settings are members on the same level as the others.
             value is UpdateAccount.Parameters && child.label == "settings"
                 ? Setting.changeable.map(\.name) : [child.label].compactMap(\.self)
         }
@@ -42,7 +42,7 @@ struct WireShape {
     private func sample(_ type: String) throws -> Any {
         switch type {
         case "string": return "text"
-        // Beyond 2^53: a wire type with a floating-point number would not give it back.
+        // Greater than 2^53: a wire type with a floating-point number would not return it exactly.
         case "int": return NSNumber(value: 9_007_199_254_740_993 as Int64)
         case "bool": return NSNumber(value: true)
         case "float": return NSNumber(value: 0.5)
@@ -59,11 +59,11 @@ struct WireShape {
         case "string": value is String
         case "int": value is Int && !(value is Bool)
         case "bool": value is Bool
-        // A whole number is one too.
+        // A whole number is also a float.
         case "float": value is Int && !(value is Bool)
         case "[]int": value is [Int]
         case "[string]int": value is [String: Int]
-        // Any object is one whose fields may all be absent.
+        // Any object is valid if all of its fields may be absent.
         default:
             value is [String: Any]
                 && description.members(.type).contains { $0.name == field.type && $0.fields.allSatisfy(\.isOptional) }

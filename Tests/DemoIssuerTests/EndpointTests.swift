@@ -1,7 +1,7 @@
 import DemoIssuer
 import Testing
 
-/// What a client sees over HTTP when nothing goes wrong, and when the client is at fault.
+/// The answers that a client gets over HTTP, without errors and with errors of the client.
 struct EndpointTests {
     @Test func `both metadata documents name the issuer and its endpoints`() async throws {
         try await withIssuer { _, url in
@@ -159,7 +159,7 @@ struct EndpointTests {
 
     @Test func `the Date header follows the offset`() async throws {
         try await withIssuer(dateOffset: .seconds(-86_400), now: { .seconds(784_111_777) }) { issuer, url in
-            // 784111777 is the instant of the example in RFC 9110 §5.6.7.
+            // 784111777 is the time in the example of RFC 9110 §5.6.7.
             let behind = try await RawClient.get(url + "/userinfo")
             #expect(behind.headers["date"] == "Sat, 05 Nov 1994 08:49:37 GMT")
             await issuer.setDateOffset(.zero)
@@ -202,7 +202,7 @@ struct EndpointTests {
             configuration: IssuerConfiguration(clients: [], prepareConnection: { _ in throw Refused() })
         )
         let url = try await issuer.start()
-        // The second shows that the first did not end the listener.
+        // The second request shows that the first did not end the listener.
         for _ in 1...2 {
             let began = ContinuousClock.now
             let reply = try? await RawClient.get(url + "/userinfo")

@@ -1,7 +1,7 @@
 import DemoIssuer
 import Testing
 
-/// Each scripted fault, as a client meets it, and what it leaves behind at the server.
+/// Each scripted fault: what a client sees, and its effects at the server.
 struct FaultTests {
     private func generation(_ issuer: DemoIssuer, _ grant: IssuedGrant) async -> Int? {
         await issuer.grant(grant.family)?.generation
@@ -134,7 +134,7 @@ struct FaultTests {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(.reset)
-            // An orderly end would not throw.
+            // After an orderly end, this would not throw.
             await #expect(throws: (any Error).self) { try await refresh(url, grant.refreshToken) }
             #expect(await generation(issuer, grant) == 2)
         }

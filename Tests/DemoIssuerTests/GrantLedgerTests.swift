@@ -2,7 +2,7 @@ import Testing
 
 @testable import DemoIssuer
 
-/// The rules by which grants are given and used up, at times the test chooses.
+/// The rules by which grants are issued and used up, at times that the test chooses.
 struct GrantLedgerTests {
     @Test func `a rotation replaces the refresh token and raises the generation`() throws {
         let ledger = LedgerRig(GrantPolicy(accessTokenLifetime: .seconds(20)))
@@ -53,7 +53,7 @@ struct GrantLedgerTests {
         let newest = try #require(tokens.refreshToken)
         #expect(ledger.refresh(newest) == .refused(.revokedGrant(.reuseDetected)))
         #expect(ledger.liveToken(tokens.accessToken) == nil)
-        // The second use of the same spent token is still seen as one, and revokes nothing more.
+        // The second use of the same spent token is also recognized, and revokes nothing more.
         #expect(ledger.refresh(grant.refreshToken) == .refused(.spentToken(revokedFamily: false)))
     }
 

@@ -1,6 +1,6 @@
 @testable import DemoIssuer
 
-/// A ledger with its source of randomness, and with times counted from one start.
+/// A ledger with its random source, and with times counted from a start.
 final class LedgerRig {
     static let start = Duration.seconds(1_000_000)
 
@@ -11,7 +11,7 @@ final class LedgerRig {
         ledger = GrantLedger(policy: policy)
     }
 
-    /// A grant for `alice` with the scope `mail calendar`, given at the start.
+    /// A grant for `alice` with the scope `mail calendar`, issued at the start.
     func issue(client: String = "app") -> IssuedGrant {
         ledger.issueGrant(clientID: client, subject: "alice", scope: "mail calendar", at: Self.start, using: &generator)
     }
@@ -31,7 +31,7 @@ final class LedgerRig {
         )
     }
 
-    /// Refreshes where nothing but a rotation will do.
+    /// Refreshes, and requires that the token is rotated.
     func rotate(_ token: String, after elapsed: Duration = .zero) throws -> IssuedTokens {
         guard case .rotated(let tokens) = refresh(token, after: elapsed) else { throw Unexpected() }
         return tokens

@@ -1,30 +1,30 @@
 import NIOCore
 import NIOPosix
 
-/// What came back on a connection: as much as arrived before the answer was whole or the server closed.
+/// The answer on a connection, as far as it arrived before it was complete or the server closed.
 struct RawReply {
     let status: Int?
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     let headers: [String: String]
     let body: String
-    /// How many bytes of body the head promised.
+    /// The length of the body according to the head.
     let promisedBytes: Int?
 
     var isWhole: Bool { promisedBytes == body.utf8.count }
 
-    /// The string value of a top-level field; enough for answers whose values hold no quotes.
+    /// The string value of a top-level field. It works for values without quotes.
     func field(_ name: String) -> String? {
         guard let start = body.firstRange(of: "\"\(name)\":\"")?.upperBound else { return nil }
         return String(body[start...].prefix { $0 != "\"" })
     }
 }
 
-/// A client that speaks HTTP by hand, so that a test sees cut connections and half bodies as they are.
+/// A client that reads and writes HTTP by hand, so that tests see broken connections and truncated bodies.
 enum RawClient {
-    /// Longer than any test takes on a busy machine; it ends one that would hang.
+    /// The time limit for a test that hangs; longer than any test takes on a busy machine.
     static let limit = Duration.seconds(20)
 
-    /// A form post to the token endpoint or another; each call is a connection of its own.
+    /// Posts a form to an endpoint. Each call uses a new connection.
     static func post(_ url: String, _ form: String, headers: [String] = []) async throws -> RawReply {
         try await send("POST", url, headers + ["Content-Type: application/x-www-form-urlencoded"], form)
     }
@@ -44,7 +44,7 @@ enum RawClient {
         }
     }
 
-    /// Sends a request and hangs up as soon as `signal` returns, without waiting for the answer.
+    /// Sends a request and closes the connection as soon as `signal` returns, without waiting for the answer.
     static func postAndHangUp(
         _ url: String,
         _ form: String,
@@ -58,7 +58,8 @@ enum RawClient {
         }
     }
 
-    /// Posts a form and hangs up once `byteCount` bytes of the answer, or more, have come; returns how many.
+    /// Posts a form and closes the connection when `byteCount` or more bytes of the answer have come. Returns how many
+    /// came.
     static func postUntil(byteCount: Int, _ url: String, _ form: String) async throws -> Int {
         let (port, path) = try split(url)
         let request = request("POST", path, ["Content-Type: application/x-www-form-urlencoded"], form)
@@ -73,7 +74,7 @@ enum RawClient {
         }
     }
 
-    /// Sends the same request `count` times on one kept connection; returns how many answers had status 200.
+    /// Posts the forms one after the other on one connection. Returns how many answers had status 200.
     static func repeatPost(_ url: String, forms: [String]) async throws -> Int {
         let (port, path) = try split(url)
         return try await withConnection(port) { inbound, outbound in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DemoIssuer
 
-/// What the server remembers of requests, and how a test waits for one.
+/// What the server records of requests, and how a test waits for one.
 struct RequestLogTests {
     private static func overlaps(_ issuer: DemoIssuer, _ url: String, _ first: String, _ second: String) async throws {
         try await issuer.script(.delayBefore(.seconds(3600)))

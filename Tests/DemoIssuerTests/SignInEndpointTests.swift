@@ -14,7 +14,7 @@ struct SignInEndpointTests {
 
     private static let proof = "&code_challenge=\(challenge)&code_challenge_method=S256"
 
-    /// The person decides, and is sent back there.
+    /// Lets the person decide. Returns the address of the redirect.
     private func decide(_ url: String, _ more: String = proof, _ decision: String = "allow") async throws -> RawReply {
         let page = try await RawClient.get(authorize(url, more))
         let id = try #require(page.body.firstMatch(of: /name="request" value="([^"]*)"/)?.1)

@@ -5,8 +5,8 @@ import Testing
 /// Daemons that are killed with SIGKILL at random moments, while they refresh at a server that rotates and detects
 /// reuse.
 ///
-/// `AUTHREFRESH_KILLS` says how often in all (500), `AUTHREFRESH_SEED` which moments are drawn (the seed is printed). `Tests/torture
-/// crashes` does the same ten thousand times.
+/// `AUTHREFRESH_KILLS` is the number of kills (500), and `AUTHREFRESH_SEED` selects the moments (the seed is printed).
+/// `Tests/torture crashes` does the same ten thousand times.
 struct CrashTests {
     private static let kills = ProcessInfo.processInfo.environment["AUTHREFRESH_KILLS"].flatMap { Int($0) } ?? 500
     private static let seed =

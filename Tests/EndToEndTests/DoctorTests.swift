@@ -159,7 +159,7 @@ struct DoctorTests {
         let (gone, end) = try await diagnose(stage)
         #expect(try find(.key, in: gone).text.contains("is missing: this daemon works on"))
         #expect(end == .exited(78))
-        // What it advises helps.
+        // The advised command helps.
         #expect(try await stage.authctl("store", "rekey").end == .exited(0))
         #expect(try find(.key, in: try await diagnose(stage).0).level == "ok")
         #expect(try await daemon.terminate() == .exited(0))

@@ -48,7 +48,7 @@ struct ForwardTests {
             program.output.all.filter { $0.hasPrefix("word ") }.map { String($0.dropFirst("word ".count)) }
         }
 
-        /// Has ssh end.
+        /// Ends ssh.
         func end(_ status: Int) async throws -> ProgramEnd {
             let fifo = try #require(FileHandle(forWritingAtPath: end))
             try fifo.write(contentsOf: Data("\(status)\n".utf8))
@@ -199,7 +199,7 @@ struct ForwardTests {
                 let deaf = try RawConnection.open(most / 2, to: socket)
                 let calls = String(repeating: Self.call("GetStatus", "{}"), count: 500)
                 for caller in deaf { try caller.send(calls) }
-                // They stay, too.
+                // These connections stay open, too.
                 let served = try (0..<most).map { _ in
                     let caller = try RawConnection(socket)
                     try caller.send(Self.acquire)

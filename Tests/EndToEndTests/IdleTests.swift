@@ -11,14 +11,14 @@ struct IdleTests {
         let daemon = try await stage.start()
         // Tasks have run, and a caller has connected and left.
         #expect(try await stage.info().accounts == 0)
-        // So has what blocks.
+        // Blocking work has run, too.
         #expect(try await stage.authctl("store", "rekey").end == .exited(0))
         let timers = try armedTimers(of: daemon.pid)
         #expect(timers.allSatisfy { $0 > .seconds(3600) }, "armed: \(timers)")
         #expect(try await daemon.terminate() == .exited(0))
     }
 
-    /// What the Swift runtime calls its hook with is its inner interface. It is the same in Swift 6.2 and 6.3.
+    /// The arguments of the Swift runtime's hook are not part of its interface. They are the same in Swift 6.2 and 6.3.
     @Test func `the toolchain is one for which the task hook was checked`() {
         #if compiler(<6.2) || compiler(>=6.4)
             Issue.record(

@@ -27,7 +27,7 @@ struct IssuerCheckTests {
                 let right = "authctl account add work --issuer \(url) --client-id app --scope openid"
                 #expect(refused.errors.contains("authctl: hint: \(right)\n"), "\(refused.errors)")
             }
-            // Nobody has to ask.
+            // No server has to be asked.
             let unasked = try await add(stage, "unasked", url + "/", "--offline")
             #expect(unasked.end == .exited(0))
             let login = try await stage.authctl(

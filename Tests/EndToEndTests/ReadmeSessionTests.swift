@@ -50,12 +50,12 @@ struct ReadmeSessionTests {
         }
     }
 
-    // MARK: the play
+    // MARK: the session
 
     /// Runs the session on the page after the line that begins with `heading`.
     ///
-    /// - Parameter person: does what the person does at the address; what `opened` gives is what the browser was started with. What it
-    ///   returns is pasted.
+    /// - Parameter person: acts as the person at the address. Its argument returns the words with which the browser was
+    ///   started. The text that it returns is pasted.
     private func play(
         _ provider: String,
         after heading: String,
@@ -120,7 +120,7 @@ struct ReadmeSessionTests {
     private static let terminal =
         "cd; mkfifo -m 600 keys; exec 0<>keys; exec script --quiet --return --flush --command 'sh session' /dev/null"
 
-    /// A key of nobody's.
+    /// A key that nobody uses.
     private static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgR5SQl1FMIKUct1y6

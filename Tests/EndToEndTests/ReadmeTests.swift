@@ -105,7 +105,7 @@ struct ReadmeTests {
     @Test func `the recipe's script ends if there is no token`() async throws {
         let recipe = text.lines(after: "It ends if there is no token:").first ?? ""
         try #require(recipe.contains("eval"))
-        // No daemon is there.
+        // No daemon runs.
         let outcome = try await shell("\(recipe)\necho went on", on: DaemonStage())
         #expect(outcome.output == "")
         #expect(outcome.end == .exited(69))

@@ -124,7 +124,7 @@ struct SignInAttackTests {
     /// Runs `body` with two servers that never name themselves. A person asked for the evil one and is led to the
     /// honest one.
     ///
-    /// - Parameter honest: the redirect URI that the client has there.
+    /// - Parameter honest: the client's redirect URI at the honest server.
     private func withMixUp(
         redirectURI honest: String,
         _ body: (_ stage: DaemonStage, _ there: String, _ honest: DemoIssuer) async throws -> Void

@@ -5,7 +5,7 @@ import Testing
 
 /// Runs `body` with a daemon that has the account `work` of the client `app`, at a server for this test.
 ///
-/// - Parameter profile: what the account's provider profile says; nil: it has none.
+/// - Parameter profile: the account's provider profile; nil for none.
 func withSignInStage(
     policy: GrantPolicy = GrantPolicy(),
     profile: String? = nil,
@@ -34,7 +34,7 @@ extension DaemonStage {
 
     /// Passes on the redirect that a person or a desktop brings.
     ///
-    /// - Throws: `refused` if it is not taken.
+    /// - Throws: `refused` if it is not accepted.
     func bring(_ redirect: String, attempt: String? = nil) async throws {
         let parameters = ContinueSignIn.Parameters(attempt: attempt, redirect: redirect)
         let reply = try await ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)

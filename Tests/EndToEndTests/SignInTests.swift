@@ -352,7 +352,7 @@ struct SignInTests {
         }
     }
 
-    // MARK: what follows
+    // MARK: effects on waiting callers
 
     @Test func `a waiting caller gets its token as soon as somebody signs in`() async throws {
         try await withSignInStage { stage, _, issuer in

@@ -191,7 +191,7 @@ struct SignOutTests {
                     "work: the grant is revoked", "work: signed out, the tokens are erased", "work: removed",
                 ]
             )
-            // It led there once.
+            // The address worked once.
             await #expect(throws: TestFault.self) { try await RawWeb.get(shown) }
             #expect(try await stage.authctl("account", "show", "work").end == .exited(4))
             #expect(try await daemon.terminate() == .exited(0))
@@ -246,8 +246,8 @@ struct SignOutTests {
 
     /// Runs `body` with a daemon and a fresh account, whose server does not answer revocations by itself.
     ///
-    /// It goes before all other tests: the daemon waits for an answer that the test gives, for 40 s at the most, and hundreds of tests
-    /// begin together.
+    /// It runs before all other tests: the daemon waits at most 40 s for an answer that the test gives, and hundreds of
+    /// tests begin at the same time.
     private func withHeldRevocation(
         _ body: @escaping @Sendable (DemoIssuer, DaemonStage, HeldEndpoint) async throws -> Void
     ) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Coming up.
+/// Starting the daemon.
 struct StartTests {
     @Test func `a daemon is ready at once, and reports its number of accounts`() async throws {
         let stage = try DaemonStage()

@@ -59,7 +59,7 @@ struct StepUpTests {
             #expect(url.contains("acr_values=mfa+phr") && url.contains("max_age=300"), "\(url)")
             _ = try await RawWeb.get(try await Person().decide(at: url))
             #expect(try await call.completed().status?.state == "fresh")
-            // The wish is fulfilled.
+            // The demand is fulfilled.
             let (second, next) = try await signInURL(stage)
             #expect(!next.contains("acr_values") && !next.contains("max_age"), "\(next)")
             _ = try await stage.ask(

@@ -229,7 +229,7 @@ struct TokenFileTests {
                     "\nL \"%t/bt 1%%\" - - - - %t/authrefreshd/tokens/work\n"
                 )
             )
-            // Again is no fault.
+            // Linking again is not an error.
             #expect(try await stage.authctl("account", "link-token-file", "work", link).end == .exited(0))
             if FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-tmpfiles") {
                 try FileManager.default.removeItem(atPath: link)

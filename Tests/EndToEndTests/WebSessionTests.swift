@@ -114,7 +114,7 @@ struct WebSessionTests {
         }
     }
 
-    // MARK: One of each
+    // MARK: One session at a time
 
     @Test func `a second session with the same callback is refused until the first has ended`() async throws {
         try await withStage { stage, _ in

@@ -6,7 +6,7 @@ import TextEncodings
 
 @testable import JOSE
 
-/// What we sign, byte for byte where the specification is exact.
+/// The tokens that we sign, byte for byte where the specification is exact.
 @Suite struct AssertionTests {
     private static let random = [UInt8](repeating: 7, count: 16)
     private static let seconds = Forge.now.microseconds / 1_000_000

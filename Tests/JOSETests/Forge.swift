@@ -6,13 +6,13 @@ import TextEncodings
 
 @testable import JOSE
 
-/// Makes tokens as an authorization server does, or as an attacker would: header and claims are whatever the test writes.
+/// Makes tokens like an authorization server or an attacker. The test chooses header and claims freely.
 enum Forge {
     static let now = Timestamp(microseconds: 1_800_000_000_000_000)
     static let issuer = "https://op.example.org"
     static let clientID = "mail"
 
-    /// A server's key, under the name `k1`.
+    /// A server's key with the name `k1`.
     struct Key: Sendable {
         let algorithm: SigningAlgorithm
         let sign: @Sendable ([UInt8]) throws -> [UInt8]
@@ -23,7 +23,7 @@ enum Forge {
     static let rsa = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
     static let ec256 = P256.Signing.PrivateKey()
 
-    /// A fresh key for `algorithm`; the RSA one is made once, because that takes long.
+    /// A new key for `algorithm`. The RSA key is made only once, because that takes long.
     static func key(_ algorithm: SigningAlgorithm) throws -> Key {
         switch algorithm.family {
         case .shared: throw Fault.noPublicKey
@@ -76,7 +76,7 @@ enum Forge {
         return #""kty":"EC","crv":"\#(name)","x":"\#(x)","y":"\#(y)""#
     }
 
-    /// Claims that are right in every way; `changes` replaces some by other JSON, or leaves them out (nil).
+    /// Valid claims. `changes` replaces some of them by other JSON, or leaves them out (nil).
     static func claims(_ changes: [String: String?] = [:]) -> String {
         let seconds = now.microseconds / 1_000_000
         var claims: [String: String] = [
@@ -104,7 +104,7 @@ enum Forge {
         try JWKSet(Array(#"{"keys":[\#(keys.map { "{\($0.jwk)\(rest)}" }.joined(separator: ","))]}"#.utf8))
     }
 
-    /// What a client expects that sent `nonce` and knows no more.
+    /// The expectations of a client that sent `nonce` and knows nothing else.
     static func validation() throws -> IDTokenValidation {
         var validation = IDTokenValidation(issuer: try Issuer(url: issuer), clientID: clientID)
         validation.nonce = Secret("n-1")

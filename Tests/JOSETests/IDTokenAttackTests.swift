@@ -7,7 +7,7 @@ import TextEncodings
 
 @testable import JOSE
 
-/// What an attacker, or a broken server, may send in an ID token's place.
+/// What an attacker or a broken server may send instead of an ID token.
 @Suite struct IDTokenAttackTests {
     private func validate(
         _ token: Secret,
@@ -98,12 +98,12 @@ import TextEncodings
 
     @Test func `the header cannot choose another algorithm for a key than its own`() throws {
         let (ec, rsa) = (try Forge.key(.es256), try Forge.key(.rs256))
-        // Each signed properly, under the name of an algorithm that the key is not of.
+        // Each is signed properly, but under the name of an algorithm that does not belong to the key.
         for (key, claimed) in [(ec, SigningAlgorithm.es384), (ec, .rs256), (rsa, .es256), (rsa, .edDSA)] {
             let token = try Forge.token(key, header: Forge.header(claimed))
             #expect(throws: JOSEError.unknownKey("k1")) { try validate(token, keys: Forge.keySet(key)) }
         }
-        // RS256 and PS256 are of one kind of key: there the signature itself differs.
+        // RS256 and PS256 use the same kind of key, but their signatures differ.
         let token = try Forge.token(rsa, header: Forge.header(.ps256))
         #expect(throws: JOSEError.signatureMismatch) { try validate(token, keys: Forge.keySet(rsa)) }
         #expect(throws: JOSEError.unknownKey("k1")) {
@@ -153,7 +153,7 @@ import TextEncodings
         ] {
             let forged = try Forge.token(theirs, header: #"{"alg":"ES384",\#(lure)}"#)
             #expect(throws: JOSEError.unknownKey(nil)) { try validate(forged, keys: Forge.keySet(own)) }
-            // Beside the server's own signature it does no harm.
+            // In a token with the server's own signature it does no harm.
             let honest = try Forge.token(own, header: #"{"alg":"ES256","kid":"k1",\#(lure)}"#)
             #expect(try validate(honest, keys: Forge.keySet(own)).subject == "u-1")
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct IDTokenValidationTests {
     private static let seconds = Forge.now.microseconds / 1_000_000
 
-    /// Validates claims that differ from right ones by `changes`, signed properly.
+    /// Validates properly signed claims that differ from valid ones by `changes`.
     private func validate(
         _ changes: [String: String?],
         skew: Duration = .zero,

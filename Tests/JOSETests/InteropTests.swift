@@ -8,7 +8,7 @@ import TextEncodings
 
 @testable import JOSE
 
-/// JWTKit, an implementation of its own, has to take what we sign, and we what it signs.
+/// JWTKit, an independent implementation, must accept what we sign, and we must accept what it signs.
 @Suite struct InteropTests {
     private struct Claims: JWTPayload {
         var iss = Forge.issuer
@@ -29,7 +29,7 @@ import TextEncodings
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 
-    /// A key of `algorithm` in JWTKit's hands, and its PEM text for ours.
+    /// A key of `algorithm` for JWTKit, and its PEM text for our code.
     private func collection(
         _ algorithm: SigningAlgorithm
     ) async throws -> (keys: JWTKeyCollection, pem: String) {
@@ -72,7 +72,7 @@ import TextEncodings
         return (keys, pem)
     }
 
-    /// JWTKit does not know RFC 9864's name.
+    /// JWTKit does not know the name from RFC 9864.
     private static let algorithms = SigningAlgorithm.allCases.filter { !$0.isSymmetric && $0 != .ed25519 }
 
     @Test(arguments: algorithms) func `a token that JWTKit signs is valid`(algorithm: SigningAlgorithm) async throws {

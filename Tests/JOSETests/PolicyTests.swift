@@ -3,7 +3,7 @@ import Testing
 
 @testable import JOSE
 
-/// The policy that an ID token comes from (Azure AD B2C): as decisive as its issuer.
+/// The policy of an ID token (Azure AD B2C) decides about validity as the issuer does.
 @Suite struct PolicyTests {
     private func validation() throws -> IDTokenValidation {
         var validation = IDTokenValidation(issuer: try Issuer(url: Forge.issuer), clientID: Forge.clientID)

@@ -8,7 +8,7 @@ import TextEncodings
 @testable import JOSE
 
 @Suite struct PrivateKeyTests {
-    /// A key of each kind as PKCS #8 text, and in the older form of its kind where there is one.
+    /// A key of each kind as PKCS #8 text, and in the older format of its kind, if there is one.
     private static func texts() throws -> [(kind: String, pem: String)] {
         let rsa = try #require(Forge.rsa)
         return [
@@ -20,7 +20,7 @@ import TextEncodings
         ]
     }
 
-    /// As `openssl ecparam -name prime256v1 -genkey` writes it: parameters first, then SEC 1 (RFC 5915).
+    /// A key as `openssl ecparam -name prime256v1 -genkey` writes it: parameters first, then SEC 1 (RFC 5915).
     private static func sec1() -> String {
         let curve: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
         let number = Array(P256.Signing.PrivateKey().rawRepresentation)
@@ -39,7 +39,7 @@ import TextEncodings
         }
     }
 
-    /// What Google gives out for a service account, with what of it matters and some that does not.
+    /// A key file for a service account as Google issues it, with the members that matter and some that do not.
     private static func serviceAccount(pem: String) throws -> String {
         let fields = [
             "type": "service_account", "project_id": "p", "private_key_id": "k-1", "private_key": pem,

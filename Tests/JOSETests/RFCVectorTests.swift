@@ -6,7 +6,7 @@ import TextEncodings
 
 @testable import JOSE
 
-/// The examples of the specifications, recomputed.
+/// The examples of the specifications, calculated again.
 @Suite struct RFCVectorTests {
     private struct File: Decodable {
         let vectors: [Vector]

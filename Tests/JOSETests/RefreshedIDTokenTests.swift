@@ -3,7 +3,7 @@ import Testing
 
 @testable import JOSE
 
-/// An ID token that came with a refresh, against the one of the sign-in (OpenID Connect Core §12.2).
+/// An ID token from a refresh, compared with the one from the sign-in (OpenID Connect Core §12.2).
 @Suite struct RefreshedIDTokenTests {
     private static let original: [String: String?] = [
         "auth_time": "1799999000", "azp": #""mail""#, "aud": #"["mail","api"]"#,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import JOSE
 
-/// Entra's shared authorities: one issuer in the account, one in each tenant's tokens.
+/// Entra's shared authorities: the account has one issuer, and the tokens of each tenant have another.
 @Suite struct TenantIssuerTests {
     private static let template = "https://login.microsoftonline.com/{tenantid}/v2.0"
     private static let tenant = "72f988bf-86f1-41af-91ab-2d7cd011db47"

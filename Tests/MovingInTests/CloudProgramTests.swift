@@ -4,8 +4,9 @@ import RefreshCore
 import TestSupport
 import Testing
 
-/// What command-line programs of clouds and clusters keep. The texts of rclone 1.60, kubectl 1.32 and the MSAL library 1.31, which Azure CLI
-/// is built on, are the programs' own; those of gcloud and kubelogin follow their published formats. All secrets are invented.
+/// Files of command-line programs for clouds and clusters. The texts of rclone 1.60, kubectl 1.32 and the MSAL library
+/// 1.31, on which Azure CLI is built, come from the programs; those of gcloud and kubelogin follow their published
+/// formats. All secrets are invented.
 struct CloudProgramTests {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -5,13 +5,13 @@ import RefreshCore
 import Testing
 
 struct MuttOAuth2TokenTests {
-    /// As the script writes it.
+    /// A token as the script writes it.
     private static let token = """
         {"registration": "microsoft", "authflow": "devicecode", "email": "jane@example.org", "access_token": "at",
         "access_token_expiration": "2026-11-25T12:00:00", "refresh_token": "rt-1"}
         """
 
-    /// The part of Debian's copy (mutt 2.2.12) that is edited by each user, edited.
+    /// The part of Debian's copy (mutt 2.2.12) that each user edits, after editing.
     private static let script = """
         ENCRYPTION_PIPE = ['gpg', '--encrypt', '--recipient', 'YOUR_GPG_IDENTITY']
         DECRYPTION_PIPE = ['gpg', '--decrypt']

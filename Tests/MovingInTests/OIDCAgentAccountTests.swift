@@ -4,7 +4,7 @@ import RefreshCore
 import Testing
 
 struct OIDCAgentAccountTests {
-    /// As oidc-gen 4.2.6 prints an account, with tabs and empty texts.
+    /// An account as oidc-gen 4.2.6 prints it, with tabs and empty texts.
     private static let printed = """
         {
         \t"name":\t"work",

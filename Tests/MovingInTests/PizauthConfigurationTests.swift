@@ -4,9 +4,9 @@ import RefreshCore
 import Testing
 
 struct PizauthConfigurationTests {
-    /// From pizauth's manual page, with one account of another server.
+    /// The example from pizauth's manual page, with one account of another server.
     private static let file = """
-        // What pizauth does itself.
+        // A setting that only pizauth uses.
         auth_notify_cmd = "notify-send 'pizauth; $PIZAUTH_ACCOUNT'";
         refresh_retry = 40s;
         account "office smtp" {

@@ -3,7 +3,7 @@ import Testing
 @testable import QRCode
 
 @Suite struct QRCodeTests {
-    /// ISO/IEC 18004 table 7: bytes that versions 1, 2, … hold.
+    /// How many bytes versions 1, 2, … can hold (ISO/IEC 18004 table 7).
     @Test func `each version holds as many bytes as the standard says`() {
         let low = [17, 32, 53, 78, 106, 134, 154, 192, 230, 271, 321, 367, 425]
         let medium = [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331]
@@ -67,18 +67,18 @@ import Testing
         #expect(!code.isDark(row: 0, column: code.size))
     }
 
-    /// Each rule by itself, on symbols whose other modules alternate.
+    /// Each rule alone, on symbols whose other modules alternate.
     @Test func `patterns that could mislead a reader cost the standard's penalty points`() throws {
         let grid = ModuleGrid(QRVersion(number: 1), Codewords.make(of: Array("x".utf8), QRVersion(number: 1), .medium))
         let penalties = Mask.numbers.map { Penalty.total(of: Mask.apply($0, to: grid, .medium)) }
         let best = Mask.best(for: grid, .medium)
         #expect(penalties.min() == Penalty.total(of: best))
         #expect(Set(penalties).count > 1)
-        // Three finders alone make six lines that look like one, seen from either direction.
+        // The three finders alone give six penalties for lines that look like a finder: each in two directions.
         #expect(penalties.allSatisfy { $0 >= 6 * 40 })
     }
 
-    /// What qrencode 4.1.1 makes of "Hello" in byte mode, version 1-M.
+    /// The result of qrencode 4.1.1 for "Hello" in byte mode, version 1-M.
     @Test func `a whole symbol equals another encoder's`() {
         let picture = """
             #######..####.#######

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QRCode
 
-/// What a reader of other people's makes of our symbols.
+/// Our symbols, read by another project's reader.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "zbarimg is not installed"))
 struct ReaderTests {
     /// The text that zbarimg finds in a picture of the modules.
@@ -35,7 +35,7 @@ struct ReaderTests {
         return "P1\n\(points.count) \(points.count)\n\(lines.joined(separator: "\n"))\n"
     }
 
-    /// Text whose repetitions are as long as those of real addresses are not.
+    /// Text with as few repetitions as a real address.
     private func text(_ count: Int) -> String {
         let letters = Array("https://login.example.org/device?user_code=WDJB-MJHT&")
         return String((0..<count).map { letters[($0 * $0 + $0 / 7) % letters.count] })

@@ -7,11 +7,11 @@ import Testing
 @testable import LoopbackPeer
 @testable import RedirectListener
 
-/// The loopback redirect server, as browsers and as attackers meet it.
+/// The loopback redirect server, as browsers and attackers see it.
 @Suite struct RedirectListenerTests {
     private static let page = RedirectPage(.success, title: "Signed in", text: "The account <work> & all is signed in.")
 
-    /// A listener that shows one page for whatever is delivered.
+    /// A listener that shows one page, whatever is delivered.
     private func listening(
         limits: RedirectLimits = RedirectLimits(),
         _ body: (RedirectListener, EventLog<String>) async throws -> Void
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `the port is free again after its listener made room`() async throws {
         var listener = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
-        // Now and then they would meet, if they met.
+        // If two listeners could share a port, they would do so now and then.
         for _ in 0..<100 {
             let port = listener.port
             listener.close()
@@ -54,7 +54,8 @@ import Testing
         defer { listener.close() }
         let url = "http://127.0.0.1:\(listener.port)/"
         let reply = try await method == "GET" ? RawWeb.get(url + "?error=x") : RawWeb.post(url, "error=x")
-        // By GET, so that no form is sent on; and the address before, with its state, is told to nobody.
+        // The browser follows with GET, so that no form is sent on. The previous address, with its state, is not sent
+        // as referrer.
         #expect(reply.status == 303 && reply.headers["location"] == page.location)
         #expect(reply.headers["referrer-policy"] == "no-referrer" && reply.headers["cache-control"] == "no-store")
     }
@@ -79,7 +80,7 @@ import Testing
             for directive in ["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "sandbox"] {
                 #expect(policy.split(separator: "; ").contains { $0 == directive }, "\(policy)")
             }
-            // Browsers show an error instead of a page that has it and a sandbox.
+            // Browsers show an error instead of a page that has both this header and a sandbox.
             #expect(reply.headers["cross-origin-opener-policy"] == nil)
             let nonce = try #require(policy.firstMatch(of: /'nonce-([0-9a-f]{32})'/)?.1)
             #expect(reply.body.contains("<style nonce=\"\(nonce)\">"))
@@ -210,7 +211,7 @@ import Testing
         }
     }
 
-    // MARK: whose the other end is
+    // MARK: the user at the other end
 
     @Test(.enabled(if: isRoot, "needs root, to be another user"), arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
     func `another user is not heard, gets no answer, and takes no room`(address: String) async throws {
@@ -229,7 +230,7 @@ import Testing
             }
             for other in others { #expect(try await onOwnThread { try ask(other) } == "") }
             #expect(deliveries.count == 0)
-            // It was the only one that there is room for, and the first to go.
+            // If the others counted, this connection would have been the first to be closed.
             #expect(try await onOwnThread { try ask(own) }.hasPrefix("HTTP/1.1 200"))
         }
     }
@@ -244,7 +245,7 @@ import Testing
         other = nil
         #expect(LoopbackPeer.owner(of: accepted.descriptor) == nil)
         #expect(!LoopbackPeer.isOwn(accepted.descriptor))
-        // Of a socket that is not connected, and of no socket at all, nobody is the peer.
+        // A socket that is not connected has no peer, and neither has a descriptor that is no socket.
         #expect(LoopbackPeer.owner(of: listener.descriptor) == nil)
         #expect(LoopbackPeer.owner(of: -1) == nil)
     }
@@ -288,11 +289,11 @@ import Testing
 
     @Test func `without a descriptor for the second address nobody listens on the first`() async throws {
         await #expect(processExitsWith: .success) {
-            // The event loops have their descriptors.
+            // The event loops already have their descriptors.
             let other = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
             leaveOneDescriptor()
             await #expect(throws: RedirectListenerError.cannotListen(port: 0, errno: EMFILE)) {
-                // Whichever port the first address had.
+                // Whichever port was free on the first address.
                 do throws(RedirectListenerError) {
                     _ = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
                 } catch .cannotListen(port: _, let errno) {
@@ -303,7 +304,7 @@ import Testing
         }
     }
 
-    /// The listener before closes on its own event loop: that is waited for.
+    /// Opens a listener on the port. The previous listener closes on its own event loop, and this waits for it.
     private static func reopen(_ port: Int) async throws -> RedirectListener {
         for _ in 0..<100 {
             if let listener = try? await RedirectListener.open(port: port, path: "/", deliver: { $1(Self.page) }) {
@@ -315,7 +316,7 @@ import Testing
     }
 }
 
-/// Uses up the descriptors of this process but for one.
+/// Uses up all but one of this process's descriptors.
 private func leaveOneDescriptor() {
     var limit = rlimit(rlim_cur: 256, rlim_max: 256)
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -324,7 +325,7 @@ private func leaveOneDescriptor() {
     close(last)
 }
 
-/// A socket of TCP on 127.0.0.1, which is closed with its owner.
+/// A TCP socket on 127.0.0.1, which is closed when the value is released.
 private final class LoopbackSocket {
     let descriptor: Int32
 

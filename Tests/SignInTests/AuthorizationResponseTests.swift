@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignIn
 
-/// What a browser can bring, and what it is worth. Most of it is what an attacker would send.
+/// The answers that a browser can bring, and how they are judged. Most of them are what an attacker would send.
 @Suite struct AuthorizationResponseTests {
     private typealias Samples = SignInSamples
 

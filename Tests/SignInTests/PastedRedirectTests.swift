@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignIn
 
-/// What people paste.
+/// Text that people paste.
 @Suite struct PastedRedirectTests {
     private typealias Samples = SignInSamples
 

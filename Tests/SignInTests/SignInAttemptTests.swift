@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignIn
 
-/// One sign-in, from its beginning to each of its ends.
+/// One sign-in, from its beginning to each possible end.
 @Suite struct SignInAttemptTests {
     private typealias Samples = SignInSamples
 
@@ -90,7 +90,7 @@ import Testing
         "error=access_denied&error_description=AADB2C90118%3A+Forgotten.&state=\(SignInSamples.state)"
     private let turnedBack = "error=access_denied&error_description=AADB2C90091%3A+Back.&state=\(SignInSamples.state)"
 
-    /// An attempt that waits at a server whose errors ask for another policy.
+    /// An attempt at a server whose errors ask for another policy.
     private func atPolicy(_ leg: SignInLeg = .grant, resets: Bool = true) -> SignInAttempt {
         var attempt = SignInAttempt(
             plan: SignInPlan(
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    // MARK: the other ends
+    // MARK: other ends
 
     @Test func `a person who refuses has denied the sign-in`() throws {
         var attempt = waiting()
@@ -202,7 +202,7 @@ import Testing
         let failure = Samples.failure(failureClass)
         let end = SignInEnd.failed(SignInFailure(kind, "what failed", detail: failure.detail))
         var attempt = try exchanging()
-        // A code that is refused says nothing about the grant of before.
+        // A refused code says nothing about the previous grant.
         let reason = failureClass == .grantEnded ? "the authorization server refuses the code" : "what failed"
         let refused = SignInEnd.failed(SignInFailure(kind, reason, detail: failure.detail))
         #expect(attempt.handle(.exchangeFailed(failure), at: start) == [.finish(refused)])

@@ -2,7 +2,7 @@ import RefreshCore
 
 @testable import SignIn
 
-/// What the sign-ins of these tests are made of.
+/// Values for the sign-ins of these tests.
 enum SignInSamples {
     static let issuer = "https://sso.example.org"
     static let state = "pnvKx6jYmXg0p8yWcQ1nUe9V3dLr7tBsZaHfOiEkT4M"

@@ -30,7 +30,8 @@ struct CallingProcessTests {
     @Test func `no descriptor is leaked`() throws {
         let ends = try pair()
         defer { for end in ends { close(end) } }
-        // The lowest free number stays the same, if nothing is left open; other tests run in this process, so some tries.
+        // If nothing is left open, the lowest free number stays the same. Other tests run in this process, so several
+        // attempts are made.
         let isClean = (0..<100).contains { _ in
             let before = dup(ends[0])
             close(before)

@@ -13,7 +13,7 @@ import Testing
         let first = BootClock.now()
         let reading = ClockReading.now()
         #expect(BootClock.now() >= first)
-        // Read first, so it may lag by the time between the two readings.
+        // It is read first, so it may lag by the time between the two readings.
         #expect(reading.drift > -SuspendDrift.threshold)
     }
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Systemd
 
-// The machine's clock is not ours to step. The kernel's report of a step, ECANCELED, is had from a seccomp filter; the
-// way from a ready timer through Dispatch to the closure is had from a timer made to expire.
+// We cannot step the machine's clock. Instead, a seccomp filter produces the kernel's report of a step, ECANCELED, and
+// an expired timer tests the way from a ready timer through Dispatch to the closure.
 @Suite struct ClockWatchTests {
     private let queue = DispatchQueue(label: "clock-watch")
 
@@ -53,7 +53,7 @@ import Testing
     @Test func `a cancelled watch is silent`() throws {
         let events = try EventPipe()
         let watch = try ClockWatch(queue: queue) { events.send(1) }
-        // The queue is held while the timer gets ready, so that the report is due but not yet delivered.
+        // The queue is blocked while the timer becomes ready, so that the report is due but not yet delivered.
         queue.sync {
             expireNow(watch.descriptor)
             watch.cancel()

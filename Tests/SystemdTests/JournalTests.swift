@@ -32,7 +32,7 @@ import Testing
             try ChildProcess.run("mkdir", "-p", "/run/systemd/journal")
             let journald = try UnixSocket(SOCK_DGRAM, at: "/run/systemd/journal/socket")
 
-            // An entry without fields is not sent: what arrives first is the one with fields.
+            // An entry without fields is not sent, so the first one that arrives has fields.
             try Journal.send([])
             try Journal.send([
                 JournalField("MESSAGE", "grant imported"), JournalField("PRIORITY", "5"),
@@ -48,7 +48,7 @@ import Testing
                 Array("MESSAGE=grant imported\nPRIORITY=5\n".utf8)
                 + binary("AUTHREFRESH_ERROR", Array("two\nlines".utf8)) + binary("RAW", [0, 10, 255])
             #expect(datagram.starts(with: expected))
-            // libsystemd adds its own SYSLOG_IDENTIFIER and nothing of the source's location.
+            // libsystemd adds its own SYSLOG_IDENTIFIER, and nothing about the source's location.
             let rest = String(decoding: datagram.dropFirst(expected.count), as: UTF8.self)
             #expect(rest.hasPrefix("SYSLOG_IDENTIFIER="))
             #expect(!rest.contains("CODE_"))

@@ -51,7 +51,7 @@ import Testing
         "\(directory.path)/\(name)"
     }
 
-    /// What the probe prints when a service manager starts it so; the shell's `$$` is the probe's process id.
+    /// The output of the probe if a service manager starts it in this way. The shell's `$$` is the probe's process id.
     private func activate(passing sockets: [UnixSocket], _ variables: String) throws -> String {
         let probe = try ChildProcess.siblingProgram("SystemdProbe")
         let command = "unset LISTEN_PID LISTEN_FDS LISTEN_FDNAMES; \(variables) exec \"$1\""

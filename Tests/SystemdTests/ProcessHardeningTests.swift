@@ -5,10 +5,10 @@ import Testing
 
 @Suite struct ProcessHardeningTests {
     @Test func `a hardened process is not dumpable, writes no core, and a core would hold no memory`() async {
-        // In a child: what is given up here does not come back.
+        // In a child, because the privileges that are given up here do not come back.
         await #expect(processExitsWith: .success) {
             #expect(authrefresh_get_dumpable() != 0)
-            // Opened now: it is root's afterwards.
+            // Opened now, because afterwards the file belongs to root.
             let filter = unsafe open("/proc/self/coredump_filter", O_RDONLY)
             try ProcessHardening.apply()
             #expect(authrefresh_get_dumpable() == 0)

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `the wide table number overrides the narrow one`() {
-        // VPNs use tables above 255 (WireGuard: 51820); the header then says RT_TABLE_COMPAT (252).
+        // VPNs use tables above 255 (WireGuard: 51820). The header then has RT_TABLE_COMPAT (252).
         let wide = attribute(Int(RTA_TABLE.rawValue), bytes(UInt32(255)))
         #expect(!usable(message(family: AF_INET, table: 252) + wide))
         #expect(usable(message(family: AF_INET, table: 255) + attribute(Int(RTA_TABLE.rawValue), bytes(UInt32(51820)))))

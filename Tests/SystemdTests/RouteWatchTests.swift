@@ -4,12 +4,12 @@ import Testing
 
 @testable import Systemd
 
-/// Whether this process may make network namespaces, and pairs of virtual interfaces in them.
+/// Whether this process can make network namespaces, and pairs of virtual interfaces in them.
 private let canMakeNetworks =
     getuid() == 0
     && (try? ChildProcess.run("unshare", "--net", "ip", "link", "add", "lan0", "type", "veth")) != nil
 
-// In a process, and there on a thread, whose network is its own.
+// On a thread of another process, with a network of its own.
 @Suite(.enabled(if: canMakeNetworks, "needs root, iproute2 and a kernel with veth interfaces"))
 struct RouteWatchTests {
     @Test func `the network comes and goes with the routes of real interfaces`() async {
@@ -24,7 +24,8 @@ struct RouteWatchTests {
             }
             #expect(!watch.hadRouteAtStart, "loopback is no network")
 
-            // Up with link-local addresses only: not yet. A route, without any default route: up.
+            // With link-local addresses only, the network is not up. A route, even if it is not a default route, makes
+            // it up.
             try addCable()
             try ChildProcess.run("ip", "address", "add", "169.254.3.4/16", "dev", "lan0")
             try ChildProcess.run("ip", "link", "set", "lan0", "up")
@@ -49,7 +50,8 @@ struct RouteWatchTests {
         await #expect(processExitsWith: .success) {
             try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
             try addCable()
-            // IPv6 reports its own routes at every change of the cable. Without it only the link's report is left.
+            // IPv6 reports its own routes at each change of the cable. Without IPv6, only the report of the link is
+            // left.
             try ChildProcess.run("sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/lan0/disable_ipv6")
             try ChildProcess.run("sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/far0/disable_ipv6")
             try ChildProcess.run("ip", "address", "add", "192.0.2.5/24", "dev", "lan0")
@@ -90,13 +92,14 @@ struct RouteWatchTests {
             let events = try EventPipe()
             let watch = try RouteWatch(queue: queue) { events.send($0 ? 1 : 0) }
             #expect(!watch.hadRouteAtStart)
-            // The queue is held until the reports of 6000 routes, some MB, have passed the socket's buffer of 208 KiB.
+            // The queue is blocked until the reports of 6000 routes, some MB, have overflowed the socket's buffer of
+            // 208 KiB.
             try queue.sync {
                 let routes = "for i in $(seq 0 5999); do echo route add 10.$((i/256)).$((i%256)).0/24 dev lan0; done"
                 try ChildProcess.run("sh", "-c", "(\(routes)) | ip -batch -")
             }
             #expect(try events.next() == 1)
-            // Reading 6000 routes takes many datagrams; one route more or less changes nothing.
+            // Reading 6000 routes takes many datagrams. One route more or less makes no difference.
             #expect(try RouteTable().hasUsableRoute())
             try ChildProcess.run("ip", "link", "delete", "lan0")
             #expect(try events.next() == 0)
@@ -104,7 +107,7 @@ struct RouteWatchTests {
     }
 }
 
-/// A cable between `lan0`, which is down, and `far0`, which stands for the switch at its other end.
+/// A cable between `lan0`, which is down, and `far0`, which represents the switch at the other end.
 private func addCable() throws {
     try ChildProcess.run("ip", "link", "add", "lan0", "type", "veth", "peer", "name", "far0")
     try ChildProcess.run("ip", "link", "set", "far0", "up")

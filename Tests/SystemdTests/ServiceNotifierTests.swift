@@ -60,7 +60,7 @@ import Testing
             let notifier = ServiceNotifier.fromEnvironment()
             #expect(!notifier.isConnected)
             #expect(notifier.watchdogInterval == nil)
-            // Were the value not to remember that there was no manager, these would reach the socket.
+            // If the value did not remember that there was no manager, these would reach the socket.
             unsafe setenv("NOTIFY_SOCKET", "\(directory.path)/notify", 1)
             notifier.ready(status: "")
             notifier.status("")

@@ -31,8 +31,8 @@ struct SleepWatchTests {
         )
     }
 
-    /// Lets twenty events of another descriptor pass through Dispatch and the queue: what was ready before them has then
-    /// been handled too.
+    /// Passes twenty events of another descriptor through Dispatch and the queue. Everything that was ready before has
+    /// then been handled, too.
     private func turnOver() throws {
         let (ping, pong) = (try EventPipe(), try EventPipe())
         let source = DispatchSource.makeReadSource(fileDescriptor: ping.reading, queue: queue)
@@ -75,7 +75,7 @@ struct SleepWatchTests {
             #expect(lock.words == ["sleep", "authrefreshd", "a token is being refreshed", "delay"])
             try turnOver()
             #expect(!lock.isGivenBack())
-            // While it is held it is not asked for again.
+            // While the lock is held, no other one is asked for.
             queue.sync { watch.delaySleep("another one") }
             try turnOver()
             #expect(!lock.isGivenBack())
@@ -94,7 +94,7 @@ struct SleepWatchTests {
             watch.allowSleep()
         }
         let late = try bus.giveLock()
-        // The answer that comes first is handled first.
+        // The first answer is handled first.
         bus.emitPrepareForSleep(false)
         #expect(try events.next() == Self.resumed)
         queue.sync {}
@@ -117,7 +117,7 @@ struct SleepWatchTests {
         try bus.refuseLock("org.freedesktop.DBus.Error.AccessDenied")
         bus.emitPrepareForSleep(false)
         #expect(try events.next() == Self.resumed)
-        // It is not asked for again: the next call is none for a lock.
+        // The lock is not asked for again: the next call is not for a lock.
         queue.sync {
             watch.allowSleep()
             watch.delaySleep("a token is being refreshed")
@@ -133,7 +133,7 @@ struct SleepWatchTests {
         try bus.waitForSubscription()
         bus.end()
         #expect(try events.next() == Self.lost)
-        // The descriptor is at its end for good: a source left on it would run again and again.
+        // The descriptor has ended for good. If a source were left on it, it would run again and again.
         try turnOver()
         #expect(events.pending() == nil)
         watch.cancel()

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import TestSupport
 
-/// What a daemon's disk does to it, and when it is killed, by the calls with which it changes files (`Tests/CFaultyFiles`).
+/// Makes the calls fail with which a daemon changes files, or kills the daemon at one of them (`Tests/CFaultyFiles`).
 struct FaultyFiles: Sendable {
     enum Order: Sendable {
-        /// Each of the calls fails with this `errno`.
+        /// Each call fails with this `errno`.
         case refuse(Int32)
-        /// The daemon is killed on entering the call of this number, from 1, after the order was given.
+        /// The daemon is killed before the call with this number, counted from 1 since the order.
         case kill(at: Int)
     }
 
@@ -17,9 +17,9 @@ struct FaultyFiles: Sendable {
         file = folder.path + "/order"
     }
 
-    /// What the daemon is started with.
+    /// The environment for the daemon.
     ///
-    /// - Parameter folder: that in which calls count.
+    /// - Parameter folder: the folder in which calls count.
     func environment(for folder: String) -> [String: String] {
         [
             "LD_PRELOAD": Program.products + "/libFaultyFiles.so", "FAULTY_FILES": folder, "FAULTY_FILES_ORDER": file,
@@ -32,11 +32,11 @@ struct FaultyFiles: Sendable {
             case .refuse(let code): "errno \(code)"
             case .kill(let number): "kill \(number)"
             }
-        // The daemon must not find half of it.
+        // Written atomically, because the daemon must not read half of it.
         try text.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
-    /// - Returns: the calls that were made or refused since the order was given, by their names.
+    /// - Returns: the names of the calls that were made or refused since the order.
     @discardableResult func withdraw() throws -> [Substring] {
         try FileManager.default.removeItem(atPath: file)
         guard let calls = try? String(contentsOfFile: list, encoding: .utf8) else { return [] }

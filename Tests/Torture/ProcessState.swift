@@ -1,11 +1,11 @@
 internal import Foundation
 internal import TestSupport
 
-/// What a running process holds, as the kernel tells; of an undumpable one only to root.
+/// The resources of a running process, according to the kernel. Only root can read them of an undumpable process.
 struct ProcessState {
     let residentKiB: Int
     let descriptors: Int
-    /// Of all processors, since its start.
+    /// The time on all processors since the start.
     let processorTime: Duration
 
     /// - Throws: if there is no such process, or it must not be looked at.
@@ -18,7 +18,8 @@ struct ProcessState {
         residentKiB = kibibytes
         descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
         let stat = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
-        // The name in parentheses may hold spaces; user and system time are the 12th and 13th field after it, in ticks of 10 ms.
+        // The name in parentheses may contain spaces. User and system time are the 12th and 13th field after it, in
+        // ticks of 10 ms.
         let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")
         processorTime = .milliseconds(fields[12...13].compactMap { Int64($0) }.reduce(0, +) * 10)
     }

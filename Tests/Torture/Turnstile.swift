@@ -1,9 +1,9 @@
-/// Lets only so many through at a time: what is to be observed is the daemon, not a machine that is out of breath.
+/// Limits how many tasks run at a time, so that the daemon is observed and not a machine that is too busy.
 actor Turnstile {
     private var free: Int
     private var queue: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter width: how many may be inside.
+    /// - Parameter width: how many tasks may run at a time.
     init(width: Int) {
         free = width
     }

@@ -18,7 +18,7 @@ import Varlink
     private let reply = VarlinkReply(encoded: Array("{}".utf8))
     private let partReply = VarlinkReply(encoded: Array("{}".utf8), continues: true)
 
-    /// What the actions do, in short.
+    /// The actions in short words.
     private func told(_ actions: [ConnectionMachine.Action]) -> [String] {
         actions.map { action in
             switch action {

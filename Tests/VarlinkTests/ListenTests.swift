@@ -7,7 +7,7 @@ import VarlinkClient
 @testable import Varlink
 
 extension SocketTests {
-    /// How a server comes by its socket, and how the socket comes back.
+    /// How a server gets its socket, and how the socket is restored.
     @Suite struct ListenTests {
         private func echoes(_ path: String) throws -> Bool {
             var client = try VarlinkConnection(path: path)
@@ -48,7 +48,7 @@ extension SocketTests {
                 }
             }
             try await ServedFolder.serving(configure) { served in
-                // The server's thread is at the first peer, and takes nobody else.
+                // The server's thread is busy with the first peer, and accepts no other.
                 let first = try RawPeer(served.path)
                 var entries = entered.makeAsyncIterator()
                 await entries.next()
@@ -57,7 +57,8 @@ extension SocketTests {
                 let waiting = (0..<8).map { _ in socket(AF_UNIX, type, 0) }
                 let results = waiting.map { address.connect($0) == 0 ? 0 : errno }
                 for _ in 0...waiting.count { gate.signal() }
-                // The kernel takes one more than it is told: a queue is full when it is longer than the backlog.
+                // The kernel accepts one more than it is told, because a queue counts as full when it is longer than
+                // the backlog.
                 #expect(results == [0, 0, 0, 0, 0, EAGAIN, EAGAIN, EAGAIN])
                 for descriptor in waiting { close(descriptor) }
                 first.closeInput()
@@ -140,7 +141,7 @@ extension SocketTests {
                         try ListenSocket.bound(to: path, backlog: 1)
                     }
                 }
-                // Like /tmp: others may add to it, and take nothing away.
+                // A folder like /tmp: others may add files and cannot remove those of others.
                 #expect(unsafe chmod(folder, 0o1777) == 0)
                 try ListenSocket.bound(to: path, backlog: 1).abandon()
             }
@@ -187,7 +188,7 @@ extension SocketTests {
             switch loss {
             case .socketRemoved: unsafe unlink(path)
             case .folderRemoved:
-                // May find the folder filled again before it could go: the server is that quick.
+                // The folder may be filled again before it is removed, because the server is that quick.
                 try? files.removeItem(atPath: served.folder)
             case .folderMoved: try files.moveItem(atPath: served.folder, toPath: served.folder + "-moved")
             case .socketReplacedByStaleOne:

@@ -3,7 +3,7 @@ import Testing
 import Varlink
 
 @Suite struct MessageFramerTests {
-    /// Feeds `chunks` one by one and collects what comes out.
+    /// Feeds `chunks` one by one, and returns the frames.
     private func frames(_ chunks: [[UInt8]], limit: Int = 100) throws -> [[UInt8]] {
         var framer = MessageFramer(messageBytesMax: limit)
         var messages: [[UInt8]] = []

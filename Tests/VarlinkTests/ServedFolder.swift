@@ -6,15 +6,16 @@ import Varlink
 
 @testable import VarlinkClient
 
-/// A server on a socket in a folder of its own, with a service that does what the tests need.
+/// A server on a socket in a temporary folder, with a service for the tests.
 ///
-/// `test.echo.Echo` replies at once; `EchoLater` replies from another queue; `Hold` never does, and its responder is handed
-/// to the test; `Large` replies at once with `bytes`; `Stream` sends `count` numbered replies of `bytes` each.
+/// `test.echo.Echo` replies at once; `EchoLater` replies from another queue; `Hold` does not reply, and passes its
+/// responder to the test; `Large` replies at once with `bytes`; `Stream` sends `count` numbered replies of `bytes`
+/// each.
 final class ServedFolder: Sendable {
     let folder: String
     let path: String
     let server: VarlinkServer
-    /// What the server observed.
+    /// The events of the server.
     let events: AsyncStream<VarlinkServerEvent>
     /// The responders of `Hold`, in the order of the calls.
     let held: AsyncStream<VarlinkResponder>
@@ -97,7 +98,7 @@ final class ServedFolder: Sendable {
         }
     }
 
-    /// Runs `body` while the server serves, then ends it and removes the folder.
+    /// Runs `body` while the server runs, then ends the server and removes the folder.
     static func serving(
         _ configure: (inout VarlinkServerConfiguration) -> Void = { _ in },
         _ body: (ServedFolder) async throws -> Void
@@ -132,7 +133,7 @@ final class Count: Sendable {
     func increase() { count.wrappingAdd(1, ordering: .releasing) }
 }
 
-/// A peer that says what it likes, byte by byte.
+/// A peer that sends any bytes.
 final class RawPeer: Sendable {
     private let descriptor: Int32
 
@@ -146,13 +147,13 @@ final class RawPeer: Sendable {
         try UnixStream.write(Array(text.utf8), to: descriptor)
     }
 
-    /// Writes as much of `bytes` as there is room for now; returns how much that was.
+    /// Writes as many of `bytes` as there is room for now. Returns how many that were.
     func writeAvailable(_ bytes: ArraySlice<UInt8>) -> Int {
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         return max(0, unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, flags) })
     }
 
-    /// Says that it will write no more.
+    /// Ends the sending direction.
     func closeInput() { Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Waits until there is something to read.
@@ -160,12 +161,12 @@ final class RawPeer: Sendable {
         returned(Int16(POLLIN), within: milliseconds) != 0
     }
 
-    /// Waits until the server has closed the connection. What it sent before stays unread.
+    /// Waits until the server has closed the connection. Data that it sent before stays unread.
     func isHungUp(within milliseconds: Int32 = 10_000) -> Bool {
         returned(0, within: milliseconds) & Int16(POLLHUP) != 0
     }
 
-    /// What poll(2) says of the connection.
+    /// The events that poll(2) reports for the connection.
     private func returned(_ events: Int16, within milliseconds: Int32) -> Int16 {
         var interest = pollfd(fd: descriptor, events: events, revents: 0)
         return unsafe poll(&interest, 1, milliseconds) > 0 ? interest.revents : 0

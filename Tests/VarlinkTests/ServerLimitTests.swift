@@ -7,9 +7,9 @@ import Varlink
 import VarlinkClient
 
 extension SocketTests {
-    /// Each limit of a server, reached.
+    /// Each limit of a server, when it is reached.
     @Suite struct ServerLimitTests {
-        /// The first refusal that the server observes.
+        /// The first refusal that the server reports.
         private func refusal(in served: ServedFolder) async -> Refusal? {
             for await event in served.events {
                 if case .refused(let refusal, _) = event { return refusal }
@@ -60,12 +60,12 @@ extension SocketTests {
                 var calls = served.held.makeAsyncIterator()
                 try peer.write(#"{"method":"test.echo.Hold"}"# + "\0")
                 let responder = await calls.next()
-                // All of them are there when the first answer is made; a socket takes some hundred kilobytes.
+                // All calls are there before the first answer is made. A socket holds some hundred kilobytes.
                 let count = 100
                 let call = #"{"method":"test.echo.Large","parameters":{"bytes":100000}}"# + "\0"
                 try peer.write(String(repeating: call, count: count))
                 responder?.reply(["text": "go"])
-                // Answered on the server's thread, after all that it made at once.
+                // It is answered on the server's thread, after all answers that are made at once.
                 #expect(try echo(served).error == nil)
                 #expect(served.largeAnswers.value < 10)
                 #expect(peer.messages(count + 1).count == count + 1)
@@ -85,7 +85,7 @@ extension SocketTests {
         @Test(.enabled(if: isRoot, "needs root, to call as another user"))
         func `a peer of another user is refused`() async throws {
             try await ServedFolder.serving { served in
-                // What the files would keep out, they let in here.
+                // The permissions of the files now let everybody in.
                 #expect(unsafe chmod(served.folder, 0o755) == 0 && chmod(served.path, 0o666) == 0)
                 let script = """
                     import socket, sys
@@ -146,7 +146,7 @@ extension SocketTests {
             try await ServedFolder.serving({ $0.limits.messageTimeout = .milliseconds(100) }) { served in
                 let peer = try RawPeer(served.path)
                 try peer.write(#"{"method""#)
-                // A byte every 10 ms, for a hundred times as long as a call may take.
+                // One byte every 10 ms, for a hundred times as long as a call may take.
                 var drops = 0
                 while drops < 1000, !peer.hasInput(within: 10) {
                     try? peer.write(" ")
@@ -180,7 +180,7 @@ extension SocketTests {
                 var client = try VarlinkConnection(path: served.path)
                 try client.send("test.echo.Hold", parameters: "{}", mode: .one)
                 let responder = await calls.next()
-                // A second connection that is cut shows that the time has passed.
+                // When the second connection is closed, the time has passed.
                 #expect(try RawPeer(served.path).isHungUp())
                 responder?.reply(["text": "late"])
                 #expect(try client.receive(timeoutMilliseconds: 10_000).parameters["text"]?.string == "late")
@@ -215,7 +215,7 @@ extension SocketTests {
                 for _ in 0..<30 { responder?.reply(filler, continues: true) }
                 var endings = gone.makeAsyncIterator()
                 await endings.next()
-                // The call has ended. So does the connection, though what was sent last is never read.
+                // The call has ended, and so does the connection, although the last data was never read.
                 #expect(peer.isHungUp())
             }
         }
@@ -230,7 +230,7 @@ extension SocketTests {
                 // Far more than the kernel holds.
                 var rest = Array(String(repeating: call, count: 100).utf8)[...]
                 let all = rest.count
-                // Nothing more is taken from the writer while the server has a hundred turns.
+                // During a hundred turns, the server reads nothing more from the writer.
                 var turns = 0
                 while turns < 100, !rest.isEmpty {
                     let written = peer.writeAvailable(rest)
@@ -238,7 +238,7 @@ extension SocketTests {
                     turns = written > 0 ? 0 : turns + 1
                     if written == 0 { #expect(try echo(served).error == nil) }
                 }
-                // `undrainedBytesHighWater`, and what two sockets hold.
+                // `undrainedBytesHighWater`, and the contents of two sockets.
                 #expect(all - rest.count < all / 2)
                 // The replies are read now.
                 DispatchQueue.global().async { [rest] in
@@ -269,7 +269,8 @@ extension SocketTests {
                 #expect(await refusal(in: served) == wanted)
                 // Shorter than `shortReplyBytes`.
                 #expect(try echo(served).error == nil)
-                // What was promised before is still sent whole, whichever the server came to first.
+                // Replies that were accepted before are still sent completely, whichever connection the server handled
+                // first.
                 let replies = peers.compactMap { $0.messages(1).first }
                 let whole = replies.filter { $0.count > 900_000 }
                 #expect(whole.count >= 3)
@@ -295,7 +296,7 @@ extension SocketTests {
                 let end = #""}}"# + "\0"
                 for _ in 0..<3 {
                     let peers = try (0..<8).map { _ in try RawPeer(served.path) }
-                    // Whoever is refused is read from no more.
+                    // Nothing more is read from a refused peer.
                     for peer in peers { try? peer.write(beginning) }
                     let wanted: Refusal =
                         countsAll ? .processFinishesLeast(limit: 1 << 20) : .processFinishesTooLittle(limit: 1 << 20)
@@ -304,7 +305,7 @@ extension SocketTests {
                     #expect(try echo(served).error == nil)
                     for peer in peers { try? peer.write(end) }
                     let replies = peers.compactMap { $0.messages(1).first }
-                    // Three have room; what was theirs is there again for the next ones.
+                    // Three have room. Their room is free again for the next ones.
                     #expect(replies.filter { $0.count > 300_000 }.count == 3)
                 }
             }
@@ -315,7 +316,7 @@ extension SocketTests {
                 configuration.limits.unfinishedBytesOfAllMax = 1 << 20
             }
             try await ServedFolder.serving(configure) { served in
-                // It ends when nothing is left of its connections.
+                // It ends when nothing of its connections is left.
                 let script = """
                     import socket, sys
                     peers = [socket.socket(socket.AF_UNIX) for _ in range(3)]

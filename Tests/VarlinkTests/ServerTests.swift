@@ -4,7 +4,7 @@ import StrictJSON
 import VarlinkClient
 
 extension SocketTests {
-    /// What a client sees of a server over a real socket.
+    /// The server as a client sees it over a real socket.
     @Suite struct ServerTests {
         @Test func `a call gets its reply`() async throws {
             try await ServedFolder.serving { served in
@@ -167,7 +167,7 @@ extension SocketTests {
                 var endings = gone.makeAsyncIterator()
                 await endings.next()
                 #expect(responder?.isConnected == false)
-                // Told at once to those who ask later.
+                // A late caller is told at once.
                 responder?.onDisconnect { telling.yield() }
                 await endings.next()
                 responder?.reply(["text": "nobody reads this"])
@@ -235,7 +235,7 @@ extension SocketTests {
 
             await served.server.stopAccepting()
             async let ended: Void = served.end()
-            // The end of the stream shows that shutdown has begun; only then comes the reply.
+            // The end of the stream shows that the shutdown has begun. The reply comes only after that.
             var endings = gone.makeAsyncIterator()
             await endings.next()
             responder?.reply(["text": "just in time"])

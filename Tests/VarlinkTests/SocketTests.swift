@@ -1,5 +1,5 @@
 import Testing
 
-/// The tests over real sockets, one after the other: their clients block, and the threads that run tests are as few as
-/// the machine's cores.
+/// The tests over real sockets, one after the other. Their clients block, and the pool that runs tests has only as many
+/// threads as the machine has cores.
 @Suite(.serialized, .timeLimit(.minutes(1))) enum SocketTests {}

@@ -5,19 +5,19 @@ import Testing
 @testable import Varlink
 
 extension SocketTests {
-    /// What the socket's thread does turn by turn, and whether it wants another one.
+    /// What the socket's thread does in each turn, and whether it needs another turn.
     @Suite struct TurnTests {
         private struct Turn: Equatable, Sendable {
-            /// What was ready: the listening socket, or a connection by its number.
+            /// The sources that were ready: the listening socket, or a connection by its number.
             let ready: [UInt64]
-            /// Whether the thread is not to sleep before the next one.
+            /// Whether the next turn follows without sleeping.
             let isNextDue: Bool
         }
 
         private static let firstPeer = Listener.key + 1
         private static let call = #"{"method":"org.varlink.service.GetInfo"}"# + "\0"
 
-        /// A server whose turns are listed, and that listens when it is told to.
+        /// Runs a server that lists its turns, and listens when it is told to.
         private static func withServer(
             _ body: (_ path: String, _ open: () async throws -> Void, EventLog<Turn>) async throws -> Void
         ) async throws {
@@ -25,7 +25,7 @@ extension SocketTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let path = folder + "/socket"
             let bound = try ListenSocket.bound(to: path, backlog: 8)
-            // Nothing is to happen to the path, and to watch it brings turns of its own.
+            // Nothing happens to the path in this test, and watching it would cause turns.
             let socket = ListenSocket(descriptor: bound.descriptor, path: nil, identity: nil, ownsPath: false)
             let info = ServiceInfo(vendor: "Test", product: "Turns", version: "1", url: "https://service.example/")
             let service = VarlinkService(info: info, interfaces: [:]) { _, _, _ in }
@@ -49,9 +49,9 @@ extension SocketTests {
             loop.end()
         }
 
-        /// Waits for the turn in which something was ready, and for the first one after it that lets the thread sleep.
+        /// Waits for the turn in which `ready` was ready, and for the first turn after it that lets the thread sleep.
         ///
-        /// - Returns: the first one's place.
+        /// - Returns: the index of the first turn.
         @discardableResult private func rest(after ready: UInt64, _ turns: EventLog<Turn>) async throws -> Int {
             try await turns.first("the turn of \(ready)") { $0.ready == [ready] }
             let index = try #require(turns.all.firstIndex { $0.ready == [ready] })

@@ -12,7 +12,7 @@ struct UnwatchedPeerTests {
         interfaces: [:]
     ) { _, _, _ in }
 
-    /// Our end and the peer's.
+    /// A pair of sockets: our end and the peer's.
     private static func socketPair() throws -> (ours: Int32, peers: Int32) {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue)
@@ -32,12 +32,13 @@ struct UnwatchedPeerTests {
         for number in UInt64(2)...3 {
             let (ours, peers) = try Self.socketPair()
             defer { close(peers) }
-            // What is watched already cannot be watched: the easiest of the kernel's refusals to get.
+            // A descriptor that is already watched cannot be watched again. This is the simplest way to make the kernel
+            // refuse.
             try loop.watch(ours, key: 99, for: .input)
             let link = ConnectionLink(server, number: number, peer: PeerCredentials(of: ours))
             Connection(ours, registry: registry, link: link).begin()
             #expect(registry.count == 1)
-            // A turn in which it may hang up, and the one in which it would be watched.
+            // One turn in which it may close, and the turn in which it would be watched.
             registry.settle()
             #expect(registry.count == 1)
             registry.settle()

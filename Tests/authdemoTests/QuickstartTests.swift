@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `systemd/quickstart` in a folder of its own, with a `swift` that builds nothing.
+/// `systemd/quickstart` in a temporary folder, with a `swift` that builds nothing.
 struct QuickstartTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../systemd")
 
@@ -70,7 +70,7 @@ struct QuickstartTests {
         #expect(outcome.output == "bash: " + line)
     }
 
-    /// A folder that looks like a checkout to the scripts in it.
+    /// A folder that its scripts take for a checkout.
     private final class Checkout {
         private let folder: URL
 
@@ -109,7 +109,7 @@ struct QuickstartTests {
             FileManager.default.fileExists(atPath: folder.appending(path: name).path)
         }
 
-        /// Runs a command in the folder; it finds the folder's `swift` first.
+        /// Runs a command in the folder. The folder's `swift` comes first in PATH.
         func run(_ command: String...) throws -> ShowRun.Outcome {
             let process = Process()
             let (output, errors) = (folder.appending(path: "stdout"), folder.appending(path: "stderr"))

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import authdemo
 
-/// A run of the built `authdemo`, in a folder for temporary files of its own.
+/// A run of the built `authdemo`, with a folder of its own for temporary files.
 struct ShowRun {
     struct Outcome {
         let output: String
@@ -10,9 +10,9 @@ struct ShowRun {
         let status: Int32
     }
 
-    /// Where this test's executable is; the programs are built beside it.
+    /// The folder of this test's executable. The programs are built into the same folder.
     static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-    /// Seconds after which a run is given up, and the test fails by its status: 124.
+    /// The time limit of a run in seconds. After it, the test fails by the status 124.
     private static let limit = "100"
 
     let folder: URL
@@ -23,15 +23,15 @@ struct ShowRun {
         try FileManager.default.createDirectory(at: temporaryFiles, withIntermediateDirectories: false)
     }
 
-    /// What the show may write to, and must leave empty.
+    /// The folder that the show may use, and must leave empty.
     var temporaryFiles: URL { folder.appending(path: "tmp") }
 
-    /// Names of what a show has left behind.
+    /// The names of the files that a show has left.
     var leftovers: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: temporaryFiles.path) }
     }
 
-    /// A folder of programs in which `name` is a shell script instead, and the other one is real.
+    /// A folder of programs in which `name` is a shell script and the other program is real.
     func programs(replacing name: String, by script: String) throws -> String {
         let programs = folder.appending(path: "programs")
         try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: false)
@@ -47,7 +47,7 @@ struct ShowRun {
         return programs.path
     }
 
-    /// Runs `authdemo`; when its output holds `cue`, `signal` is sent to it.
+    /// Runs `authdemo`. Sends `signal` when its output contains `cue`.
     func run(_ arguments: [String], cue: String? = nil, signal: Int32 = SIGINT) async throws -> Outcome {
         let process = Process()
         let output = Pipe()
@@ -75,7 +75,7 @@ struct ShowRun {
             bytes += chunk
             guard let cue, !isCued, String(decoding: bytes, as: UTF8.self).contains(cue) else { continue }
             isCued = true
-            // timeout(1) hands a signal on to its command.
+            // timeout(1) passes a signal on to its command.
             kill(process.processIdentifier, signal)
         }
         var status: Int32 = -1
@@ -84,7 +84,7 @@ struct ShowRun {
         return Outcome(output: text, errors: try String(contentsOf: errorFile, encoding: .utf8), status: status)
     }
 
-    /// What comes through a pipe until its other end is closed, read on a thread of its own.
+    /// The data from a pipe until its other end is closed, read on a thread of its own.
     private static func chunks(of pipe: FileHandle) -> AsyncStream<Data> {
         AsyncStream { continuation in
             DispatchQueue(label: "authdemo-test.output").async {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The show as it is run, with the real daemon and with bad ones.
+/// The show as people run it, with the real daemon and with faulty ones.
 @Suite struct ShowTests {
     @Test func `an unattended show plays its whole story in order and leaves nothing behind`() async throws {
         let run = try ShowRun()
@@ -91,7 +91,7 @@ import Testing
     @Test func `a show without --once continues until a signal, and then ends with success`() async throws {
         let run = try ShowRun()
         defer { run.remove() }
-        // Its pause is for people: the longest test of this suite.
+        // Its pause is made for people, so this is the longest test of the suite.
         let outcome = try await run.run(["run", "--lifetime", "4s"], cue: "AUTHREFRESH_SOCKET=", signal: SIGTERM)
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         #expect(try run.leftovers.isEmpty)

@@ -1,8 +1,8 @@
 import Glibc
 import Systemd
 
-// Says on standard output what `ListenSockets` makes of the environment and the descriptors this program was started
-// with. Passed sockets begin at descriptor 3, which a test's own process needs for Dispatch.
+// Prints the result of `ListenSockets` for the environment and the descriptors with which this program was started.
+// Passed sockets begin at descriptor 3, which a test's own process needs for Dispatch.
 do throws(SystemdError) {
     for socket in try ListenSockets.received() {
         let isClosedOnExec = fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Another program, run from this thread (and so in its namespaces).
+/// Another program, run from this thread and therefore in its namespaces.
 struct ChildProcess {
     let name: String
     let pid: pid_t
     /// The reading end of the program's standard output.
     let output: Int32
 
-    /// Starts `words[0]`, looked up in PATH; `passed` become its descriptors 3, 4 and so on.
+    /// Starts `words[0]`, which is looked up in PATH. `passed` become its descriptors 3, 4 and so on.
     static func start(_ words: [String], passing passed: [Int32] = []) throws -> ChildProcess {
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else { throw TestFault.system("pipe", errno: errno) }
@@ -18,7 +18,7 @@ struct ChildProcess {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         unsafe posix_spawn_file_actions_addclose(&actions, ends[1])
-        // By way of high numbers, lest one overwrite another that is still to be passed.
+        // Copied to high numbers first, so that none overwrites another that is still to be passed.
         let copies = passed.map { fcntl($0, F_DUPFD_CLOEXEC, 100) }
         defer { for copy in copies { close(copy) } }
         for (index, copy) in copies.enumerated() {
@@ -47,7 +47,7 @@ struct ChildProcess {
         return tests.prefix(through: tests.lastIndex(of: "/") ?? tests.startIndex) + name
     }
 
-    /// All that the program prints; waits for its end, which must be status 0.
+    /// Everything that the program prints. Waits for its end, which must be status 0.
     func readToEnd() throws -> String {
         var text: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
@@ -67,7 +67,7 @@ struct ChildProcess {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Kills it and waits for its end.
+    /// Kills the program and waits for its end.
     func kill() {
         _ = Glibc.kill(pid, SIGKILL)
         wait()

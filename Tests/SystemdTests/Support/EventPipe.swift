@@ -1,6 +1,7 @@
 import Glibc
 
-/// Carries events from a queue to the test's own thread, which waits without leaving it: a namespace belongs to a thread.
+/// Passes events from a queue to the test's own thread, which waits without leaving that thread: a namespace belongs to
+/// a thread.
 final class EventPipe: Sendable {
     /// Readable while an event waits.
     let reading: Int32
@@ -24,14 +25,14 @@ final class EventPipe: Sendable {
         _ = unsafe write(writing, &event, 1)
     }
 
-    /// The next event, waited for at most ten seconds.
+    /// The next event. Waits at most ten seconds.
     func next() throws -> UInt8 {
         var ready = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&ready, 1, 10_000) == 1, let event = pending() else { throw TestFault.timedOut("event") }
         return event
     }
 
-    /// The next event if it is there already.
+    /// The next event if it is there already; else nil.
     func pending() -> UInt8? {
         var event: UInt8 = 0
         return unsafe read(reading, &event, 1) == 1 ? event : nil

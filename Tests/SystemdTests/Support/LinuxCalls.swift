@@ -5,14 +5,14 @@ enum LinuxCalls {
     static let newMountNamespace: Int32 = 0x0002_0000
     static let newNetworkNamespace: Int32 = 0x4000_0000
 
-    /// Moves this thread, and what it starts, into new namespaces.
+    /// Moves this thread, and the programs that it starts, into new namespaces.
     static func unshare(_ namespaces: Int32) throws {
         typealias Call = @convention(c) (Int32) -> Int32
         let call = unsafe unsafeBitCast(try symbol("unshare"), to: Call.self)
         guard call(namespaces) == 0 else { throw TestFault.system("unshare", errno: errno) }
     }
 
-    /// Makes `read` of `descriptor` fail with `errno` on this thread from now on, by a seccomp filter.
+    /// Makes `read` of `descriptor` fail with `errno` on this thread from now on, with a seccomp filter.
     static func failReads(of descriptor: Int32, with errno: Int32) throws {
         #if arch(x86_64)
             let readCall: UInt32 = 0

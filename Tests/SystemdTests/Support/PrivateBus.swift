@@ -1,14 +1,14 @@
 import CSystemd
 import Glibc
 
-/// A D-Bus daemon of our own, and on it a stand-in for logind.
+/// A D-Bus daemon for the test, with a stand-in for logind.
 @safe final class PrivateBus {
     let address: String
     private let directory: TemporaryDirectory
     private let daemon: ChildProcess
     private var logind: OpaquePointer?
 
-    /// - Throws: `TestFault` also when there is no dbus-daemon; ask `isAvailable` first.
+    /// - Throws: `TestFault`, also if there is no dbus-daemon; check `isAvailable` first.
     init() throws {
         directory = try TemporaryDirectory()
         address = "unix:path=\(directory.path)/bus"
@@ -19,10 +19,10 @@ import Glibc
         let file = unsafe fopen("\(directory.path)/bus.conf", "w")
         unsafe fputs(configuration, file)
         unsafe fclose(file)
-        // It complains of limits that it cannot raise, which is of no use to a reader of the tests' output.
+        // It complains about limits that it cannot raise, which does not help a reader of the tests' output.
         let command = "exec dbus-daemon --config-file=\(directory.path)/bus.conf --nofork --nopidfile --print-address=1"
         daemon = try .start(["sh", "-c", "\(command) 2>/dev/null"])
-        // Printed once it listens.
+        // The address is printed when it listens.
         guard daemon.readLine().hasPrefix("unix:") else { throw TestFault.timedOut("dbus-daemon") }
         unsafe sd_bus_new(&logind)
         unsafe sd_bus_set_address(logind, address)
@@ -63,7 +63,7 @@ import Glibc
         throw TestFault.timedOut("subscription")
     }
 
-    /// Emits `PrepareForSleep(isStarting)` in logind's name.
+    /// Emits `PrepareForSleep(isStarting)` in the name of logind.
     func emitPrepareForSleep(_ isStarting: Bool) {
         var message: OpaquePointer?
         var argument: Int32 = isStarting ? 1 : 0
@@ -80,9 +80,9 @@ import Glibc
         unsafe sd_bus_message_unref(message)
     }
 
-    /// A delay lock that was given.
+    /// A delay lock that the stand-in has given.
     final class Lock {
-        /// What was asked for: what, who, why, mode.
+        /// The arguments of the request: what, who, why, mode.
         let words: [String]
         private let reading: Int32
 
@@ -93,12 +93,13 @@ import Glibc
 
         deinit { close(reading) }
 
-        /// Whether nobody holds its other end any more.
+        /// Whether nobody holds the other end any more.
         func isGivenBack() -> Bool {
             isGivenBack(within: 0)
         }
 
-        /// Waits for it: the bus and programs that are just being started may hold copies a little longer than the watch.
+        /// Waits until it is released. The bus and programs that are just being started may hold copies a little longer
+        /// than the watch.
         func waitUntilGivenBack() throws {
             guard isGivenBack(within: 20_000) else { throw TestFault.timedOut("the lock") }
         }

@@ -21,14 +21,14 @@ final class UnixSocket {
 
     deinit { close(descriptor) }
 
-    /// One waiting datagram; nil when there is none. A datagram on a Unix socket is there once `send` has returned.
+    /// A waiting datagram; nil if there is none. A datagram on a Unix socket has arrived when `send` returns.
     func received() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = unsafe recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
         return count < 0 ? nil : Array(bytes[..<count])
     }
 
-    /// The same as text.
+    /// A waiting datagram as text; nil if there is none.
     func receivedText() -> String? {
         received().map { String(decoding: $0, as: UTF8.self) }
     }

@@ -19,9 +19,10 @@ struct CrashesCommand: AsyncParsableCommand {
     @Option(help: "Which moments; another number draws others. Without it, one is drawn and printed.")
     var seed: UInt64?
 
-    /// Kills of one store: enough that one that has gone bad is met again and again, and few enough for the server's log.
+    /// The number of kills for one store: enough to meet a damaged store again and again, and few enough for the
+    /// server's log.
     private static let killsOfStore = 1000
-    /// Longer than any run: whatever was lost on the way is forgiven.
+    /// Longer than any run, so that each lost answer can be requested again.
     private static let grace = Duration.seconds(3600)
 
     func run() async throws {
@@ -30,7 +31,7 @@ struct CrashesCommand: AsyncParsableCommand {
         Torture.say("seed \(seed)")
         let checks = Checks()
         let began = ContinuousClock.now
-        // Side by side: while one waits for a daemon to be ready, or for a server's pause to pass, the other works.
+        // At the same time: while one waits for a daemon or for a server's pause, the other works.
         async let forgiven = runs(kills: kills - kills / 2, seed: seed, grace: Self.grace, checks)
         async let unforgiven = runs(kills: kills / 2, seed: seed &+ 1_000_000, grace: .zero, checks)
         let totals = try await [forgiven, unforgiven]

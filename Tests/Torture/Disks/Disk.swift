@@ -1,20 +1,20 @@
 internal import TestSupport
 
-/// What a disk holds of some files while SQLite works on them: what is safe, and what only the kernel knows yet.
+/// The disk's content of some files during SQLite's work: the durable part, and the part that only the kernel has.
 struct Disk {
-    /// How much of what was not synced is on disk after the power has failed.
+    /// The part of the data without sync that is on disk after a power failure.
     enum Loss {
         /// None of it.
         case all
         /// All of it.
         case nothing
-        /// Each sector of 512 bytes by itself, with this probability, in whatever order the disk wrote them.
+        /// Each sector of 512 bytes with this probability, in any order of writing.
         case sectors(kept: Double)
     }
 
     private struct File {
         var safe: [UInt8] = []
-        /// Whether the file's name is on disk.
+        /// Whether the file's name is durable.
         var isSafe = false
         var pending: [FileOperation] = []
     }
@@ -25,7 +25,7 @@ struct Disk {
 
     init() {}
 
-    /// A disk where everything is safe.
+    /// A disk on which everything is durable.
     init(_ contents: [String: [UInt8]]) {
         files = contents.mapValues { File(safe: $0, isSafe: true) }
     }
@@ -48,7 +48,7 @@ struct Disk {
         files[recorded.path] = file
     }
 
-    /// What is found in the files after a power cut now.
+    /// The content of the files after a power failure now.
     func contents(after loss: Loss, _ random: inout SplitMix64) -> [String: [UInt8]] {
         var contents: [String: [UInt8]] = [:]
         for (path, file) in files.sorted(by: { $0.key < $1.key }) {

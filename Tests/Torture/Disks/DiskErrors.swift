@@ -1,13 +1,13 @@
 internal import AccountStorage
 internal import TestSupport
 
-/// The disk refuses an operation, once or for a while, at any moment of a store's life; the caller repeats what failed, as the daemon
-/// does.
+/// Disks that refuse operations, once or for a while, at any moment of a store's history. The caller repeats what
+/// failed, as the daemon does.
 ///
-/// A call that throws must have written nothing, the store must go on without being opened anew once the fault has gone, and a power cut
-/// after the last call must take nothing back.
+/// A call that throws must have written nothing, the store must continue without being opened again when the fault is
+/// over, and a power failure after the last call must undo nothing.
 struct DiskErrors {
-    /// How many operations fail in a row: a hiccup, and a disk that is away for some commits.
+    /// How many operations fail in a row: a short fault, and a disk that is away for some commits.
     private static let lengths = [1, 40]
 
     private let script: Script
@@ -20,16 +20,16 @@ struct DiskErrors {
         random = SplitMix64(seed: seed)
     }
 
-    /// Lives the life again and again, with each kind of fault at another moment, until it has none left.
+    /// Repeats the history with each kind of fault at a later moment, until the history is over before the fault.
     ///
-    /// - Parameter density: after so many operations the distance between two moments grows by one.
+    /// - Parameter density: after so many operations, the distance between two moments grows by one.
     mutating func run(density: Int, _ checks: Checks) {
         for kind in Recorder.Fault.Kind.allCases {
             for length in Self.lengths {
                 var first = 0
                 var hasCome = true
                 while hasCome {
-                    // A life that goes wrong is the last one.
+                    // If a history fails, no further one is tried.
                     hasCome = false
                     let fault = Recorder.Fault(kind: kind, first: first, count: length)
                     checks.check("\(kind.name), \(length) times from number \(first)") {
@@ -41,7 +41,7 @@ struct DiskErrors {
         }
     }
 
-    /// - Returns: whether the fault came.
+    /// - Returns: whether the fault occurred.
     private mutating func live(with fault: Recorder.Fault) throws -> Bool {
         try files.clear()
         Recorder.begin(fault)
@@ -59,7 +59,7 @@ struct DiskErrors {
         }
     }
 
-    /// A daemon that cannot open its store ends, and is started again.
+    /// Opens the store. If that fails, tries again, as a daemon that ends and is restarted.
     private func opened() throws -> AccountStore {
         while true {
             do {
@@ -76,7 +76,7 @@ struct DiskErrors {
                 return try step.perform(on: store, script.grants[index])
             } catch let error as StoreError {
                 try expect(error)
-                // Reading may fail, too, for as long as the fault lasts.
+                // Reading may also fail during the fault.
                 guard let found = try? Grants(in: store) else { continue }
                 guard found == script.grants[index] else {
                     throw Violation("step \(index) failed (\(error)), and yet the store holds \(found)")
@@ -85,7 +85,7 @@ struct DiskErrors {
         }
     }
 
-    /// What a disk does is told as such, and only while it does it.
+    /// Checks that the error is one of the disk, and occurs only during the fault.
     private func expect(_ error: StoreError) throws {
         switch error {
         case .inputOutput, .diskFull, .cannotOpen: break
@@ -94,7 +94,7 @@ struct DiskErrors {
         guard Recorder.hasFailed else { throw Violation("nothing is wrong with the disk: \(error)") }
     }
 
-    /// The power fails after the last step; the store that was not closed is left where it is.
+    /// Checks the content after a power failure after the last step. The store was not closed.
     private mutating func expectAll(after operations: [RecordedOperation]) throws {
         var disk = Disk()
         for operation in operations { disk.apply(operation) }

@@ -1,12 +1,12 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// What the store is to hold of every account: what was written to it, as far as a lost or a revived token would show.
+/// The expected content of the store for each account, as far as a lost or revived token would show.
 struct Grants: Equatable {
     struct Grant: Equatable {
         var generation: Int64 = 0
         var phase = Step.Phase.signedOut
-        /// By the generations of the tokens.
+        /// The refresh tokens by generation.
         var refreshTokens: [Int64: String] = [:]
         var accessToken: String?
     }
@@ -15,7 +15,7 @@ struct Grants: Equatable {
 
     init() {}
 
-    /// What a store holds.
+    /// The content of a store.
     init(in store: AccountStore) throws {
         for entry in try store.entries(after: nil, limit: 1_000) {
             guard case .intact(let record) = entry else { throw Violation("the account '\(entry.name)' is damaged") }
@@ -29,7 +29,7 @@ extension Grants.Grant {
         let state = record.state
         generation = state.generation.rawValue
         phase = Step.Phase(state.phase)
-        // The one before the previous must be gone, and the next one cannot be there.
+        // The token before the previous one must be gone, and the next one cannot be there yet.
         for candidate in max(0, generation - 2)...generation + 1 {
             let token = try store.tokens.refreshToken(of: record.account.id, generation: Generation(candidate))
             refreshTokens[candidate] = token?.secret.reveal()
@@ -38,7 +38,7 @@ extension Grants.Grant {
     }
 }
 
-/// Something that must never be so.
+/// A state that must never occur.
 struct Violation: Error, CustomStringConvertible {
     let description: String
 

@@ -2,10 +2,10 @@ internal import AccountStorage
 internal import RefreshCore
 internal import TestSupport
 
-/// The power fails at a moment of a store's life, and what had not been synced is gone, wholly or in parts.
+/// Power failures at moments in a store's history. Data that was not synced is lost completely or in parts.
 ///
-/// Whatever a call of the store had done when it returned must be found afterwards, what was under way must be there whole or not at
-/// all, and the store must open, be sound, and take the next write (DESIGN §6.1).
+/// Afterwards, the effect of each call that had returned must be there, a call in progress must have its whole effect
+/// or none, and the store must open, be intact, and accept the next write (DESIGN §6.1).
 struct PowerCuts {
     private static let losses: [Disk.Loss] = [
         .all, .nothing, .sectors(kept: 0.1), .sectors(kept: 0.5), .sectors(kept: 0.9),
@@ -15,10 +15,10 @@ struct PowerCuts {
     private let files: StoreFiles
     private var random: SplitMix64
     private var operations: [RecordedOperation] = []
-    /// How many operations there had been when each step was done.
+    /// The number of operations at the end of each step.
     private var ends: [Int] = []
 
-    /// Lives the whole life once, and records it.
+    /// Runs the whole history once, and records it.
     init(seed: UInt64, steps: Int) throws {
         script = Script(seed: seed, length: steps)
         files = try StoreFiles()
@@ -33,7 +33,7 @@ struct PowerCuts {
         operations = Recorder.end()
     }
 
-    /// Cuts the power at `count` moments, spread over the life.
+    /// Cuts the power at `count` moments, spread over the history.
     mutating func run(count: Int, _ checks: Checks) {
         var disk = Disk()
         var applied = 0
@@ -51,7 +51,7 @@ struct PowerCuts {
         }
     }
 
-    /// Opens what is left, and once more after the power has failed while it was being opened.
+    /// Opens the remaining files, and once more after another power failure during the opening.
     private mutating func check(_ contents: [String: [UInt8]], at moment: Int) throws {
         try files.put(contents)
         Recorder.begin()
@@ -68,7 +68,7 @@ struct PowerCuts {
         try expectGrants(at: moment)
     }
 
-    /// Opens the store, compares, has it checked whole, and writes to it.
+    /// Opens the store, compares its content, checks it completely, and writes to it.
     private func expectGrants(at moment: Int) throws {
         let store = try files.open()
         let done = ends.prefix { $0 <= moment }.count
@@ -83,7 +83,7 @@ struct PowerCuts {
     }
 }
 
-/// Runs the check of `authctl store check`.
+/// Does the check of `authctl store check`.
 func expectSound(_ store: AccountStore) throws {
     let copying = try StoreCopy(of: store, for: .check)
     var copy: FinishedCopy?

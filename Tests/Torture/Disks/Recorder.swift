@@ -1,18 +1,19 @@
 internal import CRecordingVFS
 internal import Synchronization
 
-/// Watches what SQLite does to its files, and makes it fail where that is wanted. One a process: SQLite has one default VFS.
+/// Records the operations of SQLite on its files, and makes them fail if wanted. Only one can exist in a process,
+/// because SQLite has one default VFS.
 enum Recorder {
-    /// An operation that is to fail.
+    /// Operations that fail.
     struct Fault {
         enum Kind: CaseIterable {
             case read, write, fullDisk, truncate, sync
         }
 
         var kind: Kind
-        /// Which operation of this kind is the first to fail, from 0.
+        /// The number of the first operation of this kind that fails, from 0.
         var first: Int
-        /// How many of them fail, one after the other.
+        /// How many operations fail in a row.
         var count: Int
     }
 
@@ -20,7 +21,7 @@ enum Recorder {
         var isRecording = false
         var operations: [RecordedOperation] = []
         var fault: Fault?
-        /// Operations of the fault's kind that were seen.
+        /// How many operations of the fault's kind have occurred.
         var seen = 0
     }
 
@@ -40,14 +41,14 @@ enum Recorder {
         var code: Int32
     }
 
-    /// Begins to record; forgets what was recorded before.
+    /// Begins a recording. The previous recording is deleted.
     ///
-    /// - Parameter fault: what fails meanwhile; nil if nothing does.
+    /// - Parameter fault: the operations that fail; nil for none.
     static func begin(_ fault: Fault? = nil) {
         state.withLock { $0 = State(isRecording: true, fault: fault) }
     }
 
-    /// How many operations were recorded so far.
+    /// The number of operations recorded so far.
     static var count: Int { state.withLock { $0.operations.count } }
 
     /// Whether an operation was made to fail.
@@ -55,7 +56,7 @@ enum Recorder {
         state.withLock { state in state.fault.map { state.seen > $0.first } ?? false }
     }
 
-    /// Stops, and gives what was recorded.
+    /// Ends the recording and returns it.
     static func end() -> [RecordedOperation] {
         state.withLock { state in
             let operations = state.operations
@@ -72,7 +73,8 @@ enum Recorder {
     ) -> Int32 {
         state.withLock { state in
             guard state.isRecording else {
-                // Nothing that is looked at afterwards has to last: the checks would wait for the disk most of the time.
+                // Nothing that is checked afterwards has to be durable. With real syncs the checks would mostly wait
+                // for the disk.
                 return operation == RECORDING_VFS_SYNC ? RECORDING_VFS_DONE : 0
             }
             if let code = failure(of: operation, &state) {
@@ -98,7 +100,7 @@ enum Recorder {
         }
     }
 
-    /// The result code that the operation ends with; nil if it is to be done.
+    /// The result code with which the operation fails; nil if it is done.
     private static func failure(of operation: recording_vfs_operation, _ state: inout State) -> Int32? {
         guard let fault = state.fault, operation == fault.kind.operation else { return nil }
         defer { state.seen += 1 }
@@ -116,7 +118,7 @@ extension Recorder.Fault.Kind {
         }
     }
 
-    /// The extended result code that SQLite's own VFS has for it.
+    /// The extended result code that SQLite's own VFS gives in this case.
     var code: Int32 {
         switch self {
         case .read: 10 | 1 << 8
@@ -127,7 +129,7 @@ extension Recorder.Fault.Kind {
         }
     }
 
-    /// As the report calls it.
+    /// The name in the report.
     var name: String {
         switch self {
         case .read: "a read fails"

@@ -1,7 +1,7 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// What is written to the store, as a function of an account's name and generation.
+/// The data written to the store, depending on an account's name and generation.
 enum Sample {
     static let keys = [UInt8(7), 8].compactMap { StoreKey(Secret(repeatElement($0, count: 32))) }
 
@@ -26,7 +26,7 @@ enum Sample {
         )
     }
 
-    /// The tokens of each generation. The access token fills pages of its own, so that the log grows as it does in years.
+    /// The tokens of a generation. The access token fills pages, so that the log grows as it does over years.
     static func tokens(of name: String) -> Grants.Grant.Tokens {
         { generation in
             (String(repeating: "\(name)\(generation).", count: 800), "\(name)-refresh-\(generation)")

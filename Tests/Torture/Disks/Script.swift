@@ -1,14 +1,14 @@
 internal import TestSupport
 
-/// A life of a store: the same steps for the same seed.
+/// The history of a store. The same seed gives the same steps.
 struct Script {
     private(set) var steps: [Step] = []
-    /// What the store holds before the first step, and after each.
+    /// The store's content before the first step, and after each step.
     private(set) var grants = [Grants()]
 
     private static let names = ["a", "b", "c", "d", "e"]
 
-    /// - Parameter length: how many steps follow the first, which makes the accounts.
+    /// - Parameter length: the number of steps after the first, which makes the accounts.
     init(seed: UInt64, length: Int) {
         var random = SplitMix64(seed: seed)
         append(.add(Self.names))
@@ -31,7 +31,7 @@ struct Script {
         grants.append(after)
     }
 
-    /// The lease of each account, and its answer.
+    /// Adds the lease of each account, and its answer.
     private mutating func appendRefresh(of names: [String]) {
         let present = grants[grants.count - 1].byAccount
         for name in names where present[name]?.phase == .signedOut { append(.signIn(name)) }
@@ -45,7 +45,7 @@ struct Script {
         append(.add([name]))
     }
 
-    /// Two accounts a batch; the last one finds nothing, and retires the old key.
+    /// Adds a key change, with two accounts in a batch. The last batch finds no account, and removes the old key.
     private mutating func appendRekey() {
         append(.beginRekey)
         for _ in 0...(Self.names.count + 1) / 2 { append(.reseal) }

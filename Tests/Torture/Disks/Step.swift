@@ -1,19 +1,19 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// One call of the store, as the daemon makes it.
+/// One call to the store, as the daemon makes it.
 enum Step {
-    /// The phases that the steps lead to.
+    /// The phases to which the steps lead.
     enum Phase: Equatable {
         case signedOut, scheduled, refreshing, other
     }
 
     case add([String])
-    /// The intent to spend the refresh tokens of these accounts, in one transaction.
+    /// The decision to spend the refresh tokens of these accounts, in one transaction.
     case lease([String])
-    /// The answers: new tokens for each, in one transaction.
+    /// The answers with new tokens for each account, in one transaction.
     case rotate([String])
-    /// A person signs in: a grant that replaces what there was.
+    /// A person signs in: a new grant replaces the old one.
     case signIn(String)
     case signOut(String)
     case remove(String)
@@ -21,9 +21,9 @@ enum Step {
     case reseal
     case forgetRetiredKey
 
-    /// The call itself. May be made again after it has thrown.
+    /// Makes the call. It may be repeated after it has thrown.
     ///
-    /// - Parameter grants: what the store holds before it.
+    /// - Parameter grants: the store's content before it.
     func perform(on store: AccountStore, _ grants: Grants) throws {
         switch self {
         case .add(let names): _ = try store.add(names.map(Sample.account))
@@ -40,7 +40,7 @@ enum Step {
         }
     }
 
-    /// What the store holds after it.
+    /// Applies the effect of the call to the expected content.
     func apply(to grants: inout Grants) {
         switch self {
         case .add(let names):

@@ -2,7 +2,7 @@ internal import AccountStorage
 internal import Foundation
 internal import TestSupport
 
-/// A folder for one store at a time, whose files are put there as a disk holds them.
+/// A folder for one store at a time. Its files are written there as a disk holds them.
 struct StoreFiles {
     private let folder: TemporaryFolder
 
@@ -12,14 +12,14 @@ struct StoreFiles {
 
     var store: String { "\(folder.path)/\(AccountStore.fileName)" }
 
-    /// Takes all files away.
+    /// Removes all files.
     func clear() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)")
         }
     }
 
-    /// Has these files, and no others, in the folder.
+    /// Replaces the files in the folder by these.
     func put(_ contents: [String: [UInt8]]) throws {
         try clear()
         for (path, bytes) in contents {

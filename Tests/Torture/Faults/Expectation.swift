@@ -1,42 +1,44 @@
-/// What the daemon is to do about a fault, in one situation.
+/// The expected behaviour of the daemon for a fault, in one situation.
 struct Expectation: Sendable, Equatable {
     enum Course: Sendable, Equatable {
-        /// The refresh brings a token as if nothing were wrong.
+        /// The refresh brings a token as if there were no fault.
         case unnoticed
-        /// The first attempt fails, the next brings a token, although the fault lasts.
+        /// The first attempt fails and the next brings a token, although the fault continues.
         case hiccup
-        /// It tries again by itself, ever more seldom.
+        /// The daemon tries again by itself, less and less often.
         case retries
-        /// It asks nothing before the time that the server named; seconds from the answer, the jitter of 10 % included.
+        /// The daemon sends no request before the time that the server named. In seconds from the answer, including the
+        /// jitter of 10 %.
         case waits(ClosedRange<Double>)
-        /// Asking the same again would not help: it tries seldom, and says what is to be mended.
+        /// Repeating the request would not help: the daemon tries rarely, and says what must be corrected.
         case misconfigured
-        /// It asks for the person, with this reason.
+        /// The daemon calls the person, with this reason.
         case needsPerson(reason: String)
     }
 
-    /// How the account comes back when the fault has gone.
+    /// How the account recovers after the fault.
     enum Recovery: Sendable, Equatable {
-        /// Nothing was missing.
+        /// The account never lacked a token.
         case none
         case byItself
-        /// By itself within the hour; sooner when somebody types `authctl refresh`.
+        /// By itself within the hour, and at once with `authctl refresh`.
         case refresh
-        /// By itself, when the time that the server named has come: too late for a test to wait for.
+        /// By itself at the time that the server named, which is too late for a test.
         case later
-        /// Only by a new grant: the old one is lost at the server.
+        /// Only with a new grant, because the server has ended the old one.
         case grant
     }
 
     let course: Course
-    /// What `authctl status` has to say about it; of a hiccup, what subscribers are told.
+    /// The text in `authctl status`; for a hiccup, the text for subscribers.
     let words: String
     let recovery: Recovery
 }
 
 extension Expectation {
-    /// What the daemon is told of the server's grace period, in seconds: it asks soon again where it may have spent a refresh token. Not of
-    /// a server that has none. Half of it is shorter than `request_timeout`, which then is how long an answer is waited for.
+    /// The server's grace period in seconds, as configured for the daemon: after a possibly spent refresh token it asks
+    /// again soon. Nil for a server without one. Half of it is shorter than `request_timeout`, and becomes the time for
+    /// which an answer is awaited.
     var toldGrace: Int64? { recovery == .grant ? nil : 16 }
 
     static let unnoticed = Expectation(course: .unnoticed, words: "", recovery: .none)
@@ -63,7 +65,7 @@ extension Expectation {
 }
 
 extension Expectation.Course {
-    /// Whether it ends in a new token while the fault lasts.
+    /// Whether the account gets a new token during the fault.
     var bringsToken: Bool {
         switch self {
         case .unnoticed, .hiccup: true
@@ -81,7 +83,7 @@ extension Expectation.Course {
         }
     }
 
-    /// Seconds from the first failure to the next attempt; nil if there is none to come by itself.
+    /// Seconds from the first failure to the next attempt; nil if none comes by itself.
     var pause: ClosedRange<Double>? {
         switch self {
         case .unnoticed, .hiccup, .needsPerson: nil
@@ -92,7 +94,7 @@ extension Expectation.Course {
         }
     }
 
-    /// How `authctl token` ends without a token that is still good.
+    /// The exit status of `authctl token` without a valid token.
     var exitStatus: Int32 {
         switch self {
         case .unnoticed, .hiccup: 0
@@ -102,18 +104,18 @@ extension Expectation.Course {
         }
     }
 
-    /// The most attempts that may be made within `seconds` of the first, that one included; nil says nothing about it.
+    /// The most attempts within `seconds` from the first, including the first; nil if there is no limit.
     func mostAttempts(within seconds: Double) -> Int? {
         switch self {
         case .unnoticed: return 1
         case .hiccup: return 2
         case .misconfigured: return 1 + Int(seconds / 150)
         case .waits(let wait): return 1 + Int(seconds / wait.lowerBound)
-        // The first, and at most two to find out whether the refusal is meant, after an answer that was lost.
+        // The first, and after a lost answer at most two more to confirm the refusal.
         case .needsPerson: return 3
         case .retries:
-            // The shortest waits: half of 2, 4, 8, … s, at most half of 300 s. One is left out: after an answer that was lost the
-            // second wait begins at the first again.
+            // The shortest waits: half of 2, 4, 8, … s, at most half of 300 s. One more is allowed, because after a
+            // lost answer the second wait has the length of the first again.
             var (attempts, time, wait) = (2, 0.0, 1.0)
             while time + wait <= seconds {
                 (attempts, time, wait) = (attempts + 1, time + wait, min(wait * 2, 150))
@@ -122,7 +124,7 @@ extension Expectation.Course {
         }
     }
 
-    /// In the words of the table.
+    /// The expectation in the words of the table.
     var text: String {
         switch self {
         case .unnoticed: "refreshes"

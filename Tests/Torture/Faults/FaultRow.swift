@@ -1,42 +1,42 @@
 internal import DemoIssuer
 
-/// What goes wrong.
+/// A fault.
 enum Trouble: Sendable {
-    /// At the token endpoint.
+    /// A fault at the token endpoint.
     ///
-    /// - Parameter times: how many requests it befalls; nil: all while the fault lasts.
+    /// - Parameter times: the number of requests affected; nil for all during the fault.
     case endpoint(Fault, times: Int? = nil)
-    /// Before the server has heard anything.
+    /// A fault before the server receives anything.
     case door(Reception)
-    /// Before the server is found.
+    /// A fault of the name server.
     case name(NameAnswer)
-    /// The server's clock is wrong by this much, and with it the `Date` of its answers.
+    /// The server's clock is wrong by this much, and so is the `Date` of its answers.
     case clock(Duration)
 }
 
-/// When it goes wrong.
+/// When the fault begins.
 enum Situation: String, Sendable, CaseIterable {
     /// The account is new, and has no token.
     case first = "first refresh"
-    /// The account has a token that is still good when the refresh comes due.
+    /// The account has a token that is still valid when the refresh is due.
     case steady = "steady state"
-    /// The same, but the daemon was restarted in between.
+    /// As in the steady state, but the daemon was restarted in between.
     case restart = "after a restart"
 }
 
-/// A fault, and what has to become of it: the table's left and right side.
+/// A fault and the expected behaviour: the left and right side of the table.
 struct FaultRow: Sendable {
     let name: String
     let trouble: Trouble
-    /// How long the server takes a refresh token that it has replaced. Zero, the strictest, unless the fault loses an answer.
+    /// How long the server accepts a replaced refresh token. Zero, the strictest, unless the fault loses an answer.
     let grace: Duration
     private let first: Expectation
     private let steady: Expectation
     private let restart: Expectation
 
     /// - Parameters:
-    ///   - first: what is expected of an account's first refresh; nil: the same.
-    ///   - restart: what is expected after a restart, when the metadata has to be fetched anew; nil: the same.
+    ///   - first: the expectation for an account's first refresh; nil if it is the same.
+    ///   - restart: the expectation after a restart, when the metadata must be fetched again; nil if it is the same.
     init(
         _ name: String,
         _ trouble: Trouble,
@@ -53,7 +53,8 @@ struct FaultRow: Sendable {
         self.restart = restart ?? steady
     }
 
-    /// Whether the server has TLS: what a strange answer means does not depend on it, and handshakes by the hundred cost minutes.
+    /// Whether the server uses TLS. The meaning of a strange answer does not depend on TLS, and hundreds of handshakes
+    /// take minutes.
     var isSecure: Bool {
         if case .endpoint(.answer, _) = trouble { false } else { true }
     }

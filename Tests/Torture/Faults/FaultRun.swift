@@ -1,20 +1,21 @@
 internal import DemoIssuer
 internal import TestSupport
 
-/// All faults in one situation, side by side: a daemon with an account for each, and a server for each account.
+/// All faults in one situation, at the same time: a daemon with an account for each fault, and a server for each
+/// account.
 struct FaultRun {
-    /// Time for a server that says nothing; an honest exchange takes far less even on a busy machine.
+    /// Enough time to notice a silent server. An exchange without fault takes far less, even on a busy machine.
     private static let configuration = "request_timeout: 9s\nmax_refreshes_per_second: 1000\n"
 
     let rows: [FaultRow]
     let situation: Situation
-    /// Its servers are counted from here on.
+    /// The number of its first server.
     let firstNumber: Int
     let limits: FaultTrial.Limits
     let certificates: Certificates
     let names: NameServer
     let turnstile: Turnstile
-    /// Called with each finding as it is made.
+    /// Called with each finding.
     let report: @Sendable (Finding) -> Void
 
     /// The findings, in any order.
@@ -48,7 +49,7 @@ struct FaultRun {
         return findings
     }
 
-    /// What `body` makes of each, all at once.
+    /// The results of `body` for all elements, at the same time.
     private static func all<Element: Sendable, Result: Sendable>(
         _ elements: [Element],
         _ body: @escaping @Sendable (Element) async -> Result

@@ -1,10 +1,10 @@
 internal import DemoIssuer
 
-/// An authorization server with a name of its own, and what goes wrong with it.
+/// An authorization server with its own name and fault.
 struct FaultServer: Sendable {
-    /// Servers of the table take the ports from here on: in a network namespace of its own all are free.
+    /// The first port for the servers of the table. In a network namespace of its own all ports are free.
     private static let firstPort = 20_000
-    /// All names of servers end in this; their certificates are for `DNS:*.faults.test`.
+    /// The domain of all servers. Their certificates are for `DNS:*.faults.test`.
     static let domain = "faults.test"
     static let certificateNames = "DNS:*.\(domain)"
 
@@ -16,8 +16,8 @@ struct FaultServer: Sendable {
     private let names: NameServer
 
     /// - Parameters:
-    ///   - number: counted from 0, another one for each server of the run.
-    ///   - lifetime: of its access tokens.
+    ///   - number: the server's number, from 0, different for each server of the run.
+    ///   - lifetime: the lifetime of its access tokens.
     init(
         _ row: FaultRow,
         number: Int,

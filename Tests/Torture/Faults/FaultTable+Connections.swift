@@ -1,7 +1,7 @@
 internal import DemoIssuer
 
 extension FaultTable {
-    /// The connection is not made, or does not last.
+    /// The connection cannot be made, or is lost.
     static let connectionRows =
         [
             FaultRow("connection refused", .name(.nobody), .retries("the server could not be reached")),
@@ -39,7 +39,7 @@ extension FaultTable {
         FaultRow("DNS is silent", .name(.silence), .retries("in time")),
     ]
 
-    /// The request is served; the trouble is with what comes back.
+    /// The server executes the request, and the fault affects the answer.
     static let answerRows = [
         FaultRow("answer lost, with a grace period", .endpoint(.cutAfter), grace: grace, .retries("lost")),
         FaultRow(
@@ -71,6 +71,6 @@ extension FaultTable {
         FaultRow("expires_in \"soon\"", .endpoint(.expiresIn(#""soon""#)), .unnoticed),
     ]
 
-    /// As long as any exchange of a run.
+    /// Longer than any exchange of a run.
     private static let grace = Duration.seconds(3600)
 }

@@ -2,15 +2,15 @@ internal import DemoIssuer
 internal import Foundation
 internal import TextEncodings
 
-/// Every fault and what is expected of the daemon: the one place to read it.
+/// All faults and the expected behaviour of the daemon. This is the only place for them.
 ///
-/// With each, beside what stands here: an access token that is still good is served, as long as it is; a refresh token is never lost
-/// but where the last column says that it needs a grant; nothing is sent more often than `Expectation.mostAttempts` says; and when the
-/// fault has gone, the account is fresh again.
+/// For each fault, these rules also hold: a valid access token is returned while it is valid; a refresh token is never
+/// lost, unless the last column says that a new grant is needed; requests are not more frequent than
+/// `Expectation.mostAttempts`; and after the end of the fault, the account becomes fresh again.
 enum FaultTable {
     static let rows = statusRows + retryAfterRows + contentRows + connectionRows + nameRows + answerRows
 
-    /// The server or a gateway says no, and nothing else.
+    /// The server or a gateway refuses with a status and nothing else.
     private static let statusRows =
         [
             FaultRow("500", status(500), .retries("the server is temporarily unavailable")),
@@ -31,7 +31,8 @@ enum FaultTable {
             FaultRow(
                 "403 without a word",
                 status(403),
-                // Before anything has ever worked, what is asked may be what is wrong; later, it is not believed for ten minutes.
+                // Before any success, the request itself may be wrong. Later, the refusal is not believed for ten
+                // minutes.
                 first: .misconfigured("refused without giving a reason"),
                 .retries("refused without giving a reason")
             ),
@@ -88,10 +89,10 @@ enum FaultTable {
         ),
     ]
 
-    /// A minute and a half after the start: every first failure comes before it.
+    /// A minute and a half after the start. All first failures come before it.
     private static let nearDate = HTTPDate.format(Int(Date.now.timeIntervalSince1970) + 90)
 
-    /// An answer comes, and is none of a token endpoint.
+    /// An answer comes that is not one of a token endpoint.
     private static let contentRows = [
         FaultRow("200 with a page (captive portal)", .endpoint(.answer(.html())), .retries("a web page came back")),
         FaultRow(

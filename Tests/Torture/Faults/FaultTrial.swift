@@ -3,17 +3,18 @@ internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
 
-/// One cell of the table: an account, and a server that breaks down.
+/// One cell of the table: an account, and a server with a fault.
 struct FaultTrial: Sendable {
-    /// How long things last in a run.
+    /// The durations in a run.
     struct Limits: Sendable {
-        /// From the first failure on, at least.
+        /// The shortest time of a fault, from the first failure on.
         let outage: Duration
-        /// How long an account is waited for to come back by itself, before somebody asks for its token.
+        /// How long an account may take to recover by itself, before its token is asked for.
         let patience: Duration
 
-        /// Of the access tokens. They are due after half of it, which leaves a person time to look at every account before they end;
-        /// a restart comes when all accounts have theirs, and before the first is due.
+        /// The lifetime of access tokens. They are due after half of it, which leaves enough time to look at each
+        /// account before they expire. A restart comes after all accounts have their tokens, and before the first is
+        /// due.
         func tokenLifetime(in situation: Situation) -> Duration {
             switch situation {
             case .first, .steady: .seconds(60)
@@ -22,22 +23,22 @@ struct FaultTrial: Sendable {
         }
     }
 
-    /// What an account had before its server broke down.
+    /// The state of an account before its server's fault.
     struct Beginning: Sendable {
         let family: Int
-        /// nil in its first refresh.
+        /// The token; nil in the account's first refresh.
         let token: AcquireToken.Reply?
-        /// Requests that had reached the token endpoint.
+        /// The number of requests that had reached the token endpoint.
         let requests: Int
-        /// How many changes had been told.
+        /// The number of changes that had been reported.
         let changes: Int
     }
 
-    /// What an attempt can end in.
+    /// The events with which an attempt can end.
     private static let outcomes: Set<String> = [
         "refresh-failed", "misconfigured", "interaction-required", "token-refreshed",
     ]
-    /// For what comes within half a minute, on a machine that is busy.
+    /// The limit for events that come within half a minute, on a busy machine.
     private static let longestWait = Duration.seconds(150)
 
     let name: String
@@ -50,14 +51,15 @@ struct FaultTrial: Sendable {
 
     private var expectation: Expectation { server.row.expectation(in: situation) }
 
-    /// The same with another daemon on the same stage, which tells its own changes.
+    /// This trial with another daemon on the same stage, which reports its own changes.
     func following(_ feed: ChangeFeed) -> FaultTrial {
         var trial = self
         trial.feed = feed
         return trial
     }
 
-    /// Adds the account, and breaks its server down: before, in the first refresh, and once it has a token otherwise.
+    /// Adds the account and begins the fault: before the account is added for its first refresh, otherwise when it has
+    /// a token.
     func prepare() async -> Result<Beginning, any Error> {
         do {
             return .success(try await turnstile.pass { try await begin() })
@@ -72,7 +74,7 @@ struct FaultTrial: Sendable {
         try await stage.add(name, issuer: server.url, grant: grant, rotationGraceSec: expectation.toldGrace)
         guard situation != .first else {
             let beginning = Beginning(family: grant.family, token: nil, requests: 0, changes: 0)
-            // The next one begins when this one is through: new accounts are all refreshed at once.
+            // The next trial begins when this one is ready, because new accounts are all refreshed at once.
             try await firstChange(after: beginning, among: Self.outcomes)
             return beginning
         }
@@ -80,12 +82,12 @@ struct FaultTrial: Sendable {
         let token = try await stage.acquire(name)
         try await server.breakDown()
         let requests = await server.issuer.counters.tokenRequests
-        // A daemon that is restarted tells its changes from the beginning.
+        // A restarted daemon reports its changes from the beginning.
         let changes = situation == .restart ? 0 : feed.changes.count
         return Beginning(family: grant.family, token: token, requests: requests, changes: changes)
     }
 
-    /// Sees what comes of it, and lets it go by.
+    /// Observes the effects of the fault, and ends it.
     func judge(_ preparation: Result<Beginning, any Error>) async -> Finding {
         var finding = Finding(server.row.name, situation)
         do {
@@ -109,7 +111,7 @@ struct FaultTrial: Sendable {
         return finding
     }
 
-    /// What became of the first attempt; of the last of them, where a refusal is confirmed.
+    /// The result of the first attempt, or of the last attempt if a refusal must be confirmed.
     private func firstOutcome(after beginning: Beginning) async throws -> Subscribe.Reply {
         switch expectation.course {
         case .hiccup, .needsPerson:
@@ -128,7 +130,7 @@ struct FaultTrial: Sendable {
         }
     }
 
-    /// Compares what the daemon did, and what a person sees of it, with what was expected.
+    /// Compares what the daemon did, and what a person sees of it, with the expectations.
     private func see(
         _ outcome: Subscribe.Reply,
         _ token: AcquireToken.Reply?,
@@ -144,7 +146,7 @@ struct FaultTrial: Sendable {
         if outcome.event != "token-refreshed", let next = status.nextAttemptAtUSec {
             let seconds = Double(next - outcome.atUSec) / 1e6
             finding.next = "\(Self.rounded(seconds)) s"
-            // What the store rounds to microseconds, and the moment between the failure and the change that tells of it.
+            // The store rounds to microseconds, and the change is reported a moment after the failure.
             finding.expect(
                 course.pause.map { ($0.lowerBound - 0.1...$0.upperBound + 0.1).contains(seconds) } ?? false,
                 "the next attempt is due in \(Self.rounded(seconds)) s"
@@ -158,7 +160,7 @@ struct FaultTrial: Sendable {
         look(at: views.status, views.token, token, in: &finding)
     }
 
-    /// What a person sees while the fault lasts.
+    /// What a person sees during the fault.
     private func look(
         at shown: CommandOutcome,
         _ ended: CommandOutcome,
@@ -182,7 +184,7 @@ struct FaultTrial: Sendable {
         finding.expect(isServed, "the old token was not served: \(ended.end) \(ended.errors)")
     }
 
-    /// Lets the fault last, and the token end meanwhile; counts what was asked.
+    /// Lets the fault continue until the token has expired, and counts the requests.
     private func outlast(
         _ outcome: Subscribe.Reply,
         _ beginning: Beginning,
@@ -200,7 +202,7 @@ struct FaultTrial: Sendable {
             .filter { $0.event == "refresh-started" && $0.account == name }.count
         finding.attempts = "\(attempts) × (\(requests) requests) in \(Int(seconds.rounded())) s"
         if !isOver, let most = expectation.course.mostAttempts(within: seconds) {
-            // Each `authctl token` without a good token may bring one attempt forward.
+            // Each `authctl token` without a valid token may cause one attempt.
             let callers = token == nil ? 1 : 0
             finding.expect(
                 attempts <= most + callers,
@@ -217,7 +219,7 @@ struct FaultTrial: Sendable {
         )
     }
 
-    /// What a caller is told who asks for a token now; nil if there is one.
+    /// The error for a caller who asks for a token now; nil if there is a token.
     private func refusal() async throws -> Refusal? {
         do {
             try await stage.acquire(name)
@@ -227,7 +229,7 @@ struct FaultTrial: Sendable {
         }
     }
 
-    /// Waits for the account to be fresh again, now that the fault has gone.
+    /// Waits until the account is fresh again after the fault has ended.
     private func comeBack(_ beginning: Beginning, in finding: inout Finding) async throws {
         switch expectation.recovery {
         case .none:
@@ -260,22 +262,22 @@ struct FaultTrial: Sendable {
         finding.expect(grant.map { $0.revokedBy == nil } ?? false, "the grant was lost at the server")
     }
 
-    /// Asks as a program does that needs its token.
+    /// Asks for the token like a program that needs it.
     private func askForToken() async throws {
         let end = ContinuousClock.now + Self.longestWait
         while try await refusal() != nil {
             guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: "a token of \(name)") }
-            // Callers bring an attempt forward every two seconds at most (`BackOffRule.callerInterval`).
+            // Callers cause an attempt at most every two seconds (`BackOffRule.callerInterval`).
             try await Task.sleep(for: .seconds(2))
         }
     }
 
-    /// In the words of the table.
+    /// The recovery in the words of the table.
     private func comeBackByItself() async throws -> String {
         let (start, began) = (feed.changes.count, ContinuousClock.now)
         let status = try await stage.status(name)
         let wait = Duration.seconds(Self.seconds(until: status.nextAttemptAtUSec))
-        // It may have come back in the moment before.
+        // It may have recovered a moment ago.
         guard status.state != "fresh" else { return "by itself at once" }
         guard wait < limits.patience else {
             try await askForToken()
@@ -288,10 +290,10 @@ struct FaultTrial: Sendable {
 
 /// An error of `AcquireToken`.
 private struct Refusal {
-    /// With its interface.
+    /// The full name, with its interface.
     let name: String
 
-    /// How `authctl token` ends with it; nil for an error that it should never meet here.
+    /// The exit status of `authctl token` for it; nil for an error that must not occur here.
     var exitStatus: Int32? {
         switch name {
         case TemporarilyUnavailableError.name: 75
@@ -303,7 +305,7 @@ private struct Refusal {
 }
 
 extension FaultTrial {
-    /// What was done, in the words of the table.
+    /// What the daemon did, in the words of the table.
     private static func text(of status: AccountStatus) -> String {
         switch status.state {
         case "fresh": Expectation.Course.unnoticed.text
@@ -314,7 +316,7 @@ extension FaultTrial {
         }
     }
 
-    /// 0 for a time that is not known.
+    /// The seconds until a time; 0 if the time is not known.
     private static func seconds(until timeUSec: Int64?) -> Double {
         timeUSec.map { Double($0) / 1e6 - Date.now.timeIntervalSince1970 } ?? 0
     }
@@ -326,7 +328,7 @@ extension FaultTrial {
         }
     }
 
-    /// The note below the table of `authctl status`, without the account's name; else the account's state there.
+    /// The note below the table of `authctl status`, without the account's name; without a note, the account's state.
     private static func statusWords(of output: String, name: String) -> String {
         let own = output.split(separator: "\n").filter { $0.hasPrefix("\(name) ") }
         let line = own.count > 1 ? own[1] : own.first ?? "nothing"

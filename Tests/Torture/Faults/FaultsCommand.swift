@@ -26,7 +26,7 @@ struct FaultsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only faults with this in their names.", valueName: "text"))
     var only: String?
 
-    /// How often a cell that surprises is tried again before that counts.
+    /// How often a surprising cell is tried again before it counts.
     private static let repeatsMax = 2
 
     func run() async throws {
@@ -50,8 +50,8 @@ struct FaultsCommand: AsyncParsableCommand {
                 if finding.surprises.isEmpty { checks.add(finding) } else { Torture.say("once more: \(finding.line)") }
             }
         }
-        // A machine that is out of breath gives answers too late, and every lost answer counts: what surprised is tried again, with
-        // fewer others beside it.
+        // On a very busy machine, answers come too late, and each lost answer counts. So surprising cells are tried
+        // again, with fewer others at the same time.
         var surprising = cells
         var repeated = 0
         for round in 1...Self.repeatsMax {
@@ -77,15 +77,15 @@ struct FaultsCommand: AsyncParsableCommand {
     }
 }
 
-/// What all runs share.
+/// The parts that all runs share.
 private struct FaultBench {
     let limits: FaultTrial.Limits
     let certificates: Certificates
     let names: NameServer
 
-    /// Tries the cells, all situations at once.
+    /// Tries the cells, in all situations at once.
     ///
-    /// - Parameter firstNumber: of their servers; no two servers of a run have the same.
+    /// - Parameter firstNumber: the number of the first server. No two servers of a run have the same number.
     func findings(
         for cells: [(row: FaultRow, situation: Situation)],
         firstNumber: Int,

@@ -1,20 +1,20 @@
-/// What happened in one cell of the table, and what of it was not expected.
+/// The events in one cell of the table, and those that were not expected.
 struct Finding: Sendable {
     let fault: String
     let situation: Situation
-    /// What the daemon did, in the words of `Expectation.Course`.
+    /// The daemon's behaviour, in the words of `Expectation.Course`.
     var course = "-"
-    /// What `authctl status` says.
+    /// The text in `authctl status`.
     var status = "-"
-    /// How `authctl token` ended right after the failure, and when the old token had ended.
+    /// How `authctl token` ended right after the failure, and after the old token had expired.
     var token = "-"
-    /// Whether the access token from before the fault was still given; nil if there was none, or it was replaced.
+    /// Whether the access token from before the fault was still returned; nil if there was none, or it was replaced.
     var isOldTokenServed: Bool?
-    /// Attempts of the daemon, requests that reached the token endpoint, and in how many seconds.
+    /// The number of attempts of the daemon, the number of requests at the token endpoint, and the time in seconds.
     var attempts = "-"
     /// Seconds from the failure to the next attempt.
     var next = "-"
-    /// How the account came back.
+    /// How the account recovered.
     var recovery = "-"
     private(set) var surprises: [String] = []
 
@@ -23,7 +23,7 @@ struct Finding: Sendable {
         self.situation = situation
     }
 
-    /// Notes a surprise unless `holds`.
+    /// Records a surprise unless `holds`.
     mutating func expect(_ holds: Bool, _ surprise: @autoclosure () -> String) {
         if !holds { surprises.append(surprise()) }
     }

@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// A listener of another user, where `authctl` looks for the daemon: it notes what it is sent.
+/// A listener of another user in the place of the daemon's socket. It records how much it is sent.
 struct Impostor {
     private static let script = """
         import os, socket, sys
@@ -16,16 +16,16 @@ struct Impostor {
 
     private let program: Program
 
-    /// - Parameter path: where it listens; its folder has to let it.
+    /// - Parameter path: the socket's path. Its folder must be writable for the listener.
     init(at path: String) async throws {
         let words = Onlookers.asUser + ["/usr/bin/python3", "-c", Self.script, path]
         program = try Program("/usr/bin/setpriv", words, environment: ["PATH": "/usr/bin:/bin"])
         try await program.output.first("the impostor") { $0 == "ready" }
     }
 
-    /// How many bytes the next of those who connected, from the first on, have sent it.
+    /// How many bytes the next callers, from number `index` on, have sent it.
     func heard(from index: Int) async throws -> String {
-        // The first line is that it is ready.
+        // The first line says that it is ready.
         try await program.output.first("a caller", from: index + 1) { $0.hasPrefix("heard") }
     }
 

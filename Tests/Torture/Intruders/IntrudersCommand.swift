@@ -13,13 +13,13 @@ struct IntrudersCommand: AsyncParsableCommand {
     @Option(help: "At how many of its system calls a change of the key is killed.")
     var moments = 10
 
-    /// Refusals of each kind that are timed: enough for a median that stays where it is.
+    /// How many refusals of each kind are timed, enough for a stable median.
     private static let rounds = 300
 
-    /// By what wrapper somebody calls, and what is said to them.
+    /// The wrappers of the callers, and the expected error texts.
     private static let callers = [
         ("another user", [String](), "the daemon serves its own user and root, not uid 65534"),
-        // There the daemon's user has no number: authctl, too, will not have to do with it.
+        // In that namespace the daemon's user has no number, and authctl refuses the daemon, too.
         ("root of another user namespace", ["unshare", "-U", "-r"], "belongs to another user (uid 65534)"),
     ]
 
@@ -44,11 +44,11 @@ struct IntrudersCommand: AsyncParsableCommand {
         if !checks.haveAllPassed { throw ExitCode(1) }
     }
 
-    /// Another user, in this user namespace and as root of another, where modes would let it.
+    /// Calls as another user, in this user namespace and as root of another, with permissions that would allow it.
     private func callAsAnother(_ stage: DaemonStage, _ daemon: DaemonProcess, _ checks: Checks) async throws {
         let folders = ["", "/run", "/run/authrefreshd"].map { "'\(stage.folder.path)\($0)'" }.joined(separator: " ")
         _ = try await SecretsStage.output("chmod 755 \(folders); chmod 666 '\(stage.socket)'")
-        // Where the tree is, no other user may look.
+        // Other users cannot read the source tree.
         let authctl = stage.folder.path + "/authctl"
         try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: authctl)
         var told = 0
@@ -76,7 +76,7 @@ struct IntrudersCommand: AsyncParsableCommand {
         checks.add("the log tells of each, with pid and uid", surprises: told == 8 ? [] : ["\(told) of 8 lines"])
     }
 
-    /// Another user's listener where the daemon's socket should be.
+    /// Puts another user's listener in place of the daemon's socket.
     private func listenAsAnother(_ checks: Checks) async throws {
         let folder = try TemporaryFolder()
         _ = try await SecretsStage.output("chmod 777 '\(folder.path)'; mkdir -m 777 '\(folder.path)/authrefreshd'")
@@ -115,7 +115,7 @@ struct IntrudersCommand: AsyncParsableCommand {
             surprises += found.map { "at \(place): \($0)" }
             killed += wasKilled ? 1 : 0
         }
-        // The last ones are the daemon's end, which may take fewer when the log is shorter.
+        // The last calls belong to the daemon's end, which may make fewer if the log is shorter.
         if killed < places.count * 3 / 4 { surprises.append("only \(killed) of \(places.count) were killed") }
         checks.add(
             "a change of the key killed at \(killed) of its \(count) writing system calls: the store opens, nothing is lost",

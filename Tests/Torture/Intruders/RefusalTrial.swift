@@ -2,26 +2,27 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
 
-/// Whether a refusal tells those who are refused more than that they are: in its words, or by its time.
+/// Whether a refusal tells more than the fact that it is one, by its words or by its duration.
 struct RefusalTrial {
     /// A caller of one kind.
     private struct Row {
         let who: String
         let caller: RefusedCaller
-        /// What they ask for, by its description; all of it must be refused alike.
+        /// The calls, with their descriptions. All must be refused in the same way.
         let asked: [(what: String, call: String)]
         let refusal: String
     }
 
-    /// Far below what work on a token would add: a look at the disk, a server's answer. What is compared is the time below which one in
-    /// ten is, for that is the daemon's work; a machine that is busy with other things adds to the rest as it likes.
+    /// The greatest ratio of durations. Work on a token, such as reading the disk or waiting for a server, would make
+    /// it far greater. The times below which one in ten lies are compared, because they show the daemon's work; other
+    /// work on the machine changes the rest.
     private static let ratioMax = 1.5
 
     let stage: DaemonStage
-    /// How often each is asked for.
+    /// How often each call is made.
     let rounds: Int
 
-    /// Makes the accounts, each in another state, and all for a unit that does not exist only.
+    /// Makes accounts in different states, all allowed only for a unit that does not exist.
     static func prepare(_ stage: DaemonStage, _ issuer: DemoIssuer, _ url: String) async throws {
         for name in ["valid", "ended"] {
             let grant = try await issuer.issueGrant(clientID: "app")
@@ -89,7 +90,7 @@ struct RefusalTrial {
                 asked: others,
                 refusal: "PermissionDenied"
             ),
-            // Whether an account is there, and its state, every program of this user may ask.
+            // Every program of this user may ask whether an account exists, and for its state.
             Row(
                 who: "a program outside the list",
                 caller: RefusedCaller(),

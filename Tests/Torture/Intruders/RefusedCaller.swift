@@ -1,16 +1,16 @@
 internal import Foundation
 internal import TestSupport
 
-/// Somebody who is refused: what they are told, and how long that takes.
+/// A caller who is refused: the answers, and how long they take.
 ///
-/// A program of its own, for it is another user; it waits for one answer before it asks for the next, so that nothing but the daemon's
-/// work is in the time.
+/// It is a program of its own, because it runs as another user. It waits for each answer before the next call, so that
+/// the time includes only the daemon's work.
 struct RefusedCaller {
-    /// Of each kind of call, in their order.
+    /// The results for one kind of call.
     struct Hearing {
-        /// What was answered, names and numbers of processes left out.
+        /// The answers, without the names and ids of processes.
         var answers: Set<String>
-        /// In µs: that below which one in ten is, half, and nine in ten.
+        /// The times in µs below which one in ten, half, and nine in ten lie.
         var tenth: Double
         var median: Double
         var ninetieth: Double
@@ -47,12 +47,12 @@ struct RefusedCaller {
             print(json.dumps([sorted(answers[number])] + [times[number][rounds * part // 10] / 1000 for part in (1, 5, 9)]))
         """
 
-    /// How somebody else's command is begun; empty for the daemon's own user.
+    /// The words before the command of another caller; empty for the daemon's own user.
     var wrapper: [String] = []
 
-    /// Makes each of the calls so often, in turn.
+    /// Makes each of the calls `rounds` times, in turn.
     ///
-    /// - Parameter calls: without their ends; an empty one says nothing, and waits.
+    /// - Parameter calls: the calls without their NUL. An empty one sends nothing, and waits.
     func hear(_ calls: [String], rounds: Int, at socket: String) async throws -> [Hearing] {
         let python = ["/usr/bin/python3", "-c", Self.script, socket, "\(rounds)"] + calls
         let words = wrapper.isEmpty ? python : ["/usr/bin/setpriv"] + wrapper + python

@@ -3,7 +3,7 @@ internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
 
-/// A change of the store's key, killed on entering each of the system calls by which it writes.
+/// A change of the store's key that is killed at each system call with which it writes.
 struct RekeyKills {
     /// Some pages of sealed values.
     private static let accounts = 40
@@ -26,16 +26,18 @@ struct RekeyKills {
         try await daemon.terminate()
     }
 
-    /// The calls by which a change that nobody disturbs, and the daemon's end after it, write to the state folder; all threads' together.
+    /// The system calls that write to the state folder during an undisturbed key change and the daemon's end, in all
+    /// threads.
     func calls() async throws -> [Substring] {
         let (end, isDone, calls) = try await rekey(killedAt: .max)
         guard end == .exited(0), isDone else { throw TestFault.unreadable("a change of the key has failed: \(end)") }
         return calls
     }
 
-    /// Kills the daemon as it is about to make the call of this number, and starts the next, which has to be able to change the key, too.
+    /// Kills the daemon before the call with this number, and starts the next daemon, which must also be able to change
+    /// the key.
     ///
-    /// - Returns: what was not as it must be, and whether the kill came before the end.
+    /// - Returns: what went wrong, and whether the kill came before the end.
     func kill(at number: Int) async throws -> (surprises: [String], wasKilled: Bool) {
         let (end, isDone, _) = try await rekey(killedAt: number)
         var surprises = end == .signalled(9) || (end == .exited(0) && isDone) ? [] : ["the daemon's end: \(end)"]
@@ -51,7 +53,7 @@ struct RekeyKills {
         return (surprises, end == .signalled(9))
     }
 
-    /// Changes the key, and has the daemon end.
+    /// Changes the key, and ends the daemon.
     private func rekey(
         killedAt number: Int
     ) async throws -> (end: ProgramEnd, isDone: Bool, calls: [Substring]) {

@@ -1,14 +1,14 @@
 internal import AuthRefreshInterface
 internal import TestSupport
 
-/// More connections at once than the daemon lets in, each with a call.
+/// More connections at once than the daemon accepts, each with a call.
 struct ConnectionFlood {
-    /// Threads that connect side by side.
+    /// Threads that connect at the same time.
     private static let width = 8
 
     struct Outcome: Sendable {
         var answered = 0
-        /// How many were told the limit of their user.
+        /// How many were refused because of the limit of their user.
         var refused = 0
         var surprises: [String] = []
 
@@ -25,7 +25,7 @@ struct ConnectionFlood {
 
     /// Opens `count` connections, and closes them when all have been tried.
     ///
-    /// - Parameter whileOpen: what is to be seen while they are all there.
+    /// - Parameter whileOpen: the checks to make while all are open.
     func run(_ count: Int, whileOpen: () async throws -> Void) async throws -> Outcome {
         let parts = try await withThrowingTaskGroup(of: ([RawConnection], Outcome).self) { [socket] group in
             for part in 0..<Self.width {

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import StrictJSON
 internal import VarlinkClient
 
-/// Many callers who all find the same token ended.
+/// Many callers who all find the same token expired.
 enum ExpiredTokenTrial {
     struct Outcome {
         var requests = 0
@@ -12,12 +12,12 @@ enum ExpiredTokenTrial {
         var errors: Set<String> = []
     }
 
-    /// - Parameter callers: each with a connection of its own.
+    /// - Parameter callers: the number of callers, each with a connection of its own.
     static func run(callers: Int) async throws -> Outcome {
         var outcome = Outcome()
         try await withIssuer(policy: EndedToken.policy) { issuer, url in
             let stage = try DaemonStage()
-            // One in sixteen places is for other users.
+            // One in sixteen places is reserved for other users.
             try stage.configure("max_connections: \(callers + callers / 8 + 16)\n")
             let daemon = try await stage.start()
             let token = try await EndedToken(of: daemon, on: stage, issuer, url)

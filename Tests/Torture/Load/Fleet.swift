@@ -7,7 +7,7 @@ internal import VarlinkClient
 
 /// Many accounts of one daemon at one server.
 struct Fleet: Sendable {
-    /// Callers that add accounts side by side: what they add is committed together.
+    /// Callers that add accounts at the same time. The accounts that they add are committed together.
     private static let width = 16
 
     let stage: DaemonStage

@@ -4,9 +4,9 @@ internal import Synchronization
 internal import TestSupport
 internal import VarlinkClient
 
-/// A subscriber, and what it concludes from what it is told: that no change is missing, and that no account was ever without a token.
+/// A subscriber that checks from the changes that none is missing, and that no account was ever without a token.
 final class FleetFeed: Sendable {
-    /// What is known of one account.
+    /// What is known about one account.
     fileprivate struct Known {
         var generation: Int64
         var expiresAt: Int64?
@@ -18,14 +18,14 @@ final class FleetFeed: Sendable {
         var isReady = false
         var isCounting = false
         var refreshes = 0
-        /// µs between the time that was announced for a refresh and its beginning.
+        /// The µs between the announced time of each refresh and its beginning.
         var lateness: [Int64] = []
         var surprises: [String] = []
-        /// The error that it was refused with, or lost by.
+        /// The error with which the subscription was refused or ended.
         var error: String?
     }
 
-    /// Surprises that are kept: the first ones say what is wrong.
+    /// The most surprises kept. The first ones show what is wrong.
     fileprivate static let surprisesMax = 5
 
     private let state = Mutex(State())
@@ -33,7 +33,7 @@ final class FleetFeed: Sendable {
 
     /// Subscribes on a thread of its own, until the daemon ends.
     ///
-    /// - Parameter accounts: nil for all.
+    /// - Parameter accounts: the accounts; nil for all.
     init(_ stage: DaemonStage, accounts: [String]? = nil) {
         let names = accounts.map { JSONText.array($0) }
         let parameters = names.map { "{\"accounts\":\($0)}" } ?? "{}"
@@ -43,17 +43,17 @@ final class FleetFeed: Sendable {
         }
     }
 
-    /// Waits until the present state has come, or none can come any more.
+    /// Waits until the present state has arrived, or cannot arrive any more.
     func ready() async {
         _ = try? await progress.first("the present state", within: .seconds(60)) { _ in true }
     }
 
-    /// Waits until every account it was shown has a token.
+    /// Waits until each account that it was shown has a token.
     func allFresh(within limit: Duration) async throws {
         try await progress.first("a token for each account", within: limit) { $0 == 0 }
     }
 
-    /// From now on lateness and surprises count.
+    /// Begins to count lateness and surprises.
     func begin() {
         state.withLock { state in
             state.isCounting = true
@@ -61,17 +61,17 @@ final class FleetFeed: Sendable {
         }
     }
 
-    /// No more is counted: what follows is the daemon's end.
+    /// Stops counting, because the daemon's end follows.
     func end() {
         state.withLock { $0.isCounting = false }
     }
 
     var refreshes: Int { state.withLock { $0.refreshes } }
-    /// In ascending order, µs.
+    /// The lateness of all refreshes, in ascending order, in µs.
     var lateness: [Int64] { state.withLock { $0.lateness.sorted() } }
     var surprises: [String] { state.withLock { $0.surprises } }
     var isReady: Bool { state.withLock { $0.isReady } }
-    /// What it was refused with; nil if it was not.
+    /// The error with which the subscription was refused; nil if it was not.
     var error: String? { state.withLock { $0.error } }
 
     private func follow(_ socket: String, _ parameters: String) {

@@ -5,21 +5,21 @@ internal import Synchronization
 internal import TestSupport
 internal import VarlinkClient
 
-/// Callers that ask for tokens and states all the time, and look whether what they get is good.
+/// Callers that ask for tokens and states all the time, and check the answers.
 final class FleetSampler: Sendable {
     struct Result {
         var tokens = 0
         var statuses = 0
-        /// How long `AcquireToken` took, µs.
+        /// How long each `AcquireToken` took, in µs.
         var waits: [Int64] = []
         var surprises: [String] = []
     }
 
-    /// The first surprises say what is wrong.
+    /// The most surprises kept. The first ones show what is wrong.
     fileprivate static let surprisesMax = 5
-    /// Between two calls of one caller: a few hundred tokens a second from all of them.
+    /// The pause between two calls of one caller. All callers together get a few hundred tokens a second.
     private static let pause = 0.01
-    /// Between two pages of the walk over all states.
+    /// The pause between two pages of the states.
     private static let pagePause = 0.1
 
     private let result = Mutex(Result())
@@ -32,7 +32,7 @@ final class FleetSampler: Sendable {
 
     /// Asks until `finish`.
     ///
-    /// - Throws: what ended a caller too soon.
+    /// - Throws: the error that ended a caller too early.
     func run(_ socket: String, callers: Int) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<callers {
@@ -76,7 +76,7 @@ final class FleetSampler: Sendable {
         }
     }
 
-    /// Over the states of all accounts, page by page, again and again.
+    /// Reads the states of all accounts, page by page, again and again.
     private func walk(_ socket: String) throws {
         var connection = try VarlinkConnection(path: socket)
         var next: String?

@@ -3,9 +3,10 @@ internal import NIOCore
 internal import NIOSSL
 internal import TestSupport
 
-/// An authorization server behind TLS, for as many accounts as are wanted.
+/// An authorization server with TLS, for any number of accounts.
 struct FleetServer: Sendable {
-    /// In a network namespace of its own any port is free; the server's name has to hold it before it listens.
+    /// The server's port, which must be known before it listens because its name contains it. In a network namespace of
+    /// its own every port is free.
     private static let port = 20_443
 
     let issuer: DemoIssuer
@@ -16,7 +17,7 @@ struct FleetServer: Sendable {
 
     /// - Parameters:
     ///   - policy: the rules of its grants.
-    ///   - now: what it takes for the time since 1970; nil for the machine's.
+    ///   - now: its time since 1970; nil for the machine's.
     init(policy: GrantPolicy, now: (@Sendable () -> Duration)? = nil) async throws {
         authority = try TestAuthority()
         let context = try authority.server(for: "DNS:localhost")

@@ -1,28 +1,28 @@
 internal import Foundation
 internal import TestSupport
 
-/// The load itself: a daemon with its fleet, watched from all sides for a while.
+/// A daemon with its fleet under load, observed in several ways for a while.
 struct FleetTrial {
     let stage: DaemonStage
     let daemon: DaemonProcess
     let fleet: Fleet
-    /// Hears of all accounts.
+    /// The subscriber of all accounts.
     let all: FleetFeed
-    /// Each hears of a few.
+    /// The subscribers of a few accounts each.
     let some: [FleetFeed]
     let samplers: Int
     let seconds: Int
 
     /// - Parameters:
-    ///   - connections: how many are tried at once in the middle of it.
-    ///   - places: how many one user may have.
+    ///   - connections: how many connections are opened at once in the middle.
+    ///   - places: how many connections one user may have.
     /// - Returns: the rows of the table.
     func run(_ checks: Checks, floodOf connections: Int, places: Int) async throws -> [[String]] {
         let before = try ProcessState(of: daemon.pid)
         let sampler = FleetSampler(names: fleet.names)
         let asking = Task { [stage, samplers] in try await sampler.run(stage.socket, callers: samplers) }
         for feed in [all] + some { feed.begin() }
-        // The load is what is measured: half of its time before the flood, half after it.
+        // The load is what is measured: half of its time is before the flood, half after it.
         try await Task.sleep(for: .milliseconds(seconds * 500))
         let flood = try await flood(of: connections, places: places, checks)
         try await Task.sleep(for: .milliseconds(seconds * 500))
@@ -65,7 +65,7 @@ struct FleetTrial {
             "of \(count) connections as many are let in as may be, and the others are told",
             surprises: surprises
         )
-        // A daemon sees a connection end when it comes to it.
+        // The daemon notices after a while that connections have ended.
         let end = ContinuousClock.now + .seconds(30)
         var left = try ProcessState(of: daemon.pid).descriptors
         while left > before + Self.slack, ContinuousClock.now < end {
@@ -77,7 +77,7 @@ struct FleetTrial {
         return outcome
     }
 
-    /// Connections to the server come and go.
+    /// Connections to the server are opened and closed all the time.
     private static let slack = 70
 
     private static func text(_ sorted: [Int64]) -> String {

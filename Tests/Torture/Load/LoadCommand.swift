@@ -54,7 +54,7 @@ struct LoadCommand: AsyncParsableCommand {
     private func runFleet(_ checks: Checks, _ rows: inout [[String]]) async throws {
         let server = try await FleetServer(policy: GrantPolicy(accessTokenLifetime: .seconds(lifetime)))
         let stage = try DaemonStage()
-        // Room for the subscribers (half of all places) and for those who ask beside them.
+        // Enough for the subscribers (half of all places) and for the other callers.
         let places = max(512, 2 * subscribers + 256)
         try stage.configure(
             """
@@ -90,7 +90,7 @@ struct LoadCommand: AsyncParsableCommand {
         await server.shutdown()
     }
 
-    /// Subscribers, each of accounts next to those of the one before.
+    /// Starts the subscribers. Each follows the accounts after those of the one before.
     private func follow(_ fleet: Fleet) async -> [FleetFeed] {
         let count = min(Self.followed, fleet.names.count)
         let feeds = (0..<subscribers).map { number in

@@ -3,14 +3,14 @@ internal import NIOSSL
 internal import Synchronization
 internal import TestSupport
 
-/// How a server receives those who connect.
+/// The way in which a server accepts connections.
 enum Reception: Sendable, Equatable {
-    /// With TLS, a good certificate, and HTTP/1.1 behind it.
+    /// With TLS, a valid certificate, and HTTP/1.1.
     case open
     case certificate(CertificateFault)
-    /// The connection is taken, and nothing is ever said on it.
+    /// The connection is accepted, and nothing is ever sent on it.
     case silent
-    /// The connection is taken and reset.
+    /// The connection is accepted and reset.
     case slammed
 }
 
@@ -49,7 +49,7 @@ struct Certificates: Sendable {
     }
 }
 
-/// Stands before a server and receives those who connect, in the way that a test wants.
+/// Stands before a server and accepts connections in the way that a test wants.
 final class Door: Sendable {
     private let certificates: Certificates
     private let current = Mutex(Reception.open)
@@ -58,14 +58,14 @@ final class Door: Sendable {
         self.certificates = certificates
     }
 
-    /// How those are received who connect from now on.
+    /// Sets how later connections are accepted.
     func set(_ reception: Reception) {
         current.withLock { $0 = reception }
     }
 
-    /// Prepares one connection; on its event loop.
+    /// Prepares a connection, on its event loop.
     ///
-    /// - Throws: `Slammed`, for the server to close it; what NIOSSL has to say.
+    /// - Throws: `Slammed`, so that the server closes it; the errors of NIOSSL.
     func receive(_ channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         switch current.withLock({ $0 }) {

@@ -2,25 +2,26 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// What a name is answered with.
+/// The answer for a name.
 enum NameAnswer: Sendable, Equatable {
     /// An IPv4 address, in its four bytes.
     case address([UInt8])
     case noSuchName
     case serverFailure
-    /// The question gets no answer at all.
+    /// The question gets no answer.
     case silence
 
     static let loopback = NameAnswer.address([127, 0, 0, 1])
-    /// An address of loopback at which nobody listens: connections are refused.
+    /// A loopback address on which nobody listens, so that connections are refused.
     static let nobody = NameAnswer.address([127, 0, 0, 2])
-    /// An address of a documentation network (RFC 5737): `with-loopback-only` has no way to it.
+    /// An address of a documentation network (RFC 5737), to which `with-loopback-only` has no route.
     static let unrouted = NameAnswer.address([192, 0, 2, 1])
 }
 
-/// A DNS server on loopback that knows names made up by the tests, and no other.
+/// A DNS server on loopback that knows only names made up by the tests.
 ///
-/// The resolver of the C library asks port 53 only: it works in a network namespace of its own, whose `resolv.conf` leads here.
+/// The C library's resolver uses only port 53. So the server runs in a network namespace of its own, with a
+/// `resolv.conf` that points to it.
 final class NameServer: Sendable {
     static let address = "127.0.0.1"
     private static let port = 53
@@ -28,7 +29,7 @@ final class NameServer: Sendable {
     private let answers: Mutex<[String: NameAnswer]>
     private let channel: any Channel
 
-    /// - Throws: `IOError` if the port is taken, or not ours to take.
+    /// - Throws: `IOError` if the port is in use, or may not be used.
     static func start() async throws -> NameServer {
         let channel = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: address, port: port).get()
@@ -48,12 +49,12 @@ final class NameServer: Sendable {
         try? await channel.close()
     }
 
-    /// What `name` is answered with from now on; a name that was never set does not exist.
+    /// Sets the answer for `name`. A name without an answer does not exist.
     func set(_ name: String, _ answer: NameAnswer) {
         answers.withLock { $0[name] = answer }
     }
 
-    /// The whole answer to a question (RFC 1035 §4.1); nil for silence, and for what is no question.
+    /// The complete answer to a question (RFC 1035 §4.1); nil for silence, and for messages that are not questions.
     fileprivate func answer(to message: [UInt8]) -> [UInt8]? {
         guard let question = Question(message) else { return nil }
         let answer = answers.withLock { $0[question.name] } ?? .noSuchName
@@ -66,9 +67,9 @@ final class NameServer: Sendable {
     }
 }
 
-/// One question, as resolvers ask it.
+/// One question, as resolvers send it.
 private struct Question {
-    /// In lower case, without the last dot.
+    /// The name in lower case, without the last dot.
     let name: String
     let wantsIPv4: Bool
     private let identifier: [UInt8]
@@ -95,9 +96,9 @@ private struct Question {
     ///   - code: RCODE.
     ///   - record: the four bytes of an address; nil for an answer without records.
     func answer(code: UInt8, record: [UInt8]?) -> [UInt8] {
-        // A response, authoritative; recursion was asked for and is there. One question, and as many answers as there are.
+        // A response, authoritative; recursion was requested and is available. One question, and one answer or none.
         var message = identifier + [0x85, 0x80 | code, 0, 1, 0, record == nil ? 0 : 1, 0, 0, 0, 0] + section
-        // The name again, by a pointer to the question; A, IN, to be kept for 0 s, four bytes.
+        // The name, by a pointer to the question; then A, IN, a lifetime of 0 s, four bytes.
         if let record { message += [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4] + record }
         return message
     }

@@ -1,14 +1,15 @@
 internal import Foundation
 internal import TestSupport
 
-/// What processes beside the daemon can see of its memory: another one of its user, a debugger, the kernel that writes a core.
+/// What other processes can see of the daemon's memory: another process of its user, a debugger, the kernel when it
+/// writes a core dump.
 struct Onlookers {
-    /// The user that the daemon is run as to be looked at: nobody's.
+    /// The user that runs the daemon for these checks: nobody.
     private static let user = "65534"
 
-    /// The ways into a process that stand open to one of the same user, by name.
+    /// The names of the ways into a process that are open to others of the same user.
     ///
-    /// - Parameter pid: of a process of `user`.
+    /// - Parameter pid: a process of `user`.
     static func openWays(into pid: Int32) async throws -> [String] {
         let script = """
             for name in environ maps mem; do (exec 3< /proc/$1/$name) 2>/dev/null && echo $name; done
@@ -34,9 +35,9 @@ struct Onlookers {
         try await body(daemon.pid)
     }
 
-    /// Has a debugger of root write the core of a process.
+    /// Makes root's debugger write a core dump of a process.
     ///
-    /// - Parameter isWhole: whether it is told to write what the process wants left out, too.
+    /// - Parameter isWhole: whether to include the memory that the process excludes.
     static func dump(_ pid: Int32, to file: String, isWhole: Bool) async throws {
         let whole = ["set use-coredump-filter off", "set dump-excluded-mappings on"]
         let commands = (isWhole ? whole : []) + ["generate-core-file \(file)"]
@@ -48,9 +49,10 @@ struct Onlookers {
         }
     }
 
-    /// Whether the kernel leaves a core in the folder where a program was that ends by SIGABRT, and may leave one of any size.
+    /// Whether the kernel leaves a core dump in the folder of a program that ends by SIGABRT, and may leave one of any
+    /// size.
     ///
-    /// - Parameter isReady: is waited for before the signal.
+    /// - Parameter isReady: awaited before the signal.
     static func leavesCore(
         _ command: String,
         in folder: String,

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import TestSupport
 
-/// Where a secret may have got to.
+/// The places where a secret may be.
 enum SecretPlaces {
-    /// What `/proc` tells every process of the same user of this one: its arguments and its environment.
+    /// What each process of the same user can read in `/proc` about this one: arguments and environment.
     static func sight(of pid: Int32) throws -> String {
         try ["cmdline", "environ"].map { name in
             let bytes = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(pid)/\(name)"))
@@ -11,7 +11,7 @@ enum SecretPlaces {
         }.joined(separator: "\n")
     }
 
-    /// All regular files below `folder`, but for those whose path is, or lies below, one of `except`.
+    /// All regular files below `folder`, except those at or below one of the paths in `except`.
     static func files(in folder: String, except: [String]) throws -> [String] {
         guard let all = FileManager.default.enumerator(atPath: folder) else { throw TestFault.unreadable(folder) }
         return all.compactMap { $0 as? String }.map { folder + "/" + $0 }.filter { path in

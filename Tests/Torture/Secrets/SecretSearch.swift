@@ -1,14 +1,14 @@
-/// Looks for secrets in bytes: for each of them whole, and for any piece of one.
+/// Searches bytes for secrets: for complete ones, and for any piece of one.
 struct SecretSearch {
-    /// What tells a secret that nobody has noted: our server's tokens, private keys, and all that is signed by one (a JWT begins with the
-    /// Base64 of `{"alg":` or `{"typ":`).
+    /// Marks of secrets that were not recorded: our server's tokens, private keys, and signed tokens (a JWT begins with
+    /// the Base64 of `{"alg":` or `{"typ":`).
     private static let marks = ["demo-at-", "demo-rt-", "PRIVATE KEY", "eyJhbGciOi", "eyJ0eXAiOi"]
-    /// So long a piece of one is one: 56 bits of a hexadecimal token, and more than chance brings together.
+    /// The length of a piece that counts as a secret: 56 bits of a hexadecimal token, which do not occur by chance.
     private static let pieceLength = 14
 
-    /// Pieces by their first eight bytes, which are looked for as a number.
+    /// The pieces by their first eight bytes, which are searched for as a number.
     private var pieces: [UInt64: [[UInt8]]] = [:]
-    /// The last two of those eight bytes: most places in a file are ruled out by these alone.
+    /// The last two of those eight bytes. They alone exclude most places in a file.
     private var tails = [Bool](repeating: false, count: 1 << 16)
     private(set) var count = 0
 
@@ -16,7 +16,8 @@ struct SecretSearch {
         for mark in Self.marks { add(piece: Array(mark.utf8)[...]) }
     }
 
-    /// - Parameter secret: shorter than a piece, it is looked for as a whole; of less than eight bytes, not at all.
+    /// - Parameter secret: if it is shorter than a piece, it is searched for as a whole; if it has fewer than eight
+    ///   bytes, it is not searched for.
     mutating func add(_ secret: some Collection<UInt8>) {
         let bytes = Array(secret)
         count += 1
@@ -31,7 +32,7 @@ struct SecretSearch {
         pieces[head, default: []].append(Array(piece))
     }
 
-    /// How many pieces of secrets there are in `bytes`; those of one secret that stands there whole are many.
+    /// The number of pieces of secrets in `bytes`. A complete secret counts as many pieces.
     func hits(in bytes: [UInt8]) -> Int {
         var hits = 0
         var head: UInt64 = 0

@@ -30,7 +30,7 @@ struct SecretsCommand: AsyncParsableCommand {
         try look(in: scene, search, "at work", checks)
         try await lookIntoMemory(of: scene, search, checks)
         try await scene.end()
-        // What the last change of the key has made is known by now, too.
+        // Also the key from the last key change.
         try scene.noteKey()
         search = scene.search()
         try look(in: scene, search, "after its end", checks)
@@ -40,7 +40,7 @@ struct SecretsCommand: AsyncParsableCommand {
         if !checks.haveAllPassed { throw ExitCode(1) }
     }
 
-    /// Searches all that was said, and every file but those that secrets belong in.
+    /// Searches all output, and all files except those in which secrets belong.
     private func look(in scene: SecretsStage, _ search: SecretSearch, _ when: String, _ checks: Checks) throws {
         let said = scene.allSaid
         checks.add(
@@ -71,7 +71,7 @@ struct SecretsCommand: AsyncParsableCommand {
         )
     }
 
-    /// The search finds what is there, in a file as in the midst of one.
+    /// Checks that the search finds planted secrets, both as a whole file and inside one.
     private func plant(in scene: SecretsStage, _ search: SecretSearch, _ checks: Checks) throws {
         var store = try SecretPlaces.bytes(of: scene.stage.store)
         let planted = Array((scene.wiretap.secrets.max { $0.count < $1.count } ?? "").utf8)
@@ -92,7 +92,7 @@ struct SecretsCommand: AsyncParsableCommand {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/gdb"), isRoot else {
             return Torture.say("skip what a debugger of root dumps: there is no gdb, or no root")
         }
-        // A daemon that was just started has none open.
+        // A daemon that was just started has no secret open.
         try await scene.stage.acquire("public0")
         let (pid, file) = (scene.daemon.pid, scene.stage.folder.path + "/core")
         try await Onlookers.dump(pid, to: file, isWhole: false)
@@ -102,7 +102,7 @@ struct SecretsCommand: AsyncParsableCommand {
             surprises: Self.surprises(search.hits(in: dump))
         )
         try await Onlookers.dump(pid, to: file, isWhole: true)
-        // The address space of a debug build is most of a gigabyte, and mostly empty: grep is the one to read it.
+        // The address space of a debug build is nearly a gigabyte and mostly empty, so grep reads it.
         let count = try await SecretsStage.output("grep -caE 'demo-[ar]t-[0-9a-f]{32}' '\(file)'; rm '\(file)'")
         checks.add(
             "its whole memory, dumped by who means to, has tokens in it, as it must",
@@ -110,7 +110,7 @@ struct SecretsCommand: AsyncParsableCommand {
         )
     }
 
-    /// Who can look into a daemon that has no privileges, and whether it leaves a core.
+    /// Checks who can look into a daemon without privileges, and whether it leaves a core dump.
     private func lookBesides(_ checks: Checks) async throws {
         guard isRoot else {
             return Torture.say("skip another process of the same user: it takes root to be another user")

@@ -3,9 +3,10 @@ internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
 
-/// What a day brings, in seconds: rotations, sign-ins, errors of every kind, changes of the key, backups, damage.
+/// The events of a day, compressed into seconds: rotations, sign-ins, errors of all kinds, key changes, backups,
+/// damage.
 struct SecretsDay {
-    /// What the server answers now and then in place of tokens, or beside them.
+    /// Answers of the server that occasionally replace or accompany tokens.
     private static let faults: [Fault] = [
         .answer(.html()), .answer(CannedAnswer(status: 500, headers: [:], body: "oops")), .cutAfter, .truncate,
         .cutBefore,
@@ -22,7 +23,7 @@ struct SecretsDay {
     let scene: SecretsStage
     private var stage: DaemonStage { scene.stage }
 
-    /// - Parameter number: of the round; some things happen only in some.
+    /// - Parameter number: the number of the round. Some events happen only in some rounds.
     func live(_ number: Int) async throws {
         for (index, account) in scene.personal.enumerated() {
             if index == number % scene.personal.count {
@@ -41,7 +42,7 @@ struct SecretsDay {
         if number % 2 == 1 { try await scene.restart() }
     }
 
-    /// What callers take out; only here may a secret be printed.
+    /// Calls that return tokens. Only here may a secret be printed.
     private func handOut() async throws {
         for format in ["raw", "header", "json", "env"] {
             _ = try await stage.authctl("token", "public0", "--format", format)
@@ -74,7 +75,7 @@ struct SecretsDay {
         )
     }
 
-    /// What other processes of this user see of a program that is at work with a sign-in.
+    /// Records what other processes of this user can see of a program during a sign-in.
     private func watch(_ program: Program) async throws {
         guard let sight = try? SecretPlaces.sight(of: program.pid) else { return }
         scene.note(sight)
@@ -88,7 +89,7 @@ struct SecretsDay {
         try await scene.authctl("doctor")
         try await scene.authctl("store", "check")
         try await scene.authctl("store", "backup", stage.folder.path + "/backup-\(number)")
-        // Secrets where they do not belong: they must not be repeated in what is said of it.
+        // Secrets in wrong places. The error messages must not repeat them.
         let grant = try await scene.issuer.issueGrant(clientID: "app")
         _ = try await stage.authctl(
             "account",

@@ -3,25 +3,26 @@ internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
 
-/// A daemon whose log leaves nothing out, an authorization server that is listened to, and everything that is said meanwhile.
+/// A daemon that logs everything, an authorization server whose requests are recorded, and all output in that time.
 final class SecretsStage {
     private static let clientSecrets = ["basic": "demo-cs-81c5e0a4d21f", "post": "demo-cs-f6b07d93c418"]
-    /// Beside those of each kind of client.
+    /// The number of accounts with a public client, in addition to one for each other kind of client.
     private static let publicAccounts = 6
 
     let stage: DaemonStage
     let issuer: DemoIssuer
     let wiretap: Wiretap
     let url: String
-    /// What the tests themselves bring in, and the only files with secrets in the clear.
+    /// The folder with the inputs of the tests, the only files with secrets in plain form.
     let inputs: String
     private(set) var daemon: DaemonProcess
-    /// All that the daemons have logged, and all that `authctl` has printed but for tokens and grants that it was asked for.
+    /// Everything that the daemons have logged and `authctl` has printed, except tokens and grants that it was asked
+    /// for.
     private(set) var said = ""
-    /// Store keys, as they stood in their file.
+    /// The store's keys, as they stood in its key file.
     private(set) var keys: Set<String> = []
     private(set) var clientKey: String
-    /// Of accounts whose grants rotate.
+    /// The accounts whose grants rotate.
     private(set) var personal: [String] = []
     private(set) var service: [String] = []
 
@@ -57,11 +58,11 @@ final class SecretsStage {
         try await addAccounts()
     }
 
-    /// Everything that must be found nowhere.
+    /// A search for everything that must not be found anywhere.
     func search() -> SecretSearch {
         var search = SecretSearch()
         for secret in wiretap.secrets.union(Self.clientSecrets.values).union(keys) { search.add(secret.utf8) }
-        // Where a PEM was taken apart, its lines are what is left.
+        // If a PEM was split up, its lines may be left.
         for line in clientKey.split(separator: "\n") where !line.hasPrefix("-----") { search.add(line.utf8) }
         return search
     }
@@ -81,24 +82,24 @@ final class SecretsStage {
         await issuer.shutdown()
     }
 
-    /// Runs `authctl`, and keeps what it prints.
+    /// Runs `authctl`, and keeps its output.
     @discardableResult func authctl(_ arguments: String..., input: String = "") async throws -> CommandOutcome {
         let outcome = try await stage.authctl(arguments, input: input)
         said += outcome.output + "\n" + outcome.errors + "\n"
         return outcome
     }
 
-    /// The log of the daemon at work, too.
+    /// All output, including the log of the running daemon.
     var allSaid: String {
         said + daemon.logText + stage.notify.messages.all.joined(separator: "\n")
     }
 
-    /// Keeps what else is to be searched.
+    /// Adds text to the output to search.
     func note(_ text: String) {
         said += text + "\n"
     }
 
-    /// The store's key as it stands in its file.
+    /// Records the store's key from its file.
     func noteKey() throws {
         keys.insert(try String(contentsOfFile: stage.key, encoding: .utf8).trimmingCharacters(in: .newlines))
     }
@@ -152,7 +153,7 @@ final class SecretsStage {
         service.append("robot")
     }
 
-    /// What a command of the shell prints.
+    /// The output of a shell command.
     static func output(_ command: String) async throws -> String {
         let program = try Program("/bin/sh", ["-c", command], environment: ["PATH": "/usr/bin:/bin"])
         guard try await program.ended() == .exited(0) else {

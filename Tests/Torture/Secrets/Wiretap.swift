@@ -2,9 +2,9 @@ internal import Foundation
 internal import NIOCore
 internal import Synchronization
 
-/// Hears what a server is sent, and picks the secrets out of it.
+/// Records the requests to a server, and extracts the secrets from them.
 final class Wiretap: Sendable {
-    /// Form fields whose values are secrets, for good or until they are used.
+    /// Form fields whose values are secrets, either always or until they are used.
     private static let fields = [
         "refresh_token", "code", "code_verifier", "client_secret", "client_assertion", "assertion", "device_code",
         "subject_token", "token", "request_uri",
@@ -12,16 +12,16 @@ final class Wiretap: Sendable {
 
     private let heard = Mutex<[UInt8]>([])
 
-    /// Listens in on a connection; on its event loop, before HTTP is set up.
+    /// Begins to record a connection. Call it on the connection's event loop, before HTTP is set up.
     func attach(to channel: any Channel) throws {
         try channel.pipeline.syncOperations.addHandler(Ear(self))
     }
 
-    /// Every secret that was heard, once.
+    /// All recorded secrets, each once.
     var secrets: Set<String> {
         let text = heard.withLock { String(decoding: $0, as: UTF8.self) }
         var secrets: Set<String> = []
-        // Fields of forms and of queries, and what a header says; nothing else of a request is of that form.
+        // Fields of forms and queries, and header values. Nothing else in a request has this form.
         for word in text.split(whereSeparator: { "& ?\r\n".contains($0) }) {
             guard let equals = word.firstIndex(of: "="), Self.fields.contains(String(word[..<equals])) else { continue }
             let value = String(word[word.index(after: equals)...])
@@ -32,7 +32,7 @@ final class Wiretap: Sendable {
         return secrets
     }
 
-    /// The secret in an `Authorization: Basic` header (RFC 7617), as it was sent and in the clear.
+    /// The secret in an `Authorization: Basic` header (RFC 7617), encoded and decoded.
     private static func credentials(in line: Substring) -> [String]? {
         guard line.lowercased().hasPrefix("authorization: basic "), let sent = line.split(separator: " ").last,
             let pair = Data(base64Encoded: String(sent)).map({ String(decoding: $0, as: UTF8.self) })

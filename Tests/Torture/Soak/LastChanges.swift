@@ -4,11 +4,11 @@ internal import TestSupport
 internal import StrictJSON
 internal import VarlinkClient
 
-/// What a subscriber was told last of each account.
+/// The last change of each account, according to a subscription.
 final class LastChanges: Sendable {
     struct Change: Sendable {
         var event: String
-        /// µs since 1970, by the daemon's wall clock; nil if nothing is planned.
+        /// µs since 1970 by the daemon's wall clock; nil if no attempt is planned.
         var nextAttemptAt: Int64?
     }
 

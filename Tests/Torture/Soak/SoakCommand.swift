@@ -49,7 +49,7 @@ struct SoakCommand: AsyncParsableCommand {
     }
 }
 
-/// What happens to a daemon in a day, every day.
+/// The events in the life of a daemon, the same each day.
 struct SoakLife {
     let daemon: VirtualDaemon
     let accounts: Int
@@ -58,7 +58,7 @@ struct SoakLife {
         for number in 0..<accounts { try await add(Fleet.name(number)) }
     }
 
-    /// A night, and a day with something in it.
+    /// A night, and a day with some events.
     func day(_ day: Int, hasOutage: Bool) async throws {
         try await daemon.sleep(for: .seconds(8 * 3_600))
         try await daemon.pass(.seconds(6 * 3_600))

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import TestSupport
 
-/// What a daemon holds at the end of a day.
+/// The resources of a daemon at the end of a day.
 struct SoakSample {
     let residentKiB: Int
     let descriptors: Int
@@ -25,21 +25,22 @@ struct SoakSample {
     }
 }
 
-/// The days together, and what must hold of them.
+/// All days, and the conditions that they must meet.
 struct SoakRecord {
     let samples: [SoakSample]
     let accounts: Int
 
-    /// The issue's own bound.
+    /// The bound that the issue sets.
     private static let growthMax = 1.05
-    /// SQLite takes the log back into the database once it has a thousand pages, at the next commit.
+    /// The largest log. SQLite writes it back to the database at the next commit after a thousand pages.
     private static let walMax = 6 << 20
-    /// Forty refreshes with a line of some 300 bytes each; and what happens beside.
+    /// The most bytes logged on a day: forty refreshes with a line of some 300 bytes each, and other events.
     private static let calmDayMax = 32 << 10
-    /// Attempts come at most every few minutes, a line each.
+    /// The most bytes logged on a day with an outage. Attempts come at most every few minutes, with a line each.
     private static let outageDayMax = 96 << 10
 
-    /// The first days, in which caches fill: a tenth, but all that happens happens in six.
+    /// The number of first days, in which caches fill: a tenth, but at least six, because everything happens within six
+    /// days.
     private var warmUp: Int { min(max(samples.count / 10, 6), samples.count / 2) }
     private var settled: ArraySlice<SoakSample> { samples[warmUp...].prefix(max(1, (samples.count - warmUp) / 4)) }
     private var last: ArraySlice<SoakSample> { samples.suffix(max(1, (samples.count - warmUp) / 4)) }
@@ -77,7 +78,7 @@ struct SoakRecord {
         "\(Self.median(settled.map(\.descriptors))), \(Self.median(last.map(\.descriptors)))"
     }
 
-    /// Bytes for each account on the day with most.
+    /// The bytes for each account on the day with the most.
     private func mostLogged(inOutage hasOutage: Bool) -> Int {
         zip(samples, samples.dropFirst()).filter { $1.hasOutage == hasOutage }
             .map { ($1.logBytes - $0.logBytes) / accounts }.max() ?? 0

@@ -4,14 +4,14 @@ internal import Foundation
 internal import Synchronization
 internal import TestSupport
 
-/// A real daemon, and a server, for whom time passes as fast as they have done what is to be done in it.
+/// A real daemon and a server in virtual time, which passes as soon as they have done what is due.
 final class VirtualDaemon: Sendable {
     private struct Time {
-        /// Beyond the machine's own.
+        /// The virtual time that has passed in addition to the machine's.
         var elapsed = Duration.zero
-        /// Of it, asleep.
+        /// The part of it in which the machine slept.
         var slept = Duration.zero
-        /// How wrong the daemon's wall clock is.
+        /// The error of the daemon's wall clock.
         var error = Duration.zero
 
         var shift: ShiftedClock.Shift {
@@ -24,14 +24,14 @@ final class VirtualDaemon: Sendable {
     let url: String
     let daemon: DaemonProcess
     let logFile: String
-    /// How long an attempt may take, µs.
+    /// The longest duration of an attempt, in µs.
     private static let lease: Int64 = 45_000_000
 
     private let clock: ShiftedClock
     private let changes: LastChanges
     private let time: VirtualTime
 
-    /// What the server tells the time by.
+    /// The clock of the server.
     private final class VirtualTime: Sendable {
         let state = Mutex(Time())
 
@@ -62,7 +62,7 @@ final class VirtualDaemon: Sendable {
         await issuer.shutdown()
     }
 
-    /// Since the start, of virtual time.
+    /// The virtual time since the start.
     var elapsed: Duration { time.state.withLock { $0.elapsed } }
 
     /// Lets the machine sleep.
@@ -73,7 +73,7 @@ final class VirtualDaemon: Sendable {
         }
     }
 
-    /// Makes the wall clock wrong by this much.
+    /// Makes the wall clock wrong by `error`.
     func setClock(wrongBy error: Duration) async throws {
         try await move { $0.error = error }
     }
@@ -91,7 +91,7 @@ final class VirtualDaemon: Sendable {
         _ = try await settled()
     }
 
-    /// How long it is to the next deadline, once nothing is under way and nothing is due; nil if there is none.
+    /// The time until the next deadline, once nothing is in flight and nothing is due; nil if there is none.
     private func settled() async throws -> Duration? {
         let end = ContinuousClock.now + .seconds(60)
         var statuses: [AccountStatus] = []
@@ -101,7 +101,7 @@ final class VirtualDaemon: Sendable {
             let next = statuses.compactMap(\.nextAttemptAtUSec).min()
             let isIdle = statuses.allSatisfy(isIdle)
             guard isIdle, next.map({ $0 > now }) ?? true else {
-                // The states are what tells: a subscriber would hear of the refresh, and not of what is due next.
+                // The states are needed here. A subscriber would learn of the refresh, but not of the next deadline.
                 try await Task.sleep(for: .milliseconds(1))
                 continue
             }
@@ -111,13 +111,13 @@ final class VirtualDaemon: Sendable {
         throw TestFault.timedOut(waitingFor: "what is due at \(time.now): \(left.joined(separator: ", "))")
     }
 
-    /// Whether no request for it is under way. One that tries again is shown as retrying, as between its attempts: what it waits for is
-    /// then the end of its lease, and the last that was told of it is the attempt's beginning.
+    /// Whether no request for the account is in flight. An account that tries again is shown as retrying, as between
+    /// attempts. But its next time is then the end of its lease, and its last change is the beginning of the attempt.
     private func isIdle(_ status: AccountStatus) -> Bool {
         guard status.state == "retrying" else { return status.state != "refreshing" }
         guard let told = changes[status.account], let next = status.nextAttemptAtUSec else { return false }
         if told.nextAttemptAt == next { return told.event != "refresh-started" }
-        // Moved by a step of the clock, of which subscribers are not told; or told in a moment.
+        // A step of the clock has moved it, which subscribers are not told; or the change comes in a moment.
         return next - time.now > Self.lease
     }
 

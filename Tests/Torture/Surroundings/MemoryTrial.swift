@@ -3,15 +3,16 @@ internal import DemoIssuer
 internal import Foundation
 internal import TestSupport
 
-/// A daemon that gets no more memory while many callers want some: it may end, and be started again as its unit says; no token is lost.
+/// A daemon that gets no more memory while many callers need some. It may end and be restarted, as its unit says, but
+/// no token may be lost.
 enum MemoryTrial {
     private static let accounts = 8
-    /// Callers that send a megabyte each, the most that one may.
+    /// The number of callers. Each sends a megabyte, the most that is allowed.
     private static let callers = 120
-    /// What the daemon may still have: less than they send.
+    /// The memory that the daemon may still get, which is less than the callers send.
     private static let room = 24 << 20
 
-    /// - Returns: what was not as it must be, and whether the daemon has ended.
+    /// - Returns: what went wrong, and whether the daemon has ended.
     static func run() async throws -> (surprises: [String], hasEnded: Bool) {
         var outcome = (surprises: [String](), hasEnded: false)
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(3600))) { issuer, url in
@@ -40,7 +41,7 @@ enum MemoryTrial {
         return outcome
     }
 
-    /// Lets a process have so much more address space as there is room.
+    /// Limits the address space of a process to its present size and `room`.
     private static func starve(_ pid: Int32) async throws {
         let status = try String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)
         let pages = Int(status.split(separator: " ").first ?? "") ?? 0
@@ -52,7 +53,7 @@ enum MemoryTrial {
             let callers = try RawConnection.open(callers, to: socket)
             let call =
                 #"{"method":"io.authrefresh.GetInfo","parameters":{"x":""# + String(repeating: "x", count: 1_000_000)
-            // What the daemon does not take any more is lost, and so may the daemon be.
+            // Data that the daemon no longer reads is lost, and the daemon may end.
             for caller in callers { try? caller.send(call) }
             return callers
         }

@@ -1,14 +1,15 @@
 internal import Glibc
 internal import TestSupport
 
-/// A FUSE file system with one file, `program`, which is Python. It serves until it is stalled: then it reads no request any more.
+/// A FUSE file system with one file, `program`, which is Python. It serves requests until it is stalled, and then reads
+/// none.
 struct StallingFileSystem: Sendable {
     let folder: String
     private let server: Program
 
     var program: String { folder + "/program" }
 
-    /// - Parameter folder: an empty one.
+    /// - Parameter folder: an empty folder.
     init(at folder: String) async throws {
         self.folder = folder
         let arguments = ["-c", Self.script, folder, "/usr/bin/python3"]
@@ -16,7 +17,8 @@ struct StallingFileSystem: Sendable {
         try await server.output.first("the mount") { $0 == "mounted" }
     }
 
-    /// From now on whatever looks at the file waits. What the kernel has of its bytes still runs.
+    /// Stalls the file system. Every access to the file waits from now on, but the kernel can still run the bytes that
+    /// it has.
     func stall() async throws {
         server.signal(SIGUSR1)
         try await server.output.first("the stall") { $0 == "stalled" }
@@ -33,7 +35,7 @@ struct StallingFileSystem: Sendable {
         _ = unsafe umount2(folder, Int32(MNT_DETACH))
     }
 
-    /// linux/fuse.h, as of protocol version 7.19. Nothing is kept of names and attributes, so that each look asks anew.
+    /// The protocol of linux/fuse.h, version 7.19. Names and attributes are not cached, so that each access asks again.
     private static let script = """
         import ctypes, os, signal, struct, sys
         content = open(os.path.realpath(sys.argv[2]), "rb").read()

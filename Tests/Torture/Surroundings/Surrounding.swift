@@ -1,31 +1,31 @@
 internal import Glibc
 internal import TestSupport
 
-/// Something around the daemon that goes away under it, and what is to be said of that.
+/// A part of the daemon's surroundings that fails, and what must be said about it.
 struct Surrounding: Sendable {
-    /// What has to be told, as pieces of text; nil: nothing need be.
+    /// What must be reported, as pieces of text; nil if nothing is required.
     struct Told: Sendable {
-        /// In the daemon's log: it has noticed.
+        /// In the daemon's log, when it has noticed the fault.
         var log: String?
-        /// In the line for `systemctl status`.
+        /// In the status line for `systemctl status`.
         var manager: String?
-        /// In what `authctl status` prints.
+        /// In the output of `authctl status`.
         var status: String?
-        /// In what `authctl doctor` prints.
+        /// In the output of `authctl doctor`.
         var doctor: String?
-        /// In the log, when all is well again.
+        /// In the log, when everything works again.
         var recovery: String?
     }
 
     let name: String
     var needsRoot = false
-    /// Why it cannot be arranged on this machine; nil if it can.
+    /// Why the fault cannot be made on this machine; nil if it can.
     var obstacle: @Sendable () async -> String? = { nil }
-    /// Whether what is mended needs the daemon out of the way.
+    /// Whether the daemon must end for the repair.
     var endsDaemon = false
-    /// Whether what is told remains so until the daemon is started again, though nothing is missing: another way does as well.
+    /// Whether the report stays until the daemon is restarted, although another way works as well.
     var isSaidForGood = false
-    /// The exit statuses that `authctl refresh` may have meanwhile.
+    /// The exit statuses that `authctl refresh` may have during the fault.
     var refresh: Set<Int32> = [75]
     let told: Told
     /// Prepares the stage before the daemon is started.
@@ -57,9 +57,9 @@ extension Surrounding {
         name: "runtime folder removed",
         refresh: [0],
         told: Told(log: "the socket was removed, and is back"),
-        // Callers come when it is back.
+        // Callers come when the folder is back.
         breakDown: {
-            // The daemon may have made it anew before the removal is through.
+            // The daemon may have made it again before the removal is complete.
             try await $0.shell("rm -rf '\($0.stage.folder.path)/run/authrefreshd' 2> /dev/null; true")
             try await $0.daemon.errors.first("the socket") { $0.contains("was removed, and is back") }
         },
@@ -91,7 +91,7 @@ extension Surrounding {
         mend: { try $0.files.withdraw() }
     )
 
-    /// What is told of a store that cannot be written to.
+    /// The reports about a store that is read-only.
     private static let readOnly = Told(
         log: "the store cannot be used",
         manager: "accounts.sqlite' cannot be written to",
@@ -99,7 +99,7 @@ extension Surrounding {
         doctor: "accounts.sqlite' cannot be written to"
     )
 
-    /// As a file system of a network does, or one over a device that turns read-only.
+    /// As with a network file system, or one on a device that becomes read-only.
     static let readOnlyForAWhile = Surrounding(
         name: "writes refused as by a read-only file system",
         told: {
@@ -112,14 +112,14 @@ extension Surrounding {
         mend: { try $0.files.withdraw() }
     )
 
-    /// What the kernel does to a file system in which it has found an error, and what there is to be done then.
+    /// What the kernel does to a file system after it has found an error in it, and the repair.
     static let readOnlyForGood = Surrounding(
         name: "file system turned read-only by the kernel after an error",
         needsRoot: true,
         obstacle: {
             let device = try? await SecretsStage.output("command -v /sbin/mkfs.ext4 && /sbin/losetup -f")
             guard device != nil else { return "there is no ext4, or no loop device, here" }
-            // /sys is read-only in many a container, and a kernel may have no such file: any ext4 tells.
+            // In many containers /sys is read-only, and a kernel may lack the file. Any ext4 file system shows it.
             let trigger = "for file in /sys/fs/ext4/*/trigger_fs_error; do test -w $file && exit 0; done; exit 1"
             guard (try? await SecretsStage.output(trigger)) != nil else {
                 return "no ext4 here can be given an error (/sys/fs/ext4/*/trigger_fs_error)"
@@ -140,7 +140,7 @@ extension Surrounding {
         mend: { stage in
             try await stage.endDaemon()
             try await stage.shell("umount '\(stage.stateFolder)'")
-            // Status 1: errors were corrected.
+            // Status 1 means that errors were corrected.
             try await stage.shell("e2fsck -fp '\(stage.image)' || test $? = 1")
             try await stage.mountState("-o loop,errors=remount-ro '\(stage.image)'")
             try await stage.start()
@@ -149,7 +149,7 @@ extension Surrounding {
 
     static let descriptors = Surrounding(
         name: "file descriptors used up",
-        // Whether the server can be asked depends on whether a connection to it was kept.
+        // The server can be asked only if a connection to it was kept.
         refresh: [0, 75],
         told: Told(
             log: "no file descriptor is left for callers",
@@ -164,7 +164,7 @@ extension Surrounding {
 
     static let systemBus = Surrounding(
         name: "system bus gone (sleep is told by it)",
-        // A system bus comes back with the system; sleep is noticed by the clocks meanwhile.
+        // A system bus returns only with the system. Until then, the clocks show that the machine slept.
         isSaidForGood: true,
         refresh: [0],
         told: Told(doctor: "no system bus reports sleep"),
@@ -223,7 +223,7 @@ extension Surrounding {
         refresh: [0],
         told: Told(),
         prepare: { stage in
-            // Standard error is what the journal gave for it, and nobody takes what is sent to its socket.
+            // Standard error is the journal's stream, and nobody reads what is sent to its socket.
             let stream = "'\(stage.stage.folder.path)/stream'"
             stage.setPrefix("exec 2> \(stream); export JOURNAL_STREAM=$(stat -c %d:%i \(stream));")
         },

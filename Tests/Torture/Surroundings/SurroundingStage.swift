@@ -4,12 +4,12 @@ internal import Foundation
 internal import Synchronization
 internal import TestSupport
 
-/// A daemon with an account that is fresh, and what a fault needs around it.
+/// A daemon with a fresh account, and the surroundings that a fault needs.
 final class SurroundingStage: Sendable {
     let stage: DaemonStage
     let issuer: DemoIssuer
     let url: String
-    /// In force where a row says so.
+    /// The calls that fail, in the rows that use them.
     let files: FaultyFiles
     private let state = Mutex(State())
 
@@ -46,12 +46,12 @@ final class SurroundingStage: Sendable {
 
     var stateFolder: String { stage.stateDirectory }
     var credentials: String { stage.folder.path + "/credentials" }
-    /// Whatever looks into it waits until `removeHungAccount()`.
+    /// A folder in which every access waits until `removeHungAccount()`.
     var hungFolder: String { stage.folder.path + "/hung" }
-    /// A file system in a file.
+    /// A file with a file system in it.
     var image: String { stage.folder.path + "/image" }
 
-    /// Shell commands that come before the daemon, in its process.
+    /// Sets shell commands that run before the daemon, in its process.
     func setPrefix(_ prefix: String) {
         state.withLock { $0.prefix = prefix }
     }
@@ -95,7 +95,7 @@ final class SurroundingStage: Sendable {
         return try await program.ended()
     }
 
-    /// Ends the daemon, and takes away what was put around it.
+    /// Ends the daemon, and removes its surroundings.
     func end() async throws -> ProgramEnd {
         let end = try await endDaemon()
         await issuer.shutdown()
@@ -115,9 +115,9 @@ final class SurroundingStage: Sendable {
         try await stage.notify.messages.first("the end of the reload", from: seen) { $0.contains("READY=1") }
     }
 
-    // MARK: What faults need
+    // MARK: The means of faults
 
-    /// Gives the state folder a file system of its own.
+    /// Puts the state folder on a file system of its own.
     func mountState(_ options: String) async throws {
         try await shell("mkdir -p '\(stateFolder)' && mount \(options) '\(stateFolder)'")
         state.withLock { $0.isMounted = true }
@@ -127,7 +127,7 @@ final class SurroundingStage: Sendable {
         _ = unsafe umount2(folder, Int32(MNT_DETACH))
     }
 
-    /// Mounts a file system whose server reads no request: not even the first one of the kernel's, for which all others wait.
+    /// Mounts a file system whose server reads no request, not even the kernel's first, for which all others wait.
     func mountHung() async throws {
         try await shell("mkdir '\(hungFolder)'")
         let script = """
@@ -145,7 +145,7 @@ final class SurroundingStage: Sendable {
         try await server.output.first("the mount") { $0 == "mounted" }
     }
 
-    /// Adds an account that needs a file there, and waits until a caller of its has been told so.
+    /// Adds an account that needs a file there, and waits until one of its callers has got the error.
     func addHungAccount() async throws {
         var settings = AccountSettings(name: "hung", issuer: url, clientId: "app")
         settings.providerSettings = ["ca_file": hungFolder + "/ca.pem"]
@@ -173,7 +173,8 @@ final class SurroundingStage: Sendable {
         state.withLock { $0.stalling = stalling }
     }
 
-    /// Has that program ask for a token that is for listed programs only, when its own file cannot be looked at any more.
+    /// Makes that program ask for a token that only listed programs may have, after its own file cannot be examined any
+    /// more.
     func callFromHungExecutable() async throws {
         guard let stalling = state.withLock({ $0.stalling }) else { return }
         var settings = AccountSettings(name: "listed", issuer: url, clientId: "app")
@@ -203,7 +204,7 @@ final class SurroundingStage: Sendable {
         try await caller.output.first("the call") { $0 == "asked" }
     }
 
-    /// The caller has been told; when its file can be seen again, nothing is left of it.
+    /// Ends the caller after it got its error. When its file can be examined again, nothing of it is left.
     func endHungCaller() async throws {
         let (stalling, caller) = state.withLock { ($0.stalling, $0.hungCaller) }
         guard let stalling, let caller else { return }
@@ -213,10 +214,10 @@ final class SurroundingStage: Sendable {
         guard removed.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: removed.errors) }
     }
 
-    /// Leaves the daemon no number for a further descriptor; the gaps below the highest are taken by a crowd of callers.
+    /// Leaves the daemon no number for another descriptor. A crowd of callers fills the gaps below the highest.
     func useUpDescriptors() async throws {
         let pid = try daemon.pid
-        // A connection to the server is kept for a second after its use, and nobody tells of its end.
+        // A connection to the server is kept for a second after its use. No event reports its end.
         try await Task.sleep(for: .milliseconds(1500))
         let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
         try await shell("prlimit --pid \(pid) --nofile=\((used.max() ?? 0) + 1):4096")
@@ -230,7 +231,7 @@ final class SurroundingStage: Sendable {
         state.withLock { $0.crowd = [] }
     }
 
-    /// Starts a system bus of the test's own, where the daemon looks for it.
+    /// Starts a system bus for the test, at the place where the daemon looks for it.
     func startBus() async throws {
         let address = "unix:path=\(stage.folder.path)/system-bus"
         let file = try stage.folder.write(

@@ -2,15 +2,15 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
 
-/// One fault around a daemon: while it lasts, what there is is served and it is said what is wrong; and when it goes, all is well
-/// without anybody's help.
+/// One fault in the daemon's surroundings. During the fault, the daemon still gives the tokens that it has, and says
+/// what is wrong. After the fault, everything works again without help.
 struct SurroundingTrial {
-    /// For whatever the daemon has to notice.
+    /// The time limit for anything that the daemon must notice.
     private static let patience = Duration.seconds(20)
 
     let row: Surrounding
 
-    /// - Returns: what was not as it is to be, and what was seen of it, as a row of the table.
+    /// - Returns: what was not as expected, and what was observed, as a row of the table.
     func run() async throws -> (surprises: [String], cells: [String]) {
         let scene = try await SurroundingStage()
         try await row.prepare(scene)
@@ -27,7 +27,7 @@ struct SurroundingTrial {
         seen.expect(served.output == token.accessToken, "authctl token: \(served)")
         let refresh = try await scene.stage.authctl("refresh", "work")
         seen.expect(row.refresh.contains { refresh.end == .exited($0) }, "authctl refresh: \(refresh)")
-        // What is not noticed at once is noticed by whoever wants something.
+        // If the daemon does not notice the fault at once, it does at the next call.
         if let log = row.told.log { await seen.wait(for: log, in: try scene.daemon.errors, Self.patience) }
         if let line = row.told.manager {
             await seen.wait(for: line, in: scene.stage.notify.messages, from: told, Self.patience)
@@ -56,7 +56,7 @@ struct SurroundingTrial {
 
     static let header = ["what is gone", "valid token", "refreshing", "authctl status", "authctl doctor", "well again"]
 
-    /// A new token comes, nothing is said to be wrong, and no refresh token was sent twice.
+    /// Expects a new token, no report of a fault, and no refresh token that was sent twice.
     private func expectWell(_ scene: SurroundingStage, _ seen: inout Sightings) async throws {
         let refresh = try await scene.stage.authctl("refresh", "work")
         seen.expect(refresh.end == .exited(0), "authctl refresh afterwards: \(refresh)")
@@ -76,7 +76,7 @@ struct SurroundingTrial {
         }
     }
 
-    /// The line of the doctor's that tells of the fault, and what it says to do.
+    /// The doctor's line about the fault, and its advice.
     private static func advice(in doctor: String, on text: String?) -> String {
         guard let text, let place = doctor.firstRange(of: text) else { return "-" }
         let lines = doctor[place.lowerBound...].split(separator: "\n").prefix(2)
@@ -84,7 +84,7 @@ struct SurroundingTrial {
     }
 }
 
-/// What did not come, or was otherwise.
+/// Expectations that were not met.
 private struct Sightings {
     private(set) var surprises: [String] = []
 

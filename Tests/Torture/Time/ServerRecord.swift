@@ -1,19 +1,19 @@
 internal import Foundation
 internal import RefreshCore
 
-/// When the server was asked for which account, and what that says. Times are true, in µs since 1970.
+/// The times of the server's requests, by account, and their meaning. Times are true, in µs since 1970.
 struct ServerRecord {
     let families: [Int]
-    /// In their order; one for each refresh that was granted.
+    /// The granted refreshes, in their order.
     let requests: [(family: Int, at: Int64)]
-    /// When what happened to the clocks began, when it no longer kept anything from being refreshed, when it was over, and when the watch
-    /// ended.
+    /// When the event at the clocks began, when it no longer prevented refreshes, when it was over, and when the
+    /// observation ended.
     let began: Int64
     let ableSince: Int64
     let acted: Int64
     let ended: Int64
 
-    /// What contradicts `expectation`.
+    /// The facts that contradict `expectation`.
     func surprises(
         _ expectation: TimeScenario.Expectation,
         lifetime: Duration,
@@ -33,8 +33,8 @@ struct ServerRecord {
                 if next - one > lifetime, !(isAcross && expectation.isEndGood) {
                     surprises.append("grant \(family) had no token for \((next - one - lifetime) / 1000) ms")
                 }
-                // Its own time is half of the lifetime, less a tenth, from when the first of the two was sent; a busy machine may be a
-                // second and a half late with that one.
+                // A refresh is due after half of the lifetime, less a tenth, from the previous request. On a busy
+                // machine that one may be a second and a half late.
                 let isEarly = next - one < lifetime * 3 / 10 && next < ended
                 if isEarly, !(isInWave(next) && expectation.isEarlyGood) {
                     surprises.append("grant \(family) was refreshed after \((next - one) / 1000) ms")
@@ -44,7 +44,8 @@ struct ServerRecord {
         return surprises + stampede(rate)
     }
 
-    /// For the table: refreshes after it happened, the most in a second, and when each account had been refreshed once since it could be.
+    /// The cells for the table: the refreshes after the event, the most in a second, and the time until each account
+    /// had been refreshed.
     var cells: [String] {
         let after = requests.filter { $0.at >= began }
         let firsts = families.compactMap { family in after.first { $0.family == family && $0.at >= ableSince }?.at }
@@ -55,8 +56,8 @@ struct ServerRecord {
         ]
     }
 
-    /// Whether more has come than `rate` a second allows: a second's requests may have been saved up, and a few were under way. What
-    /// comes late on a busy machine is no stampede.
+    /// Whether more requests came than `rate` a second allows. The requests of a second may have been saved up, and a
+    /// few were in flight. Late requests on a busy machine are not a stampede.
     private func stampede(_ rate: Int) -> [String] {
         let times = requests.map(\.at).filter { $0 >= acted }
         let excess = times.enumerated().first { number, time in
@@ -77,7 +78,7 @@ struct ServerRecord {
 }
 
 extension TimeScenario.Expectation {
-    /// Whether what is due only by a clock that was set may be refreshed before its own time.
+    /// Whether an account that is due only by a stepped clock may be refreshed early.
     fileprivate var isEarlyGood: Bool {
         switch self {
         case .onTime: false
@@ -85,7 +86,7 @@ extension TimeScenario.Expectation {
         }
     }
 
-    /// Whether each account is to be refreshed in the first seconds.
+    /// Whether each account must be refreshed in the first seconds.
     fileprivate var isHurried: Bool {
         switch self {
         case .onTime, .inTime: false
@@ -93,7 +94,7 @@ extension TimeScenario.Expectation {
         }
     }
 
-    /// Whether tokens end before anything can be done about it.
+    /// Whether tokens may expire because nothing could be done in time.
     var isEndGood: Bool {
         switch self {
         case .onTime, .inTime, .atOnce: false

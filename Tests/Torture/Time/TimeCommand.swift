@@ -15,7 +15,7 @@ struct TimeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only what has this in its name.", valueName: "text"))
     var only: String?
 
-    /// Daemons side by side: more would measure the machine.
+    /// How many daemons run at the same time. More would measure the machine.
     private static let width = 18
     private static let firstPort = 21_000
 

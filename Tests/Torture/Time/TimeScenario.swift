@@ -1,27 +1,27 @@
 internal import Foundation
 internal import TestSupport
 
-/// Something that happens to a machine's clocks, and what a daemon is to make of it.
+/// An event at a machine's clocks, and the expected behaviour of a daemon.
 struct TimeScenario: Sendable {
-    /// What is to be seen at the server afterwards.
+    /// The requests that the server must see afterwards.
     enum Expectation: Sendable {
-        /// Each account is refreshed at its usual time: nothing early, no gap.
+        /// Each account is refreshed at its usual time, neither early nor with a gap.
         case onTime
-        /// All are refreshed as soon as the server's limits allow; none ever without a token.
+        /// All accounts are refreshed as soon as the server's limits allow, and none is ever without a token.
         case atOnce
-        /// Each account is refreshed at its usual time or before; none ever without a token.
+        /// Each account is refreshed at its usual time or before, and none is ever without a token.
         case inTime
-        /// The tokens have ended meanwhile; all are refreshed as soon as the server's limits allow.
+        /// The tokens have expired meanwhile. All accounts are refreshed as soon as the server's limits allow.
         case atOnceAfterEnd
     }
 
     let name: String
     var start = ShiftedClock.Shift()
     var environment: [String: String] = [:]
-    /// Whether the server is asked by TLS, whose certificates are judged by the clock too.
+    /// Whether the server uses TLS, whose certificates also depend on the clock.
     var isSecure = false
     let expectation: Expectation
-    /// Whether the journal tells of a step.
+    /// Whether the journal reports a step.
     var isStepTold: Bool
     let act: @Sendable (TimeTrial) async throws -> Void
 }
@@ -34,7 +34,7 @@ extension TimeScenario {
         steps + slow + sleeps + certificates
     }
 
-    /// What `Date.now` has to be ahead by, to be at this time of the calendar.
+    /// How far `Date.now` must be moved to reach this time of the calendar.
     private static func ahead(_ time: String) -> Duration {
         let then = (try? Date(time, strategy: .iso8601)) ?? .now
         return .seconds(Int64(then.timeIntervalSinceNow))
@@ -78,7 +78,7 @@ extension TimeScenario {
             TimeScenario(name: "a leap second is inserted", expectation: .onTime, isStepTold: false) { trial in
                 try await trial.clock.move(to: ShiftedClock.Shift(wall: .seconds(-1)))
             },
-            // adjtimex(2) slews all clocks alike; a day's smear, in four seconds.
+            // adjtimex(2) slews all clocks in the same way. This smears a day's adjustment in four seconds.
             TimeScenario(name: "a leap second is smeared", expectation: .onTime, isStepTold: false) { trial in
                 for part in 1...20 {
                     let slewed = Duration.milliseconds(-50 * part)
@@ -100,7 +100,7 @@ extension TimeScenario {
             sleep("the machine sleeps for ten minutes", .seconds(600)),
             sleep("the machine sleeps for eight hours", .seconds(28_800)),
             sleep("the machine sleeps for three months", .seconds(90 * 86_400)),
-            // Its own boot-time clock has stood still; the wall clock is set right when it goes on.
+            // Its own boot-time clock has stopped, and the wall clock is corrected when it continues.
             TimeScenario(
                 name: "a virtual machine is paused for an hour",
                 expectation: .atOnceAfterEnd,

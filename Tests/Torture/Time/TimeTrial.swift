@@ -7,12 +7,12 @@ internal import TestSupport
 
 /// A real daemon with clocks of its own, a few accounts, and a server that knows the true time.
 final class TimeTrial: Sendable {
-    /// Of the access tokens; refreshed at half of it.
+    /// The lifetime of access tokens, which are refreshed after half of it.
     static let lifetime = Duration.seconds(12)
     private static let accounts = 30
-    /// Requests a second that the server is to be sent.
+    /// The daemon's limit of requests a second to the server.
     private static let rate = 10
-    /// The step's wave, at that rate, and what a busy machine adds.
+    /// The duration of the requests after a step at that rate, with a reserve for a busy machine.
     private static let wave = Duration.seconds(accounts / rate + 4)
 
     let scenario: TimeScenario
@@ -21,7 +21,7 @@ final class TimeTrial: Sendable {
     private let issuer: DemoIssuer
     private let url: String
     private let daemon: Mutex<DaemonProcess>
-    /// When the certificates' refusal came to its end, µs since 1970; nil if there was none.
+    /// When the server's certificates were accepted again, in µs since 1970; nil if they were always accepted.
     private let refusalEnded = Mutex<Int64?>(nil)
 
     private init(_ scenario: TimeScenario, _ authority: TestAuthority, port: Int) async throws {
@@ -52,7 +52,7 @@ final class TimeTrial: Sendable {
         daemon = Mutex(try await stage.start(environment: environment))
     }
 
-    /// Has it happen, watches for `seconds`, and tells what was not as expected.
+    /// Makes the event happen, observes for `seconds`, and returns what was not as expected.
     static func result(
         of scenario: TimeScenario,
         _ authority: TestAuthority,
@@ -68,7 +68,7 @@ final class TimeTrial: Sendable {
 
     private var process: DaemonProcess { daemon.withLock { $0 } }
 
-    // MARK: What scenarios do
+    // MARK: The events of scenarios
 
     func freeze(for time: Duration) async throws {
         try await process.freeze()
@@ -76,7 +76,7 @@ final class TimeTrial: Sendable {
         process.thaw()
     }
 
-    /// Ends the daemon and starts another one, after a boot, at which the clocks are as `shift` says.
+    /// Ends the daemon and starts another one after a simulated boot, with the clocks as in `shift`.
     func reboot(to shift: ShiftedClock.Shift) async throws {
         try await process.terminate()
         let bootID = try stage.folder.write("0badcafe-0000-4000-8000-000000000001\n", to: "boot_id")
@@ -84,12 +84,12 @@ final class TimeTrial: Sendable {
         daemon.withLock { $0 = next }
     }
 
-    /// Waits until every account has found that the server's certificate does not go with the clock, and its token has ended.
+    /// Waits until each account has refused the server's certificate because of the clock, and its token has expired.
     func refusedCertificate() async throws {
         let end = ContinuousClock.now + Self.lifetime * 2
         while ContinuousClock.now < end {
             if try await stage.statuses().allSatisfy({ $0.state == "misconfigured" }) { break }
-            // The states are what is looked at; nobody tells of the last of them.
+            // The states are read, because no event reports the last of them.
             try await Task.sleep(for: .milliseconds(200))
         }
         try await Task.sleep(for: Self.lifetime)
@@ -125,7 +125,8 @@ final class TimeTrial: Sendable {
         return (Array(surprises.prefix(5)), [scenario.name] + record.cells)
     }
 
-    /// Asks for some tokens as programs do, just after it has happened; where the tokens have ended, until the wave is over.
+    /// Asks for some tokens as programs do, just after the event. If the tokens have expired, asks until the requests
+    /// after the step are over.
     private func askForTokens() async throws -> [String] {
         var surprises: [String] = []
         for number in stride(from: 0, to: Self.accounts, by: Self.accounts / 3) {
