@@ -223,16 +223,16 @@ extension RedirectRefusal {
         case .noSuchPage:
             RedirectPage(
                 .notice,
-                title: "There is no such page",
-                text: "A sign-in is under way on this machine, and waits for its answer at another address.",
-                advice: "Go on in the window in which you were signing in."
+                title: "This page does not exist",
+                text: "A sign-in on this machine is waiting for its answer at another address.",
+                advice: "Continue in the window where you were signing in."
             )
         case .wrongHost, .notNavigated, .noForm, .wrongMethod, .tooLarge, .unreadable:
             RedirectPage(
                 .failure,
-                title: "This is no answer to a sign-in",
-                text: "What the browser sent here was not looked at. The sign-in that is under way goes on.",
-                advice: "Go on in the window in which you were signing in."
+                title: "This is not an answer to a sign-in",
+                text: "The browser sent something else, which was not read. The present sign-in continues.",
+                advice: "Continue in the window where you were signing in."
             )
         }
     }

@@ -149,7 +149,7 @@ struct AccountTests {
                 _ = try await stage.ask(.importGrant, parameters, for: ImportGrant.Reply.self)
                 Issue.record("JSON is taken for a refresh token")
             } catch TestFault.refused(let name, let parameters) {
-                #expect(name == InvalidSettingsError.name && parameters.contains("no refresh token, but JSON"))
+                #expect(name == InvalidSettingsError.name && parameters.contains("not a refresh token, but JSON"))
             }
             let before = try await stage.acquire("work").accessToken
             let feed = try await ChangeFeed(stage)

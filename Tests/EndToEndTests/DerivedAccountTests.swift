@@ -125,7 +125,7 @@ struct DerivedAccountTests {
             try await stage.acquire("job")
             let asked = await issuer.counters.tokenRequests
             let again = try await stage.authctl("refresh", "wiki")
-            #expect(again.end == .exited(78) && again.errors.contains("'job', whose token"), "\(again)")
+            #expect(again.end == .exited(78) && again.errors.contains("derived from 'job', which was removed"), "\(again)")
             #expect(again.errors.contains("was removed"), "\(again)")
             #expect(await issuer.counters.tokenRequests == asked)
             // The token that it has is still valid.
@@ -234,7 +234,7 @@ struct DerivedAccountTests {
             #expect(edited.end == .exited(0), "\(edited)")
             let asked = await issuer.counters.tokenRequests
             let refused = try await stage.authctl("refresh", "wiki")
-            #expect(refused.end == .exited(78) && refused.errors.contains("'person', whose token"), "\(refused)")
+            #expect(refused.end == .exited(78) && refused.errors.contains("derived from 'person'"), "\(refused)")
             #expect(await issuer.counters.tokenRequests == asked)
         }
     }

@@ -105,7 +105,7 @@ struct TokenSetTests {
             #expect(await issuer.counters.tokenRequests == 2)
             let wrong = try await stage.authctl("token", "work", "--claims", "[]")
             #expect(wrong.end == .exited(65))
-            #expect(wrong.errors.contains("no JSON object"), "\(wrong.errors)")
+            #expect(wrong.errors.contains("not a JSON object"), "\(wrong.errors)")
         }
     }
 

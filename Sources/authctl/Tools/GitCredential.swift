@@ -23,7 +23,9 @@ struct GitCredential {
     /// - Parameter text: lines of `key=value` up to an empty line.
     /// - Throws: `unusableDocument` for an invalid line.
     init(_ text: String) throws(AuthctlError) {
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: Self.endsLine).enumerated() {
+        // By scalars. As characters, CR and LF are one, which no LF splits: that line would take in the next one.
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.map(Substring.init).enumerated() {
             guard !line.isEmpty else { return }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
                 throw .unusableDocument(.toolInput(.noKeyValue(line: index + 1)))
@@ -31,8 +33,6 @@ struct GitCredential {
             take(line[..<equals], String(line[equals...].dropFirst()))
         }
     }
-
-    private static func endsLine(_ character: Character) -> Bool { character == "\n" || character == "\r\n" }
 
     private mutating func take(_ key: Substring, _ value: String) {
         switch key {

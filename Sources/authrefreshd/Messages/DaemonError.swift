@@ -63,7 +63,7 @@ extension DaemonError: CustomStringConvertible {
 enum DaemonAnswer {
     /// The answer to `--check`.
     static func checked(profiles: Int) -> String {
-        "the configuration is good, and so are \(profiles) provider profiles"
+        "the configuration is valid, and so \(profiles == 1 ? "is 1 provider profile" : "are \(profiles) provider profiles")"
     }
 
     /// The answer to `--restore`, in one line or two.

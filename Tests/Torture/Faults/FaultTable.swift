@@ -103,7 +103,7 @@ enum FaultTable {
         FaultRow(
             "200 with an error",
             .endpoint(.answer(.oauthError("temporarily_unavailable", status: 200))),
-            .retries("cannot serve now")
+            .retries("temporarily unavailable")
         ),
         FaultRow("200, empty", .endpoint(.answer(.empty)), .retries("the answer has no access token")),
         FaultRow(
