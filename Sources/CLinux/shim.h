@@ -1,7 +1,9 @@
 #pragma once
 
-// What the Glibc module leaves out. Import it after Glibc: both have sigset_t and SOCK_STREAM, and they belong to the module that is loaded
-// first. Other files that the compiler reads together would else miss them in Glibc.
+// What the Glibc module leaves out. Types that both have, such as sigset_t, belong to the module that the compiler loads first. So this one
+// loads Glibc's before its own headers; otherwise a build would depend on which files the compiler reads together.
+#pragma clang module import SwiftGlibc
+
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>

@@ -33,7 +33,8 @@ struct TerminalRun {
     }
 
     private func resize(columns: UInt16, rows: UInt16 = 24) {
-        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        // A `winsize`. The type itself belongs to one of two modules, whichever the compiler loads first.
+        var size = [rows, columns, 0, 0]
         _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 

@@ -130,7 +130,7 @@ struct ChangeCommandTests {
         let start = try #require(Interface.text.firstRange(of: "# present, ready, "))
         let end = try #require(Interface.text[start.upperBound...].firstRange(of: ".\n  event: string"))
         let listed = Interface.text[start.upperBound..<end.lowerBound].split { ", #\n".contains($0) }.map(String.init)
-        #expect(Set(listed) == Announcement.wireNames)
+        #expect(Set(listed) == ChangeCommand.allEvents)
         for event in listed {
             let read = try configuration("on_change: [/bin/tell]\non_change_events: [\(event)]\n")
             #expect(read.changeCommand?.events == [event])
