@@ -125,7 +125,10 @@ struct DerivedAccountTests {
             try await stage.acquire("job")
             let asked = await issuer.counters.tokenRequests
             let again = try await stage.authctl("refresh", "wiki")
-            #expect(again.end == .exited(78) && again.errors.contains("derived from 'job', which was removed"), "\(again)")
+            #expect(
+                again.end == .exited(78) && again.errors.contains("derived from 'job', which was removed"),
+                "\(again)"
+            )
             #expect(again.errors.contains("was removed"), "\(again)")
             #expect(await issuer.counters.tokenRequests == asked)
             // The token that it has is still valid.

@@ -125,7 +125,10 @@ struct TokenFileTests {
             #expect(refused.end != .exited(0))
             #expect(refused.errors.contains("'work' is already the token file of 'work'"), "\(refused.errors)")
             let confirmed = try await stage.authctl("account", "edit", "work", "--confirm")
-            #expect(confirmed.end != .exited(0) && confirmed.errors.contains("the daemon cannot ask you"), "\(confirmed)")
+            #expect(
+                confirmed.end != .exited(0) && confirmed.errors.contains("the daemon cannot ask you"),
+                "\(confirmed)"
+            )
             #expect(try await stage.authctl("account", "edit", "home", "--confirm").end == .exited(0))
             #expect(try await stage.authctl("account", "edit", "home", "--token-file").end != .exited(0))
             let listed = try await stage.authctl("account", "edit", "work", "--allow-unit", "mail.service")
