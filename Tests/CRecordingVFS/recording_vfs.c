@@ -1,4 +1,4 @@
-// A VFS (https://sqlite.org/vfs.html) that asks a hook, and then has SQLite's own do the work.
+// A VFS (https://sqlite.org/vfs.html) that calls a hook, and then lets SQLite's own VFS do the work.
 
 #include "recording_vfs.h"
 
@@ -12,7 +12,7 @@ static sqlite3_vfs recording;
 typedef struct {
     sqlite3_file base;
     const char *path;
-    // SQLite's own file, behind this one.
+    // SQLite's own file, after this structure.
     sqlite3_file *real;
 } recorded_file;
 
@@ -20,7 +20,7 @@ static sqlite3_file *real_of(sqlite3_file *file) {
     return ((recorded_file *)file)->real;
 }
 
-// Files without a name are SQLite's scratch: no power cut can harm them.
+// Files without a name are SQLite's temporary files. A power cut cannot do harm through them.
 static int asked(sqlite3_file *file, recording_vfs_operation operation, long long offset, const void *bytes, int count) {
     const char *path = ((recorded_file *)file)->path;
     return path == NULL ? SQLITE_OK : ask(operation, path, offset, bytes, count);
@@ -82,7 +82,7 @@ static int file_device_characteristics(sqlite3_file *file) {
     return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
 }
 
-// Version 1: no shared memory and no memory maps, neither of which the store uses, and which nobody could record.
+// Version 1: without shared memory and memory maps. The store uses neither, and they could not be recorded.
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = file_close,
@@ -106,7 +106,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
     recorded->path = path;
     recorded->real = (sqlite3_file *)(recorded + 1);
     int result = real_vfs->xOpen(real_vfs, path, recorded->real, flags, out_flags);
-    // SQLite closes what has methods, also after a failure.
+    // SQLite closes a file that has methods, also after a failure.
     if (recorded->real->pMethods != NULL) recorded->base.pMethods = &methods;
     return result;
 }

@@ -28,9 +28,9 @@
 #include <unistd.h>
 
 #define SECOND 1000000000LL
-// A program under test has a handful of timers, made before its connections.
+// A program under test has few timers, which it makes before its connections.
 #define DESCRIPTORS 256
-// 2200 and later: a timer that is not meant to fire.
+// A time in 2200 or later: a timer that is not meant to fire.
 #define NEVER 7258118400LL
 
 enum { WALL, BOOT, MONOTONIC, CLOCKS };
@@ -98,7 +98,7 @@ int timerfd_create(int clock, int flags) {
     return descriptor;
 }
 
-// Arms the kernel's timer for what the process wants; to be called with the lock held.
+// Arms the kernel's timer according to the process's request. Call it with the lock held.
 static int arm(int descriptor, struct itimerspec *old) {
     struct timer *timer = &timers[descriptor];
     struct itimerspec kernel = timer->armed;
@@ -166,7 +166,8 @@ int open(const char *path, int flags, ...) {
     return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-// -- Being moved ------------------------------------------------------------------------------------------------------
+// -- Moving the clocks
+// ---------------------------------------------------------------------------------------------------
 
 static void move(const char *line) {
     long long wanted[CLOCKS];
@@ -181,7 +182,7 @@ static void move(const char *line) {
         struct timer *timer = &timers[descriptor];
         if (timer->clock < 0 || nanoseconds(timer->armed.it_value) == 0) continue;
         if (is_step && timer->is_cancelled_by_steps) {
-            // Readable at once; what is read is the cancellation.
+            // Makes it readable at once; reading it then reports the cancellation.
             timer->is_cancelled = 1;
             struct itimerspec soon = {.it_value = {0, 1}};
             syscall(SYS_timerfd_settime, descriptor, 0, &soon, NULL);
@@ -223,7 +224,7 @@ __attribute__((constructor)) static void begin(void) {
         perror("shifted_clock: no socket");
         abort();
     }
-    // The process's own threads are to get its signals.
+    // The process's own threads must get its signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,6 +1,6 @@
 #include "spawn_closing.h"
 
-// glibc's, since 2.34. Its header declares it to those only who define _DEFAULT_SOURCE, which has no effect on a header that
+// In glibc since 2.34. Its header declares it only if _DEFAULT_SOURCE is defined, which has no effect on a header that
 // comes as a module.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int lowest);
 

@@ -11,7 +11,7 @@
 
 enum { mostPeers = 64 };
 
-// 1 if the peer has sent a whole request.
+// Returns 1 if the peer has sent a whole request.
 static int hasAsked(int peer) {
     char request[4096];
     size_t filled = 0;

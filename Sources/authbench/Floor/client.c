@@ -1,4 +1,5 @@
-// The floor of `token-process`: the least a program can do to ask one question over a Unix socket and print the answer.
+// The floor of `token-process`: the least that a program can do to send one question over a Unix socket and print the
+// answer.
 // usage: client SOCKET REQUEST
 #include <string.h>
 #include <sys/socket.h>

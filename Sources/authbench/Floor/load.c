@@ -54,7 +54,7 @@ static int begin(struct client *client) {
            send(client->peer, request, (size_t)length, MSG_NOSIGNAL) == length;
 }
 
-// Reads what is there, waiting for at least a byte: 1 when the reply is complete, 0 when there is more to come.
+// Reads what is there. Waits for at least one byte. Returns 1 if the reply is complete, 0 if more is to come.
 static int take(struct client *client) {
     static const char expected[] = "{\"parameters\":{\"accessToken\":";
     ssize_t count = read(client->peer, client->reply + client->filled, replyBytes - client->filled);

@@ -65,7 +65,7 @@ static int timeAll(int rounds, int count, char **words) {
     return 0;
 }
 
-// Counts the entries into system calls, the execve that starts the program included, as strace does.
+// Counts the entries into system calls, including the execve that starts the program, as strace does.
 static int count(char **command) {
     pid_t child = fork();
     if (child == 0) {

@@ -1,4 +1,4 @@
-// The floor of `serve`: the least a program can do to answer one question a connection over a Unix socket.
+// The floor of `serve`: the least that a program can do to answer one question for each connection over a Unix socket.
 // usage: server SOCKET REPLY     prints "ready" when it listens
 #define _GNU_SOURCE
 #include <stdio.h>

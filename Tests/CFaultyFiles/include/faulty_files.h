@@ -1,1 +1,1 @@
-// For LD_PRELOAD: nothing is called by name.
+// For LD_PRELOAD. Nothing is called by name.

@@ -3,7 +3,7 @@
 #include <spawn.h>
 #include <sys/fsuid.h>
 
-/// Has a spawned program start without the descriptors from `lowest` on.
+/// Makes a spawned program start without the descriptors from `lowest` on.
 ///
-/// Returns 0, or the error number. glibc's own call for it is not among what Swift imports.
+/// Returns 0, or the error number. Swift does not import glibc's own function for it.
 int close_from(posix_spawn_file_actions_t *actions, int lowest);
