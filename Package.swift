@@ -474,10 +474,21 @@ let package = Package(
 )
 
 // The fuzzers of what comes from outside (`Tests/torture fuzz`) are here only for those who ask: our modules then have counters at
-// every branch, which lead libFuzzer, and checks that a release leaves out. They link what they fuzz, and so build in minutes: of the two
-// programs only the readers, without networks and command lines.
+// every branch, which lead libFuzzer, and checks that a release leaves out. They link what they fuzz, and so build in minutes: of three
+// targets only the readers, without networks, command lines and SQLite.
 if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
     let readers: [Target] = [
+        .target(
+            name: "AccountStorage",
+            dependencies: [
+                "AuthRefreshInterface", "RefreshCore", .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            sources: [
+                "Keys/Sealer.swift", "Keys/StoreKey.swift", "Rows/PlausibleTime.swift", "Rows/Record.swift",
+                "Rows/StoredSettings.swift", "StoreError.swift",
+            ],
+            swiftSettings: strict
+        ),
         .target(
             name: "authctl",
             dependencies: ["AuthRefreshInterface"],
@@ -504,7 +515,8 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
             swiftSettings: strict
         ),
     ]
-    package.targets = package.targets.filter { [.regular, .system].contains($0.type) } + readers
+    let isRead = { (target: Target) in readers.contains { $0.name == target.name } }
+    package.targets = package.targets.filter { [.regular, .system].contains($0.type) && !isRead($0) } + readers
     for target in package.targets where target.swiftSettings != nil {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
     }

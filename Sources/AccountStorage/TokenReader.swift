@@ -275,7 +275,8 @@ extension TokenLookup {
         guard let wall = unsafe integer(column, of: handle), let bootID = unsafe integer(column + 1, of: handle),
             let boot = unsafe integer(column + 2, of: handle), let lifetime = unsafe integer(column + 3, of: handle),
             let refreshAfter = unsafe integer(column + 4, of: handle),
-            ColumnReader.isPlausible(wall), ColumnReader.isPlausible(lifetime), ColumnReader.isPlausible(refreshAfter)
+            PlausibleTime.range.contains(wall), PlausibleTime.range.contains(lifetime),
+            PlausibleTime.range.contains(refreshAfter)
         else { return nil }
         return AccessTokenTimes(
             issuedAt: Moment(

@@ -4,8 +4,6 @@ import RefreshCore
 
 /// Reads the columns of a row one after the other, in the order in which they were written.
 struct ColumnReader {
-    /// The latest time and the longest duration that are accepted, in µs: 36,000 years. The sum of two fits 64 bits.
-    private static let farthest: Int64 = 1 << 60
     /// The highest count that is accepted. It is far above any real count, and one can always be added to it.
     private static let highest: Int64 = 1 << 53
 
@@ -18,11 +16,6 @@ struct ColumnReader {
         self.row = row
         self.account = account
         self.index = index
-    }
-
-    /// Whether `count` µs can be a time or a duration.
-    static func isPlausible(_ count: Int64) -> Bool {
-        (-farthest...farthest).contains(count)
     }
 
     mutating func integer() -> Int64? {
@@ -41,12 +34,12 @@ struct ColumnReader {
     }
 
     mutating func duration() throws(StoreError) -> Duration? {
-        guard let count = try integer(in: -Self.farthest...Self.farthest) else { return nil }
+        guard let count = try integer(in: PlausibleTime.range) else { return nil }
         return .microseconds(count)
     }
 
     mutating func timestamp() throws(StoreError) -> Timestamp? {
-        guard let count = try integer(in: -Self.farthest...Self.farthest) else { return nil }
+        guard let count = try integer(in: PlausibleTime.range) else { return nil }
         return Timestamp(microseconds: count)
     }
 

@@ -201,7 +201,7 @@ extension AccountSettings {
     private func length(_ seconds: Int64?, _ setting: String) throws(SettingFault) -> Duration? {
         guard let seconds else { return nil }
         let (count, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        guard !overflow, ColumnReader.isPlausible(count) else {
+        guard !overflow, PlausibleTime.range.contains(count) else {
             throw SettingFault(setting: setting, flaw: .outOfRange)
         }
         return .seconds(seconds)

@@ -1,0 +1,140 @@
+import Glibc
+
+/// Why no key is available to open the store.
+package enum StoreKeyError: Error, Hashable, Sendable {
+    /// A store exists, but its key is missing. A new key would not open it.
+    case keyMissing(path: String)
+    /// The key cannot be read; `code` is an `errno` value.
+    case unreadable(path: String, code: Int32)
+    /// Others can read the key; `mode` holds the permission bits.
+    case tooOpen(path: String, mode: UInt32)
+    /// The key file belongs to another user.
+    case notOurs(path: String, owner: UInt32)
+    /// The key file is a symbolic link that another user made.
+    case foreignSymbolicLink(path: String, owner: UInt32)
+    /// The path is a folder, a pipe or a device.
+    case notAFile(path: String)
+    /// The contents are not a key; `count` is their number of bytes, at most `StoreKeySource.longestFile`.
+    case malformed(path: String, count: Int)
+    /// A new key could not be stored; `code` is an `errno` value.
+    case cannotCreate(path: String, code: Int32)
+    /// A key that is no longer used could not be destroyed; `code` is an `errno` value.
+    case cannotRemove(path: String, code: Int32)
+    /// The store is sealed with a systemd credential, and there is no second credential to change to.
+    case credentialHasNoSuccessor
+    /// The store is sealed with the second credential, and that is not the first one yet.
+    case successorNotInPlace
+    /// The new key, identified by `identifier`, is missing everywhere, so the old one is kept.
+    case successorMissing(identifier: String)
+    /// The Secret Service refuses to store or return the key; `reason` is its own error.
+    case secretServiceRefused(reason: String)
+    /// The Secret Service has the key but is locked.
+    case secretServiceLocked
+    /// The Secret Service does not answer; `reason` says why.
+    case secretServiceUnavailable(reason: String)
+    /// A store exists, and its key is neither in the Secret Service nor elsewhere. `identifier` names the key, if it is
+    /// known.
+    case secretServiceLacksKey(identifier: String?)
+}
+
+extension StoreKeyError {
+    /// Whether the problem passes by itself, or when somebody logs in.
+    package var isPassing: Bool {
+        switch self {
+        case .secretServiceLocked, .secretServiceUnavailable: true
+        case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused,
+            .secretServiceLacksKey:
+            false
+        }
+    }
+
+    /// Whether the daemon waits for the key. A keyring may be unlocked while the daemon runs. A bad file or credential
+    /// has to be corrected and the daemon restarted (see the decision "A daemon waits for a keyring, and ends for a
+    /// file").
+    package var isAwaited: Bool {
+        switch self {
+        case .secretServiceLocked, .secretServiceUnavailable, .secretServiceRefused, .secretServiceLacksKey: true
+        case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing:
+            false
+        }
+    }
+}
+
+extension StoreKeyError: CustomStringConvertible {
+    /// What failed, on what, and why: lower case, no full stop.
+    package var description: String {
+        switch self {
+        case .keyMissing(let path): "the store's key '\(path)' is missing"
+        case .unreadable(let path, let code): "the store's key '\(path)' cannot be read: \(PosixError(code: code))"
+        case .tooOpen(let path, let mode):
+            "the store's key '\(path)' can be read by other users (mode 0\(String(mode, radix: 8)))"
+        case .notOurs(let path, let owner): "the store's key '\(path)' belongs to another user (uid \(owner))"
+        case .foreignSymbolicLink(let path, let owner):
+            "the store's key '\(path)' is a symbolic link of another user (uid \(owner))"
+        case .notAFile(let path): "the store's key '\(path)' is not a file"
+        case .malformed(let path, let count): "the store's key '\(path)' has \(count) bytes, and is not a key"
+        case .cannotCreate(let path, let code): "the store's key '\(path)' cannot be created: \(PosixError(code: code))"
+        case .cannotRemove(let path, let code):
+            "the old key '\(path)' cannot be removed: \(PosixError(code: code))"
+        case .credentialHasNoSuccessor:
+            "the store's key is the systemd credential '\(StoreKeySource.name)', which only its owner can replace"
+        case .successorNotInPlace:
+            "the store is sealed with the systemd credential '\(StoreKeySource.nextName)' already"
+        case .successorMissing(let identifier):
+            "the new key \(identifier) is gone from its place, so the old one is kept"
+        case .secretServiceRefused(let reason): "the Secret Service does not keep the store's key: \(reason)"
+        case .secretServiceLocked: "the store's key is in the Secret Service, which is locked"
+        case .secretServiceUnavailable(let reason):
+            "the store's key is in the Secret Service, which cannot be asked: \(reason)"
+        case .secretServiceLacksKey(let identifier):
+            "the store's key\(identifier.map { " \($0)" } ?? "") is neither in the Secret Service nor anywhere else"
+        }
+    }
+
+    /// The next step for the user.
+    package var hint: String {
+        switch self {
+        case .keyMissing(let path):
+            "put the key back at '\(path)', or set store_key if the Secret Service has it; if it is lost, move the store away and"
+                + " import the grants again"
+        case .unreadable(let path, _): "make '\(path)' readable for this user"
+        case .tooOpen(let path, _): "chmod 600 '\(path)'; if others may have read it, import the grants again"
+        case .notOurs(let path, _), .foreignSymbolicLink(let path, _):
+            "replace '\(path)' by a file of this user, mode 0600"
+        case .notAFile(let path): "put a file with the key at '\(path)'"
+        case .malformed: "a key is 32 bytes, or their 64 hexadecimal digits, or their base64"
+        case .cannotCreate(let path, EEXIST): "look at what '\(path)' is, and move it away"
+        case .cannotCreate(let path, _), .cannotRemove(let path, _):
+            "make the folder of '\(path)' writable for this user"
+        case .credentialHasNoSuccessor:
+            "pass the new key as the credential '\(StoreKeySource.nextName)' too (LoadCredential= in a drop-in), restart the"
+                + " daemon, and repeat this command"
+        case .successorNotInPlace:
+            "first make that key the credential '\(StoreKeySource.name)', take '\(StoreKeySource.nextName)' away, and restart"
+                + " the daemon"
+        case .successorMissing: "leave the daemon running, and change the key again: authctl store rekey"
+        case .secretServiceRefused: "look at the keyring, or take store_key out of the configuration"
+        case .secretServiceLocked:
+            "unlock the keyring: log in to the desktop, or open its passwords program; the daemon then continues by itself"
+        case .secretServiceUnavailable:
+            "start the keyring (gnome-keyring, KeePassXC, KWallet) on the session bus; the daemon then continues by itself"
+        case .secretServiceLacksKey:
+            "unlock the keyring that has it, or bring it back; the daemon then continues by itself. If the key is lost, move the store"
+                + " away and import the grants again"
+        }
+    }
+
+    /// The next step for the user while a daemon has the store open, and this would prevent the next start.
+    package var hintWhileOpen: String {
+        switch self {
+        case .keyMissing, .secretServiceLacksKey:
+            "put the key back, or have a new one made while this daemon runs: authctl store rekey"
+        case .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused,
+            .secretServiceLocked, .secretServiceUnavailable:
+            hint
+        }
+    }
+}
