@@ -414,7 +414,7 @@ struct SignInTests {
             let completed = try await call.completed()
             #expect(completed.refreshTokenKept == true && completed.status?.state == "fresh")
             #expect(try await stage.acquire("work").accessToken != before)
-            try await daemon.says("the account keeps the one that it has")
+            try await daemon.says("the one from before is kept")
             let refreshed = try await stage.authctl("refresh", "work")
             #expect(refreshed.end == .exited(0), "\(refreshed)")
             #expect(await issuer.counters.refreshes == 2)

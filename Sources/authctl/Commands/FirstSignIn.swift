@@ -112,20 +112,6 @@ struct FirstSignIn {
             return nil
         }
     }
-
-    /// What to put into programs, so that they ask for the tokens of `account`.
-    static func programs(for account: String) -> String {
-        """
-
-        '\(account)' is ready. Programs get its token by:
-          mbsync   PassCmd "authctl token \(account)"
-          msmtp    passwordeval authctl token \(account)
-          neomutt  set imap_oauth_refresh_command = "authctl token \(account)"
-          curl     authctl token \(account) --format header | curl -H @- URL
-          shell    token=$(authctl token \(account))
-
-        """
-    }
 }
 
 extension AuthctlError {
