@@ -6,7 +6,7 @@ struct ConfigurationPage {
     let edition: ManualPage.Edition
 
     private var summary: String {
-        name == "provider-profile.yaml" ? "what authrefreshd knows of a provider" : "configuration of authrefreshd"
+        name == "provider-profile.yaml" ? "description of a provider for authrefreshd" : "configuration of authrefreshd"
     }
 
     var page: ManualPage {
@@ -14,8 +14,8 @@ struct ConfigurationPage {
         page.title("DESCRIPTION")
         page.add([
             .paragraph(
-                "The file is YAML. This sample, which is delivered with the program, explains every key; a line that begins with "
-                    + "'#' and a key sets nothing."
+                "The file is YAML. The sample below comes with the program, and explains every key. A line that begins "
+                    + "with '#' is a comment."
             ),
             .literal(sample.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)),
         ])
@@ -24,7 +24,7 @@ struct ConfigurationPage {
             ("Pa \\(ti/.config/authrefreshd/authrefreshd.yaml", "The configuration."),
             (
                 "Pa \\(ti/.config/authrefreshd/providers.d/*.yaml",
-                "Provider profiles; those that are installed are their own documentation."
+                "Provider profiles. The comments in the installed ones explain them."
             ),
         ])
         page.seeAlso(

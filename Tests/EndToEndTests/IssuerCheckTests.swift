@@ -74,7 +74,7 @@ struct IssuerCheckTests {
             let daemon = try await stage.start()
             let known = try await add(stage, "work", url)
             #expect(known.end == .exited(0))
-            #expect(known.errors.contains("its profile 'mine' is used"), "\(known.errors)")
+            #expect(known.errors.contains("this server has the provider profile 'mine'"), "\(known.errors)")
             let near = try await add(stage, "home", url + "/")
             #expect(near.end == .exited(65))
             #expect(near.errors.contains("hint: authctl account add home --provider mine --client-id app\n"))

@@ -50,7 +50,10 @@ struct RekeyTests {
             for _ in 0..<5 { #expect(try await stage.acquire("work") == account.token) }
             let told = try await outcome
             #expect(told.end == .exited(0), "\(told.errors)")
-            #expect(told.output.hasPrefix("\(Self.accounts + 1) accounts sealed with the new key "), "\(told.output)")
+            #expect(
+                told.output.hasPrefix("\(Self.accounts + 1) accounts encrypted with the new key "),
+                "\(told.output)"
+            )
             #expect(told.output.hasSuffix(", kept in the key file"), "\(told.output)")
             let new = try Data(contentsOf: URL(fileURLWithPath: stage.key))
             #expect(new != old && new.count == 65)

@@ -53,8 +53,56 @@ import Testing
         (.noPrivateWindow(.unknownDefault(name: "surf")), .usage),
         (.noPrivateWindow(.noneInstalled(names: ["Firefox"])), .usage),
         (.noPrivateWindow(.noPlaceForProfile), .usage),
+        (.refused(Refusal(name: SignedOutError.name, parameters: #"{"account":"a","hint":"h"}"#)), .signedOut),
+        (.nameTaken(Refusal(name: AccountExistsError.name, parameters: #"{"account":"a"}"#)), .usage),
+        (
+            .notFresh(AccountStatus(account: "a", state: "signed-out", issuer: "i", generation: 1, failures: 0)),
+            .signedOut
+        ),
+        (.keptButNotFresh(done: "'a' was added", cause: .connection(.noAnswer(seconds: 30))), .tryAgainLater),
         (.cancelled, .cancelled),
     ]
+
+    /// Does not compile if an error has been added; add a row above, then the case here.
+    private static func kind(_ error: AuthctlError) -> String {
+        switch error {
+        case .secretAsArgument: "secretAsArgument"
+        case .unknownCommand: "unknownCommand"
+        case .usage: "usage"
+        case .secretFile: "secretFile"
+        case .unusableDocument: "unusableDocument"
+        case .wrongIssuer: "wrongIssuer"
+        case .secretsToTerminal: "secretsToTerminal"
+        case .cannotCreateFile: "cannotCreateFile"
+        case .cannotWriteOutput: "cannotWriteOutput"
+        case .cannotReadBackup: "cannotReadBackup"
+        case .noJournal: "noJournal"
+        case .connection: "connection"
+        case .refused: "refused"
+        case .nameTaken: "nameTaken"
+        case .notFresh: "notFresh"
+        case .keptButNotFresh: "keptButNotFresh"
+        case .signOutFailed: "signOutFailed"
+        case .reported: "reported"
+        case .cannotStartAgent: "cannotStartAgent"
+        case .cannotStartDaemon: "cannotStartDaemon"
+        case .cannotRunCommand: "cannotRunCommand"
+        case .boundToken: "boundToken"
+        case .cannotStartSSH: "cannotStartSSH"
+        case .noPrivateWindow: "noPrivateWindow"
+        case .noPortal: "noPortal"
+        case .portalFailed: "portalFailed"
+        case .noSuchBrowser: "noSuchBrowser"
+        case .noContext: "noContext"
+        case .callbackIsError: "callbackIsError"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    @Test func `every error but the one that says nothing has a row`() {
+        #expect(Set(Self.rows.map { Self.kind($0.0) }).count == 29)
+        #expect(!Self.rows.contains { Self.kind($0.0) == "reported" })
+    }
 
     @Test(arguments: rows.indices)
     func `a failure has its exit status and one line in our format`(index: Int) {

@@ -61,7 +61,7 @@ import Testing
         #expect(token.contains("[--dpop method url]"))
         #expect(token.contains("\n     --dpop method url\n"))
         let profile = try run("MANWIDTH=100 man -E UTF-8 -l pages/provider-profile.yaml.5 | col -bx").output
-        #expect(profile.contains(" what authrefreshd knows of a provider\n"))
+        #expect(profile.contains(" description of a provider for authrefreshd\n"))
     }
 
     @Test(.enabled(if: CommandRun.has("man"), "man is not installed"))

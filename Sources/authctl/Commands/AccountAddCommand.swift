@@ -245,7 +245,7 @@ struct AccountAddCommand: ParsableCommand {
         TokenFileLine.warn(of: parameters.settings, by: parameters.settings)
         let status = reply.status
         let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
-        let outcome = isRefreshing ? try daemon.settle(status, done: "'\(status.account)' was added") : status
+        let outcome = isRefreshing ? try daemon.settle(status, done: AccountText.added(status.account)) : status
         if let id = reply.clientId { StandardError.note(.registeredClient(id: PlainText.line(id))) }
         if let uri = reply.redirectUri { StandardError.note(.registerRedirect(uri: PlainText.line(uri))) }
         return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)

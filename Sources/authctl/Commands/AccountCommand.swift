@@ -154,7 +154,7 @@ struct AccountRenameCommand: ParsableCommand {
         }
         try output.print(
             RenameAnswer(account: newName, previousName: account),
-            or: "\(newName): renamed from \(account)\n"
+            or: AccountText.renamed(account, to: newName)
         )
     }
 }
@@ -194,7 +194,7 @@ struct AccountRemoveCommand: ParsableCommand {
         if deregister { return try removeWithClient(&daemon) }
         let parameters = RemoveAccount.Parameters(account: account)
         _ = try daemon.ask(.removeAccount, parameters, for: RemoveAccount.Reply.self)
-        try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
+        try output.print(RemoveAnswer(account: account, removed: true), or: AccountText.removed(account))
     }
 
     /// Asks for confirmation.
@@ -216,7 +216,9 @@ struct AccountRemoveCommand: ParsableCommand {
             waitingFor: DaemonConnection.server(of: account)
         )
         let isRemoved = reply.steps.last.map { $0.step == "remove" && $0.outcome == "done" } ?? false
-        if isRemoved { try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n") }
+        if isRemoved {
+            try output.print(RemoveAnswer(account: account, removed: true), or: AccountText.removed(account))
+        }
         guard let failed = reply.steps.lazy.compactMap({ SignOutText(account: account, step: $0).error }).first else {
             return
         }

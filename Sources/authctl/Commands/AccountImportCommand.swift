@@ -121,7 +121,7 @@ struct AccountImportCommand: ParsableCommand {
                 patience: DaemonConnection.refreshPatience,
                 waitingFor: DaemonConnection.server(of: account)
             ).status
-            try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
+            try finish(&daemon, status, done: AccountText.grantImported(status.account), isRefreshing: true)
         } catch {
             guard error.isNoSuchAccount, let client else { throw error }
             // Google's file has everything that is needed for a Google account.
@@ -135,7 +135,7 @@ struct AccountImportCommand: ParsableCommand {
                 refreshToken: token
             )
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
-            try finish(&daemon, status, done: "'\(status.account)' was added", isRefreshing: true)
+            try finish(&daemon, status, done: AccountText.added(status.account), isRefreshing: true)
         }
     }
 
@@ -160,7 +160,7 @@ struct AccountImportCommand: ParsableCommand {
         )
         do throws(AuthctlError) {
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
-            try finish(&daemon, status, done: "'\(status.account)' was added", isRefreshing: hasGrant)
+            try finish(&daemon, status, done: AccountText.added(status.account), isRefreshing: hasGrant)
         } catch {
             guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
             // The key would change before the grant is proved.
@@ -197,9 +197,9 @@ struct AccountImportCommand: ParsableCommand {
             throw .connection(.unreadableReply)
         }
         guard !hasGrant else {
-            return try finish(&daemon, status, done: "'\(account)' was imported", isRefreshing: true)
+            return try finish(&daemon, status, done: AccountText.imported(account), isRefreshing: true)
         }
-        try output.print(ImportGrant.Reply(status: status), or: "\(account): changed, no grant in the export\n")
+        try output.print(ImportGrant.Reply(status: status), or: AccountText.changedOnly(account))
     }
 }
 

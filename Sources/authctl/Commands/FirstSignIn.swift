@@ -113,24 +113,6 @@ struct FirstSignIn {
             return nil
         }
     }
-
-    /// The settings for other programs with which they ask for the tokens of `account`.
-    static func programs(for account: String) -> String {
-        """
-
-        '\(account)' is ready. Programs get its token by:
-          mbsync   AuthMechs XOAUTH2
-                   PassCmd "authctl token \(account)"
-          msmtp    auth oauthbearer
-                   passwordeval authctl token \(account)
-          neomutt  set imap_oauth_refresh_command = "authctl token \(account)"
-          git      git config --global credential.helper authctl
-                   authctl account edit \(account) --url https://HOST/
-          curl     authctl token \(account) --format header | curl -H @- URL
-          shell    token=$(authctl token \(account))
-
-        """
-    }
 }
 
 extension AuthctlError {

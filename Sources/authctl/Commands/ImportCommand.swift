@@ -25,8 +25,8 @@ struct ImportCommand: ParsableCommand {
             On a terminal you are asked before each account, unless you name accounts or use --all. Without a \
             terminal nothing is taken over unless you do.
 
-            Of pizauth only the settings can be taken over: it keeps its tokens in memory. An account that exists \
-            is never replaced; --as chooses another name.
+            From pizauth only the settings can be taken over, because it keeps its tokens in memory. An account \
+            that exists is never replaced; --as chooses another name.
 
             Exit status: 75 if the other program is still running, or the server does not answer now.
             """

@@ -215,7 +215,7 @@ struct LoginCommand: ParsableCommand {
     private func run(for account: String, isFirst: Bool = false) throws(AuthctlError) {
         try signIn(to: account)
         guard isFirst, !output.json, StandardError.isTerminal else { return }
-        StandardError.show(FirstSignIn.programs(for: account))
+        StandardError.show(SignInProgress.programs(for: account))
     }
 
     private func signIn(to account: String) throws(AuthctlError) {

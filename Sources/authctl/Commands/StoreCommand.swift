@@ -64,7 +64,7 @@ struct StoreBackupCommand: ParsableCommand {
         defer { close(source) }
         let size = try target.copy(from: source)
         try target.keep()
-        try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: "\(file): \(size) bytes\n")
+        try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: StoreText.saved(file, bytes: size))
         StandardError.note(reply.keys.map(Note.backupNeedsKeys) ?? .backupNeedsKey)
     }
 }
@@ -149,8 +149,7 @@ struct StoreCheckCommand: ParsableCommand {
         }
         guard var last else { throw .connection(.unreadableReply) }
         last.findings = findings
-        let noun = last.accounts == 1 ? "account" : "accounts"
-        try output.print(last, or: "\(last.accounts) \(noun) checked: \(Self.verdict(last.found))\n")
+        try output.print(last, or: StoreText.checked(last))
         guard last.found == 0 else { throw .reported(.badData) }
     }
 
@@ -160,14 +159,6 @@ struct StoreCheckCommand: ParsableCommand {
             try StandardOutput.show(
                 "\(subject): \(PlainText.line(finding.summary))\n    \(PlainText.line(finding.hint))\n"
             )
-        }
-    }
-
-    private static func verdict(_ found: Int64) -> String {
-        switch found {
-        case 0: "the store is sound"
-        case 1: "1 finding"
-        default: "\(found) findings"
         }
     }
 }
@@ -206,25 +197,9 @@ struct StoreRekeyCommand: ParsableCommand {
         var last: RekeyStore.Reply?
         try daemon.ask(.rekeyStore, RekeyStore.Parameters(), forEach: RekeyStore.Reply.self) { last = $0 }
         guard let last, let key = last.key, let place = last.place else { throw .connection(.unreadableReply) }
-        let noun = last.accounts == 1 ? "account" : "accounts"
-        try output.print(
-            last,
-            or:
-                "\(last.accounts) \(noun) sealed with the new key \(PlainText.line(key)), kept in \(Self.words(for: place))\n"
-        )
+        try output.print(last, or: StoreText.rekeyed(accounts: last.accounts, key: key, place: place))
         if last.unreadable > 0 { StandardError.note(.unreadableSecrets(last.unreadable)) }
         if let leftover = last.leftover { StandardError.note(.oldKeyLeft(reason: PlainText.line(leftover))) }
         StandardError.note(.oldBackups)
-    }
-
-    private static func words(for place: String) -> String {
-        switch place {
-        case "credential": "the systemd credential 'store-key'"
-        case "next-credential": "the systemd credential 'store-key.next'"
-        case "secret-service": "the Secret Service"
-        case "file": "the key file"
-        // A newer daemon may know more places.
-        default: PlainText.line(place)
-        }
     }
 }

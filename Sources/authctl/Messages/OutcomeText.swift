@@ -76,3 +76,49 @@ struct SignOutText {
         }
     }
 }
+
+/// What became of an account: a line with its newline, or words before ", but …".
+enum AccountText {
+    static func added(_ account: String) -> String { "'\(account)' was added" }
+
+    static func imported(_ account: String) -> String { "'\(account)' was imported" }
+
+    static func grantImported(_ account: String) -> String { "the grant of '\(account)' was imported" }
+
+    static func changedOnly(_ account: String) -> String { "\(account): changed; the export contains no grant\n" }
+
+    static func renamed(_ account: String, to name: String) -> String { "\(name): renamed from \(account)\n" }
+
+    static func removed(_ account: String) -> String { "\(account): removed\n" }
+}
+
+/// What became of the store: a line with its newline.
+enum StoreText {
+    static func saved(_ file: String, bytes: Int) -> String { "\(file): \(bytes) bytes\n" }
+
+    static func checked(_ reply: CheckStore.Reply) -> String {
+        let verdict =
+            switch reply.found {
+            case 0: "the store is sound"
+            case 1: "1 finding"
+            default: "\(reply.found) findings"
+            }
+        return "\(StatusWords.accounts(reply.accounts)) checked: \(verdict)\n"
+    }
+
+    static func rekeyed(accounts: Int64, key: String, place: String) -> String {
+        "\(StatusWords.accounts(accounts)) encrypted with the new key \(PlainText.line(key)),"
+            + " kept in \(words(for: place))\n"
+    }
+
+    private static func words(for place: String) -> String {
+        switch place {
+        case "credential": "the systemd credential 'store-key'"
+        case "next-credential": "the systemd credential 'store-key.next'"
+        case "secret-service": "the Secret Service"
+        case "file": "the key file"
+        // A newer daemon may know more places.
+        default: PlainText.line(place)
+        }
+    }
+}

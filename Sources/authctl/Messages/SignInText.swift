@@ -107,6 +107,24 @@ enum SignInProgress {
         let why = place.reason.map { " (\($0))" } ?? ""
         return "\(account): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n"
     }
+
+    /// What to put into programs, so that they ask for the tokens of `account`.
+    static func programs(for account: String) -> String {
+        """
+
+        '\(account)' is ready. Programs get its token by:
+          mbsync   AuthMechs XOAUTH2
+                   PassCmd "authctl token \(account)"
+          msmtp    auth oauthbearer
+                   passwordeval authctl token \(account)
+          neomutt  set imap_oauth_refresh_command = "authctl token \(account)"
+          git      git config --global credential.helper authctl
+                   authctl account edit \(account) --url https://HOST/
+          curl     authctl token \(account) --format header | curl -H @- URL
+          shell    token=$(authctl token \(account))
+
+        """
+    }
 }
 
 /// Why a page was not opened.

@@ -169,7 +169,7 @@ enum StatusWords {
     static let quits = "q quits"
     static let notAnswering = "the daemon does not answer yet, and this is the last known state"
 
-    static func accounts(_ count: Int) -> String { "\(count) \(count == 1 ? "account" : "accounts")" }
+    static func accounts(_ count: some BinaryInteger) -> String { "\(count) \(count == 1 ? "account" : "accounts")" }
 
     /// - Parameter seconds: how far the server's clock is ahead of ours.
     static func clock(of host: String, ahead seconds: Int64) -> String {

@@ -72,15 +72,15 @@ extension UnusableDocument {
     /// What to do, with the command or the option to type.
     var hint: String {
         switch self {
-        case .otherClient: "leave '--client-id' out: the file says it"
+        case .otherClient: "leave '--client-id' out: the file names the client"
         case .isServiceAccountKey:
             "authctl account add NAME --provider google --grant jwt-bearer --client-key-file FILE --scope SCOPE"
         case .isClient: "authctl login NAME --provider google --client-secret-file FILE"
         case .clientWithoutSecret: "leave '--client-secret-file' out, and name the client: --client-id ID"
         case .noClientSecret:
             "expected: the secret on one line, or the JSON file of the client that Google's console downloads"
-        case .keyInsteadOfSecret: "--client-key-file FILE"
-        case .secretInsteadOfKey: "--client-secret-file FILE"
+        case .keyInsteadOfSecret: "for a key: --client-key-file FILE"
+        case .secretInsteadOfKey: "for a secret: --client-secret-file FILE"
         case .noClientKey:
             "expected: a private key in PEM or as a JWK, or the JSON file of a service account's key from Google"
         case .grantOfOtherClient: "authctl account add NAME --provider google --refresh-token-file FILE"
@@ -89,13 +89,13 @@ extension UnusableDocument {
                 + " authorized_user file, or what 'authctl account export ACCOUNT' wrote"
         case .brokenJSON, .incompleteExport: "the file may be cut short or edited: export it again"
         case .unknownJSON: "many servers give a refresh token only if asked, such as with the scope offline_access"
-        case .unknownExportFormat(let known): "it reads \(known)"
+        case .unknownExportFormat(let known): "this authctl reads the format \(known)"
         case .exportInsteadOfToken: "authctl account import FILE"
-        case .noChallenge: "pass the headers of the answer 401 or 403, as 'curl -D FILE' keeps them"
-        case .noExecCredential: "kubectl sets it; unset it to see what is printed without"
+        case .noChallenge: "pass the headers of the 401 or 403 answer, as 'curl -D FILE' saves them"
+        case .noExecCredential: "kubectl sets this variable; unset it to run the command by hand"
         case .unknownKubeVersion: "'authctl kubeconfig ACCOUNT' prints the entry that asks for one of these"
         case .unknownGoogleTokenType(_, let known): "'subject_token_type' in the credential file must be \(known)"
-        case .toolInput: "this command is for other tools to call"
+        case .toolInput: "other tools call this command, not people"
         }
     }
 }

@@ -13,7 +13,7 @@ enum Wording {
             "the answer to a refresh was lost, and the server no longer accepts the old refresh token"
         case "userRequired": "the authorization server asks you to sign in"
         case "noRefreshToken": "the server gave no refresh token, so the access token cannot be refreshed"
-        case "noIDToken": "its ID token has expired, and the server sends no new one with a refresh"
+        case "noIDToken": "it has no ID token that is still valid, and the server sends none with a refresh"
         case "sourceAccount": "the account that its token is derived from needs a sign-in"
         case "stepUp": "a server that got the token asks for a stronger sign-in or for more scopes"
         case let other?: PlainText.line(other)

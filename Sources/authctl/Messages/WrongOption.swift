@@ -44,10 +44,11 @@ extension WrongOption {
     var message: String {
         switch self {
         case .blankValues(let options): "\(options) need a value"
-        case .twoFormats: "'--json' and '--format' name two formats"
+        case .twoFormats: "'--json' and '--format' cannot be combined"
         case .proofNeedsRequest: "'--dpop' takes a method and a URL; put the account before it"
         case .noProofForMailbox(let format): "'--dpop' is for HTTP requests, and '\(format)' for mailboxes"
-        case .idTokenHasNoSet: "'--id-token' prints the account's own, and cannot be combined with a token set"
+        case .idTokenHasNoSet:
+            "'--id-token' cannot be combined with '--scope', '--resource', '--audience' or '--claims'"
         case .noProofForIDToken: "'--dpop' is for access tokens, not for '--id-token'"
         case .noIDTokenForMailbox(let format): "'--format \(format)' is for access tokens, not for '--id-token'"
         case .nonceNeedsProof: "'--dpop-nonce' needs '--dpop'"
@@ -61,8 +62,8 @@ extension WrongOption {
             "'--provider' and '--issuer' add an account, and cannot be combined with '--new-account' or '--policy'"
         case .twoNonces: "'--nonce' and '--nonce-sha256' exclude each other"
         case .settingsNeedServer: "the settings of a new account need '--provider' or '--issuer'"
-        case .noPrivateWindowUnopened: "'--no-open' opens no private window"
-        case .noBrowserUnopened: "'--no-open' opens no browser"
+        case .noPrivateWindowUnopened: "'--no-open' cannot be combined with '--private' or '--temporary-profile'"
+        case .noBrowserUnopened: "'--no-open' cannot be combined with '--browser'"
         case .parentNeedsPortal: "'--parent-window' needs '--portal'"
         case .notAHost(let host): "'\(host)' is not a host"
         case .blankCommand: "'--command' needs a command"
@@ -72,7 +73,7 @@ extension WrongOption {
         case .notAnEmailAddress: "'--service-account' takes the service account's e-mail address"
         case .allOrOneAccount: "name an account, or use '--all'"
         case .allOrSomeAccounts: "name accounts, or use '--all'"
-        case .yesNeedsAll: "'--yes' needs '--all', whose question it answers"
+        case .yesNeedsAll: "'--yes' needs '--all'"
         case .noOpenNeedsEndSession: "'--no-open' needs '--end-session'"
         }
     }

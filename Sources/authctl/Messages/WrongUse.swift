@@ -68,7 +68,7 @@ extension WrongUse {
         case .noHome: "the home folder is unknown: 'HOME' is not set"
         case .noAccountNamed: "no account is named"
         case .noAccounts: "there are no accounts"
-        case .severalAccounts: "there are several accounts, and none is named"
+        case .severalAccounts: "no account is named, and there are several"
         case .missing(let names): "\(names.joined(separator: " and ")) \(names.count == 1 ? "is" : "are") missing"
         case .nothingToChange: "there is nothing to change"
         case .cannotClear: "'--clear' does not know this setting"
