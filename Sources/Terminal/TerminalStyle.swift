@@ -48,10 +48,16 @@ package struct TerminalStyle: Sendable {
         guard isatty(descriptor) == 1 else { return }
         canDraw = !["", "dumb"].contains(environmentValue("TERM") ?? "")
         isColoured = canDraw && environmentValue("NO_COLOR") == nil
-        var size = winsize()
-        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return }
-        width = size.ws_col > 0 ? Int(size.ws_col) : nil
-        height = size.ws_row > 0 ? Int(size.ws_row) : nil
+        guard let size = Self.size(of: descriptor) else { return }
+        (width, height) = (size.columns, size.rows)
+    }
+
+    /// The size of the terminal, each part nil if the terminal does not know it; nil if `descriptor` is no terminal.
+    package static func size(of descriptor: Int32) -> (rows: Int?, columns: Int?)? {
+        // A `winsize`, whose type belongs to one of two modules, whichever the compiler loads first.
+        var size: [UInt16] = [0, 0, 0, 0]
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+        return (size[0] > 0 ? Int(size[0]) : nil, size[1] > 0 ? Int(size[1]) : nil)
     }
 
     /// How many lines the terminal needs for the text, which ends with a newline.

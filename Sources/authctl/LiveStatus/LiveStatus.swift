@@ -233,9 +233,5 @@ struct TerminalScreen: ~Copyable {
     /// How many lines fit above the footer.
     static var room: Int { max(1, height - 1) }
 
-    private static var height: Int {
-        var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else { return 24 }
-        return Int(size.ws_row)
-    }
+    private static var height: Int { TerminalStyle.size(of: STDOUT_FILENO)?.rows ?? 24 }
 }
