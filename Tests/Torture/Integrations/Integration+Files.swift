@@ -30,6 +30,7 @@ extension Integration {
                 .tokenFolderGone: .answer, .runtimeFolderGone: .answer,
                 .notRunning: .answer,
                 .signedOut: .refusal(1, "No such file"), .serverDownAndEnded: .refusal(1, "No such file"),
+                .serviceManagerGone: .leftOut(noCommand),
                 .unknown: .leftOut("a path names no account"),
             ],
             use: { try await $0.readTokenFile() },
@@ -87,28 +88,22 @@ extension Integration {
         isAnswer: { outcome, _ in outcome.end == .exited(0) && outcome.output == "written" }
     )
 
-    private static func everywhere(_ verdict: Verdict) -> [IntegrationFault: Verdict] {
-        Dictionary(uniqueKeysWithValues: IntegrationFault.allCases.map { ($0, verdict) })
+    /// The same whatever the fault is.
+    static func everywhere(_ verdict: Verdict) -> [IntegrationFault: Verdict] {
+        let verdicts = Dictionary(uniqueKeysWithValues: IntegrationFault.allCases.map { ($0, verdict) })
+        return verdicts.merging([.serviceManagerGone: .leftOut(noCommand)]) { $1 }
     }
 
-    /// There is no service manager in the scene: `Tests/Integration/systemd` has one.
     private static let onChange = Integration(
-        name: "on_change, no service manager",
+        name: "on_change",
         account: "change",
         verdicts: everywhere(.answer).merging([
             .notRunning: .leftOut("nothing changes without a daemon"), .tokenFolderGone: .leftOut(noTokenFile),
+            .diskFull: .leftOut("nothing changes while nothing can be written"), .serviceManagerGone: .answer,
             .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
-        use: { use in
-            // A change, or none: what the journal says, it says once.
-            _ = try? await use.scene.refresh(use.target)
-            let daemon = try use.scene.daemon
-            let line = "the command of on_change was not run"
-            try await daemon.says(line)
-            let count = daemon.logText.components(separatedBy: line).count - 1
-            return CommandOutcome(output: "\(count)", errors: "", end: .exited(0))
-        },
-        isAnswer: { outcome, _ in outcome.output == "1" }
+        use: { try await $0.change() },
+        isAnswer: { outcome, _ in outcome.output == "told" }
     )
 
     // MARK: Forwarding

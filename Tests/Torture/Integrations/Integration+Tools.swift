@@ -22,11 +22,12 @@ extension Integration {
             .notRunning: .refusal(69, gone, isFound: false),
             .signedOut: .refusal(5, "is signed out"),
             .serverDownAndEnded: ended,
-            .tokenFolderGone: .leftOut(noTokenFile),
+            .tokenFolderGone: .leftOut(noTokenFile), .serviceManagerGone: .leftOut(noCommand),
             .unknown: unknown,
         ]
     }
 
+    static let noCommand = "it starts nothing but the command of on_change"
     static let noTokenFile = "only token files are in that folder"
 
     /// A command that reads no standard input.
@@ -76,7 +77,7 @@ extension Integration {
         name: "git store",
         account: "git-store",
         manner: .git,
-        verdicts: Dictionary(uniqueKeysWithValues: IntegrationFault.allCases.map { ($0, .silence) }),
+        verdicts: everywhere(.silence),
         use: {
             let input = gitQuestion($0, password: $0.tokens.access.accessToken)
             return try await $0.scene.stage.authctl("git-credential", "store", input: input)
@@ -102,7 +103,7 @@ extension Integration {
             .nothing: .answer, .restarted: .answer, .readOnly: .answer, .runtimeFolderGone: .answer,
             .notRunning: .refusal(69, "no daemon answers"), .signedOut: .silence, .serverDown: old,
             .serverDownAndEnded: .silence, .diskFull: .refusal(75, "store"), .tokenFolderGone: .leftOut(noTokenFile),
-            .unknown: unknown,
+            .serviceManagerGone: .leftOut(noCommand), .unknown: unknown,
         ]
     }
 
@@ -218,11 +219,16 @@ extension IntegrationUse {
 }
 
 extension IntegrationFault {
+    /// Whether an account changes by it.
+    var isChange: Bool { [.signedOut, .serverDown, .serverDownAndEnded].contains(self) }
+
     /// Whether a token that is reported as refused is replaced at once.
     fileprivate var replacesErased: Bool {
         switch self {
         case .nothing, .restarted, .readOnly, .runtimeFolderGone: true
-        case .notRunning, .signedOut, .serverDown, .serverDownAndEnded, .diskFull, .tokenFolderGone, .unknown: false
+        case .notRunning, .signedOut, .serverDown, .serverDownAndEnded, .diskFull, .tokenFolderGone,
+            .serviceManagerGone, .unknown:
+            false
         }
     }
 }

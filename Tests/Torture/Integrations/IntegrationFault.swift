@@ -15,6 +15,7 @@ enum IntegrationFault: String, CaseIterable, Sendable {
     case readOnly = "folders read-only"
     case tokenFolderGone = "token folder removed"
     case runtimeFolderGone = "runtime folder removed"
+    case serviceManagerGone = "service manager gone"
     case unknown = "no such account"
 
     /// Whether the tokens must not last.
@@ -41,6 +42,7 @@ extension IntegrationScene {
         case .readOnly: try files.give(.refuse(EROFS))
         case .tokenFolderGone: try FileManager.default.removeItem(atPath: tokenFolder)
         case .runtimeFolderGone: try await removeRuntimeFolder()
+        case .serviceManagerGone: try await endServiceManager()
         }
     }
 
@@ -50,6 +52,7 @@ extension IntegrationScene {
         case .nothing, .unknown, .restarted, .tokenFolderGone, .runtimeFolderGone: break
         case .notRunning: try await startDaemon()
         case .signedOut: for account in rows.map(\.account) { try await giveGrant(to: account) }
+        case .serviceManagerGone: try await startServiceManager()
         case .serverDown, .serverDownAndEnded: openServer()
         case .diskFull:
             try files.withdraw()

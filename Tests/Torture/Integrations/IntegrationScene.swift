@@ -11,12 +11,12 @@ final class IntegrationScene: Sendable {
     let stage: DaemonStage
     let rows: [Integration]
     let files: FaultyFiles
-    private let issuer: DemoIssuer
+    let issuer: DemoIssuer
     private let door: ServerDoor
     private let faultyFolder: String
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
-    private struct State {
+    struct State {
         var url = ""
         var daemon: DaemonProcess?
         /// Of daemons that have ended.
@@ -24,6 +24,7 @@ final class IntegrationScene: Sendable {
         var tokens: [String: IntegrationTokens] = [:]
         /// The server's numbers of the accounts' grants.
         var families: [String: Int] = [:]
+        var serviceManager: ServiceManager?
         /// `authctl forward`.
         var forwarding: Program?
         var forwardedSocket = ""
@@ -53,7 +54,8 @@ final class IntegrationScene: Sendable {
         issuer = DemoIssuer(configuration: configuration)
         let url = try await issuer.start()
         state.withLock { $0.url = url }
-        try stage.configure("on_change: [/bin/true]\n")
+        try stage.configure("on_change: ['\(try writeChangeCommand())']\n")
+        try await startServiceManager()
         try await startDaemon()
         for row in rows { try await add(row) }
         for row in rows where row.asksFirst { try await askFirst(row.account) }
@@ -61,6 +63,13 @@ final class IntegrationScene: Sendable {
             let program = try forward(row.account, by: .lasting)
             let line = try await program.output.first("the socket") { $0.hasPrefix("socket ") }
             state.withLock { ($0.forwarding, $0.forwardedSocket) = (program, String(line.dropFirst("socket ".count))) }
+        }
+    }
+
+    deinit {
+        state.withLock { state in
+            state.serviceManager?.abandon()
+            if let program = state.forwarding, program.isRunning { program.signal(SIGKILL) }
         }
     }
 
@@ -73,6 +82,7 @@ final class IntegrationScene: Sendable {
             _ = try? await program.ended()
         }
         if let daemon = state.withLock({ $0.daemon }), daemon.isRunning { _ = try? await daemon.terminate() }
+        try? await endServiceManager()
         await issuer.shutdown()
     }
 
@@ -112,6 +122,39 @@ final class IntegrationScene: Sendable {
         // The daemon may have made it anew before the removal is through.
         _ = try await SecretsStage.output("rm -rf '\(stage.folder.path)/run/authrefreshd' 2> /dev/null; true")
         try await daemon.says("had vanished and is back")
+    }
+
+    // MARK: The command of on_change
+
+    /// Has the service manager listen, on a socket that nobody has now.
+    func startServiceManager() async throws {
+        let folder = stage.folder.path + "/run/systemd"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let manager = try await ServiceManager(at: folder + "/private")
+        state.withLock { $0.serviceManager = manager }
+    }
+
+    func endServiceManager() async throws {
+        try await state.withLock { $0.serviceManager }?.end()
+        state.withLock { $0.serviceManager = nil }
+        try FileManager.default.removeItem(atPath: stage.folder.path + "/run/systemd")
+    }
+
+    /// Writes a program that notes what it is told of a change.
+    private func writeChangeCommand() throws -> String {
+        let script = """
+            #!/bin/sh
+            echo "$AUTHREFRESH_ACCOUNT $AUTHREFRESH_EVENT $AUTHREFRESH_STATE" >> '\(newsFile)'
+            env >> '\(newsFile)'
+            """
+        return try stage.folder.write(script, to: "on-change", mode: 0o700)
+    }
+
+    private var newsFile: String { stage.folder.path + "/news" }
+
+    /// What the command was told, and the whole of its environment, a line each.
+    var news: [Substring] {
+        ((try? String(contentsOfFile: newsFile, encoding: .utf8)) ?? "").split(separator: "\n")
     }
 
     // MARK: The server
@@ -160,66 +203,6 @@ final class IntegrationScene: Sendable {
         while try await !isSo() {
             guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: what) }
         }
-    }
-
-    // MARK: The accounts
-
-    private func add(_ row: Integration) async throws {
-        let grant = try await issuer.issueGrant(clientID: "app", scope: "openid demo")
-        let url = state.withLock { state in
-            state.families[row.account] = grant.family
-            return state.url
-        }
-        let settings = AccountSettings(name: row.account, issuer: url, clientId: "app") {
-            $0.scopes = ["openid", "demo"]
-            $0.urls = ["https://\(row.account).example.org/"]
-            row.settings(&$0)
-        }
-        let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant.refreshToken)
-        _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
-        try await noteTokens(of: row.account)
-    }
-
-    private func askFirst(_ account: String) async throws {
-        let edit = try await stage.authctl("account", "edit", account, "--confirm")
-        guard edit.end == .exited(0) else {
-            throw TestFault.failed(program: "authctl account edit", errors: edit.errors)
-        }
-    }
-
-    /// Looks up the tokens that the account has now.
-    func noteTokens(of account: String) async throws {
-        let access = try await stage.acquire(account)
-        let parameters = AcquireToken.Parameters(account: account, idToken: true)
-        let reply = try await stage.ask(.acquireToken, parameters, for: AcquireToken.Reply.self)
-        guard let idToken = reply.idToken else { throw TestFault.unreadable("no ID token of \(account)") }
-        let signOutAtUSec = try await stage.status(account).signOutAtUSec
-        let tokens = IntegrationTokens(access: access, idToken: idToken, signOutAtUSec: signOutAtUSec)
-        state.withLock { $0.tokens[account] = tokens }
-    }
-
-    /// What `noteTokens` found last.
-    func tokens(of account: String) throws -> IntegrationTokens {
-        guard let tokens = state.withLock({ $0.tokens[account] }) else {
-            throw TestFault.unreadable("no tokens of \(account)")
-        }
-        return tokens
-    }
-
-    func signOut(_ account: String) async throws {
-        _ = try await stage.ask(.signOut, SignOut.Parameters(account: account), for: SignOut.Reply.self)
-    }
-
-    /// Signs the account in again.
-    func giveGrant(to account: String) async throws {
-        let grant = try await issuer.issueGrant(clientID: "app", scope: "openid demo")
-        state.withLock { $0.families[account] = grant.family }
-        try await stage.importGrant(grant, into: account)
-    }
-
-    /// Asks for a new token, which nobody gets to see.
-    func refresh(_ account: String) async throws {
-        _ = try await stage.ask(.refresh, Refresh.Parameters(account: account), for: Refresh.Reply.self)
     }
 }
 

@@ -24,7 +24,7 @@ extension IntegrationUse {
             guard status.output.contains("its token file is not as it should be") else { return status }
         case .serverDownAndEnded:
             try await scene.wait("the file's end") { !FileManager.default.fileExists(atPath: file) }
-        case .nothing, .notRunning, .restarted, .signedOut, .serverDown, .unknown: break
+        case .nothing, .notRunning, .restarted, .signedOut, .serverDown, .serviceManagerGone, .unknown: break
         }
         return try await scene.run("/bin/cat", [file])
     }
@@ -45,6 +45,39 @@ extension IntegrationUse {
         guard isWhole, names == ["figures.prom"] else { throw TestFault.unreadable("\(names): \(text.prefix(200))") }
         guard outcome.end == .exited(0), outcome.output.isEmpty else { return outcome }
         return CommandOutcome(output: "written", errors: outcome.errors, end: outcome.end)
+    }
+
+    /// Has the account change, unless the fault has done so, and waits until the command was told of it. Without a service manager the
+    /// journal says once that nobody can run the command.
+    func change() async throws -> CommandOutcome {
+        guard fault != .serviceManagerGone else { return try await changeUntold() }
+        let line = target + " " + newsOfFault
+        let known = fault.isChange ? 0 : scene.news.filter { $0 == line }.count
+        _ = try? await scene.refresh(target)
+        try await scene.wait("the command, with '\(line)'") { scene.news.filter { $0 == line }.count > known }
+        let hasToken = scene.news.contains { $0.contains("demo-at-") || $0.contains("demo-rt-") || $0.contains("eyJ") }
+        return CommandOutcome(output: hasToken ? "told a token" : "told", errors: "", end: .exited(0))
+    }
+
+    private func changeUntold() async throws -> CommandOutcome {
+        let line = "the command of on_change was not run"
+        for _ in 0..<2 {
+            try await scene.refresh(target)
+            try await scene.daemon.says(line)
+        }
+        let count = try scene.daemon.logText.components(separatedBy: line).count - 1
+        return CommandOutcome(output: count == 1 ? "told" : "told \(count) times", errors: "", end: .exited(0))
+    }
+
+    /// The event that the fault leads to, and the account's state then.
+    private var newsOfFault: String {
+        switch fault {
+        case .signedOut: "signed-out signed-out"
+        case .serverDown, .serverDownAndEnded: "refresh-failed retrying"
+        case .nothing, .notRunning, .restarted, .diskFull, .readOnly, .tokenFolderGone, .runtimeFolderGone,
+            .serviceManagerGone, .unknown:
+            "token-refreshed fresh"
+        }
     }
 
     /// Asks for the token with an agent that allows it once.
