@@ -84,8 +84,7 @@ import Testing
         case .keptButNotFresh: "keptButNotFresh"
         case .signOutFailed: "signOutFailed"
         case .reported: "reported"
-        case .cannotStartAgent: "cannotStartAgent"
-        case .cannotStartDaemon: "cannotStartDaemon"
+        case .cannotStart: "cannotStart"
         case .cannotRunCommand: "cannotRunCommand"
         case .boundToken: "boundToken"
         case .cannotStartSSH: "cannotStartSSH"
@@ -100,7 +99,7 @@ import Testing
     }
 
     @Test func `every error but the one that says nothing has a row`() {
-        #expect(Set(Self.rows.map { Self.kind($0.0) }).count == 29)
+        #expect(Set(Self.rows.map { Self.kind($0.0) }).count == 28)
         #expect(!Self.rows.contains { Self.kind($0.0) == "reported" })
     }
 
