@@ -1,5 +1,4 @@
 internal import AuthRefreshInterface
-internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
