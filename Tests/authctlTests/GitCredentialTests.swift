@@ -4,11 +4,11 @@ import Testing
 
 /// What git tells its helper, as it is read.
 struct GitCredentialTests {
-    @Test func `lines end at LF alone, so that none takes in the next one`() throws {
-        let text = "protocol=https\nhost=git.example.org\r\nusername=joe\r\npassword=hunter2\n"
+    @Test func `a CR belongs to the line's end only before the LF, as git reads it`() throws {
+        let text = "protocol=https\nhost=git.example.org\r\nusername=joe\rhost=evil.example\r\npassword=hunter2\n"
         let asked = try GitCredential(text)
-        #expect(asked.host == "git.example.org\r")
-        #expect(asked.username == "joe\r")
+        #expect(asked.host == "git.example.org")
+        #expect(asked.username == "joe\rhost=evil.example")
         #expect(asked.secret?.reveal() == "hunter2")
     }
 

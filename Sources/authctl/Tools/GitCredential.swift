@@ -23,9 +23,11 @@ struct GitCredential {
     /// - Parameter text: lines of `key=value` up to an empty line.
     /// - Throws: `unusableDocument` for an invalid line.
     init(_ text: String) throws(AuthctlError) {
-        // By scalars. As characters, CR and LF are one, which no LF splits: that line would take in the next one.
+        // By scalars. As characters, CR and LF are one, which no LF splits: that line would take in the next one. git itself drops a CR
+        // before the LF, and no other.
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-        for (index, line) in lines.map(Substring.init).enumerated() {
+        for (index, scalars) in lines.enumerated() {
+            let line = Substring(scalars.last == "\r" ? scalars.dropLast() : scalars)
             guard !line.isEmpty else { return }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
                 throw .unusableDocument(.toolInput(.noKeyValue(line: index + 1)))

@@ -72,7 +72,7 @@ extension HostileRow {
 
     /// Of what git cannot send, the helper says so and answers nothing; git then asks its next helper.
     private static let gitVerdicts: [HostileInput: Integration.Verdict] = [
-        .noLineBreak: .answer, .nothing: .silence, .controls: .silence, .carriageReturns: .silence,
+        .noLineBreak: .answer, .nothing: .silence, .controls: .silence, .carriageReturns: .answer,
         .closed: .refusal(65, unreadable, isFound: false), .nul: .refusal(65, notText, isFound: false),
         .binary: .refusal(65, notText, isFound: false), .longLine: .refusal(65, tooLong, isFound: false),
         .word: .refusal(65, "no 'key=value' in line 1", isFound: false),
