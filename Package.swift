@@ -491,10 +491,10 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         ),
         .target(
             name: "authctl",
-            dependencies: ["AuthRefreshInterface"],
+            dependencies: ["AuthRefreshInterface", "CommandLineProgram"],
             sources: [
                 "Files/GoogleFile.swift", "Files/ImportedDocument.swift", "Files/SecretText.swift",
-                "Messages/UnusableDocument.swift", "SystemText.swift", "WireText.swift",
+                "Messages/UnusableDocument.swift", "WireText.swift",
             ],
             swiftSettings: strict
         ),
@@ -505,9 +505,12 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
                 "StrictJSON", "TextEncodings", "Varlink", .product(name: "Yams", package: "Yams"),
             ],
             sources: [
-                "ChangeCommand/ChangeCommand.swift", "Configuration/ConfigurationFile.swift",
-                "Configuration/PlainFlowText.swift", "Configuration/ProviderProfiles.swift",
-                "Service/CallerLimits.swift", "Service/PlainAcquireToken.swift", "Service/ServiceGrantCheck.swift",
+                "Accounts/MissingSetting.swift", "ChangeCommand/ChangeCommand.swift",
+                "Configuration/ConfigurationFile.swift", "Configuration/PlainFlowText.swift",
+                "Configuration/ProviderProfiles.swift", "Messages/ConfigurationTexts.swift",
+                "Messages/SignInObstacle.swift", "Messages/WrongArgument.swift", "Messages/WrongClient.swift",
+                "Messages/WrongDelivery.swift", "Messages/WrongSetting.swift", "Service/CallerLimits.swift",
+                "Service/PlainAcquireToken.swift", "Service/ServiceGrantCheck.swift",
                 "Service/SettingsReader.swift", "Service/SettingsReader+Client.swift",
                 "Service/SettingsReader+Delivery.swift", "Service/SettingsReader+Provider.swift",
                 "Service/VarlinkError+Interface.swift", "SignIn/RedirectChoice.swift",

@@ -182,7 +182,7 @@ import Testing
         let environment = stage.environment.merging(["PATH": stage.folder.path + "/bin"]) { $1 }
         let program = try Program(link, ["import", "work"], environment: environment)
         #expect(try await program.ended() == .exited(4))
-        let hint = "authctl: hint: authrefreshctl import --dry-run shows the accounts"
+        let hint = "authctl: hint: to see the accounts: authrefreshctl import --dry-run"
         #expect(program.errors.all.last == hint, "\(program.errorText)")
     }
 }
