@@ -50,8 +50,6 @@ extension AccountStore {
     ///
     /// If several do, an account that names `username` comes before those that name no user; then the account added first.
     ///
-    /// The account whose address covers it with the longest path is chosen; of several, the one that was added first.
-    ///
     /// - Parameter username: who signs in there; nil means anybody. An account without a user name is for everybody.
     package func account(for address: ServiceAddress, username: String?) throws(StoreError) -> String? {
         try connection.read { db in
