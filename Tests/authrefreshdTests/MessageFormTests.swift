@@ -3,7 +3,8 @@ import Testing
 
 @testable import authrefreshd
 
-/// Holds every text of `Messages` to the form: what failed, on what, why; then what to do, with commands that there are.
+/// Holds every text of `Messages` to the form: what failed, on what, why; then what to do, with commands that there
+/// are.
 @Suite struct MessageFormTests {
     /// A text, and what to do about it.
     private struct Row {

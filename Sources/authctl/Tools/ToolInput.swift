@@ -6,7 +6,8 @@ internal import Glibc
 enum ToolInput {
     /// Reads everything.
     ///
-    /// - Parameter endsWithEmptyLine: whether nothing is waited for behind an empty line; the tool may keep its end open.
+    /// - Parameter endsWithEmptyLine: whether nothing is waited for behind an empty line; the tool may keep its end
+    ///   open.
     /// - Throws: `unusableDocument` if it is too long, or not text.
     static func read(endsWithEmptyLine: Bool = false) throws(AuthctlError) -> String {
         let bytes: [UInt8]
@@ -56,7 +57,8 @@ extension DaemonConnection {
         do throws(AuthctlError) {
             reply = try report(account, token)
         } catch .refused(let refusal) where refusal.refusedParameter == "accessToken" {
-            // An older daemon, which still runs after an upgrade or is behind a forwarded socket, cannot compare tokens.
+            // An older daemon, which still runs after an upgrade or is behind a forwarded socket, cannot compare
+            // tokens.
             guard let token, holds(token.reveal(), in: account, socket: nil) else { return }
             reply = try report(account, nil)
         }

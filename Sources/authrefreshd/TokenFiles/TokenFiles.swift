@@ -207,8 +207,8 @@ struct TokenFiles {
         entries[owner]?.writtenAt = job.contents == nil ? nil : now.wall
     }
 
-    /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`. Nobody waits for
-    /// another account's file.
+    /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`.
+    /// Nobody waits for another account's file.
     mutating func whenSettled(_ files: [TokenFile?], _ done: @escaping @Sendable () -> Void) {
         let names = files.compactMap { $0?.name }
         if isBusy, names.contains(where: { waiting[$0] != nil }) {
