@@ -139,6 +139,9 @@ struct TokenFiles {
         } else if content == nil, next.content != nil || next.fault != nil {
             next.content = nil
             waiting[file.name] = .some(nil)
+        } else if next.content == content {
+            // The same token, but the account's own time may have been changed, and with it the end of the file.
+            next.content = content
         }
     }
 
