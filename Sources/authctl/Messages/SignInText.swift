@@ -63,8 +63,6 @@ enum SignInProgress {
 
     /// What is told after half a minute in which nothing came back.
     ///
-    /// Creates a reminder for a sign-in.
-    ///
     /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.
     static func nothingYet(redirectURI: String?) -> String {
         let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
