@@ -12,8 +12,8 @@ package enum CoreDumps {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 
-    /// Also keeps other processes of the same user from reading the memory (`PR_SET_DUMPABLE` 0). For programs that ask for no tokens.
-    /// Programs that they start are not affected: execve(2) resets the flag.
+    /// Also keeps other processes of the same user from reading the memory (`PR_SET_DUMPABLE` 0). For programs whose
+    /// executable the daemon need not see. Programs that they start are not affected: execve(2) resets the flag.
     package static func hideMemory() {
         forbid()
         _ = authrefresh_set_dumpable(0)

@@ -22,8 +22,6 @@ enum WireText {
         }
     }
 
-    /// Decodes a reply.
-    ///
     /// The value; nil if the text does not have this type.
     static func decode<Value: Decodable>(_ type: Value.Type, fromText text: String) -> Value? {
         try? JSONDecoder().decode(type, from: Data(text.utf8))

@@ -9,6 +9,8 @@ struct ImportSession {
     private let messages: Messages
     private let daemon: Daemon
     private var records: [TransferRecord] = []
+    /// `success`, or why an answer could not be written.
+    private var output = ExitStatus.success
 
     init(_ request: ImportRequest, _ messages: Messages) {
         self.request = request
@@ -41,7 +43,7 @@ struct ImportSession {
         if chosen.isEmpty { messages.note("no account was found in another program") }
         if request.isJSON { try messages.answer(ImportDocument(accounts: records.map(\.document)).text) }
         let unread = chosen.isEmpty ? search.problems.first.map { [ImportError.reading($0).status] } ?? [] : []
-        return (records.map(\.status) + unread).reduce(.success, ExitStatus.worst)
+        return (records.map(\.status) + unread).reduce(output, ExitStatus.worst)
     }
 
     private func choose(among accounts: [FoundAccount]) throws(ImportError) -> [FoundAccount] {
@@ -84,6 +86,7 @@ struct ImportSession {
         do throws(ImportError) {
             try messages.answer(record.text)
         } catch {
+            output = error.status
             messages.tell(error)
         }
     }

@@ -230,7 +230,7 @@ extension AccountDocument {
 }
 
 extension ImportedDocument {
-    /// What a file or standard input holds.
+    /// Recognizes what a file or standard input contains.
     ///
     /// - Throws: `unusableDocument`, without the content.
     fileprivate static func read(_ secret: SecretText) throws(AuthctlError) -> ImportedDocument {

@@ -76,8 +76,10 @@ struct FirstSignIn {
     let scopes: [String]
     let connection: ConnectionOptions
 
+    /// Makes sure that the account exists.
+    ///
     /// - Returns: the account's name.
-    /// - Throws: `usage` if there is one of this name at another server; as `account add`.
+    /// - Throws: `usage` if the name belongs to an account at another server; the errors of `account add`.
     func prepare(_ name: String?) throws(AuthctlError) -> String {
         guard let name, let known = try settings(of: name) else { return try make(name) }
         let isOther =

@@ -211,7 +211,9 @@ struct LoginCommand: ParsableCommand {
         try command.run(for: account, isFirst: true)
     }
 
-    /// - Parameter isFirst: whether the account was made for this sign-in, or for one before it that did not come to its end.
+    /// Runs the sign-in.
+    ///
+    /// - Parameter isFirst: whether the account was created for this sign-in, or for an earlier one without success.
     private func run(for account: String, isFirst: Bool = false) throws(AuthctlError) {
         try signIn(to: account)
         guard isFirst, !output.json, StandardError.isTerminal else { return }

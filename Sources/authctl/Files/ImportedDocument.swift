@@ -7,7 +7,7 @@ struct AccountDocument: Codable {
 
     var format = Self.currentFormat
     var settings: AccountSettings
-    /// Nil: a public client.
+    /// The client secret; nil for a public client.
     var clientSecret: String?
     /// The client's private key; nil if it has none.
     var clientKey: String?
@@ -28,7 +28,7 @@ enum ImportedDocument {
     /// client.
     case refreshToken(String, FileClient?)
 
-    /// Tells the kinds apart: JSON begins with a brace, which no server has been seen to begin a token with.
+    /// Recognizes the kind. JSON begins with a brace, and no known server's tokens do.
     ///
     /// - Throws: what is wrong, without the content.
     init(_ secret: SecretText) throws(UnusableDocument) {

@@ -61,9 +61,7 @@ enum SignInProgress {
         "\(account): waiting for its authorization server; Ctrl-C cancels\n"
     }
 
-    /// What is told after half a minute in which nothing came back.
-    ///
-    /// Creates a reminder for a sign-in.
+    /// The reminder if nothing has come back after half a minute.
     ///
     /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.
     static func nothingYet(redirectURI: String?) -> String {

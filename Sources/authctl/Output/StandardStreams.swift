@@ -42,8 +42,8 @@ enum StandardOutput {
     }
 
     private static func endByPipe() {
-        _ = signal(SIGPIPE, SIG_DFL)
-        raise(SIGPIPE)
+        // Also if whoever started this process has SIGPIPE blocked: `wait` would return at once, for ever.
+        CaughtSignals.passOn(SIGPIPE)
     }
 }
 

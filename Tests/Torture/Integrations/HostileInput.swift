@@ -59,7 +59,7 @@ extension HostileRow {
     private static let notText = "standard input is not text"
     private static let tooLong = "standard input is longer than 65536 bytes"
     private static let unreadable = "standard input cannot be read"
-    private static let notOneAddress = "standard input is not one address on one line"
+    private static let noServer = "no credentials server URL"
 
     private static func row(
         _ integration: Integration,
@@ -101,7 +101,7 @@ extension HostileRow {
 
     private static let dockerVerdicts: [HostileInput: Integration.Verdict] = [
         .noLineBreak: .answer, .carriageReturns: .answer,
-        .nothing: .refusal(1, notOneAddress), .closed: .refusal(1, unreadable), .nul: .refusal(1, notText),
+        .nothing: .refusal(1, noServer), .closed: .refusal(1, unreadable), .nul: .refusal(1, notText),
         .binary: .refusal(1, notText), .longLine: .refusal(1, tooLong),
         .controls: .refusal(1, "credentials not found in native keychain"),
         .word: .refusal(1, "credentials not found in native keychain"),

@@ -138,7 +138,7 @@ extension Integration {
     private static let confirmWithoutAgent = Integration(
         name: "--confirm, no agent",
         account: "confirm-alone",
-        verdicts: everywhere(.refusal(77, "no agent runs that could ask")).merging([
+        verdicts: everywhere(.refusal(77, "authagent, which would ask you, is not running")).merging([
             .notRunning: .refusal(69, "no daemon answers"), .tokenFolderGone: .leftOut(noTokenFile),
             .unknown: .leftOut("an account that is none asks nobody"),
         ]) { $1 },

@@ -121,7 +121,7 @@ final class IntegrationScene: Sendable {
     func removeRuntimeFolder() async throws {
         // The daemon may have made it anew before the removal is through.
         _ = try await SecretsStage.output("rm -rf '\(stage.folder.path)/run/authrefreshd' 2> /dev/null; true")
-        try await daemon.says("had vanished and is back")
+        try await daemon.says("was removed, and is back")
     }
 
     // MARK: The command of on_change

@@ -21,7 +21,7 @@ extension IntegrationUse {
                 try await scene.stage.status(target).tokenFile?.trouble != nil
             }
             let status = try await scene.stage.authctl("status", target)
-            guard status.output.contains("its token file is not as it should be") else { return status }
+            guard status.output.contains("its token file has a problem") else { return status }
         case .serverDownAndEnded:
             try await scene.wait("the file's end") { !FileManager.default.fileExists(atPath: file) }
         case .nothing, .notRunning, .restarted, .signedOut, .serverDown, .serviceManagerGone, .unknown: break
@@ -60,7 +60,7 @@ extension IntegrationUse {
     }
 
     private func changeUntold() async throws -> CommandOutcome {
-        let line = "the command of on_change was not run"
+        let line = "the on_change command was not run"
         for _ in 0..<2 {
             try await scene.refresh(target)
             try await scene.daemon.says(line)
