@@ -1,3 +1,4 @@
+import AccountStorage
 import DemoIssuer
 import RefreshCore
 import TestSupport

@@ -73,7 +73,7 @@ import Testing
             expectPlain(hint, row.place)
             for command in hint.matches(of: /authctl ((?:(?:account|store) )?[a-z]+)/) {
                 count += 1
-                let words = command.1.split(separator: " ").map(\.capitalized)
+                let words = command.1.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }
                 #expect(commands.contains(words.joined()), "\(row.place): \(command.0)")
             }
         }
