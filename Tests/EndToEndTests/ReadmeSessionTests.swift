@@ -12,7 +12,7 @@ struct ReadmeSessionTests {
     @Test func `the first Google account signs in as the page shows`() async throws {
         let client = DemoClient(id: "CLIENT", authentication: .basic(secret: "s3cret", form: .formEncoded))
         let policy = GrantPolicy(accessTokenLifetime: .seconds(3599))
-        try await play("google", after: "The first Google account,", by: client, policy) { url, _ in
+        try await play("google", after: "This adds the first Google account,", by: client, policy) { url, _ in
             #expect(url.contains("access_type=offline") && url.contains("prompt=consent"))
             #expect(url.contains("redirect_uri=http%3A%2F%2F127.0.0.1%3A"))
             _ = try await RawWeb.get(try await Person().decide(at: url))
@@ -22,7 +22,7 @@ struct ReadmeSessionTests {
 
     @Test func `the first Microsoft account signs in as the page shows`() async throws {
         let policy = GrantPolicy(accessTokenLifetime: .seconds(4500))
-        try await play("microsoft", after: "The first Microsoft account,", by: DemoClient(id: "CLIENT"), policy) {
+        try await play("microsoft", after: "This adds the first Microsoft account,", by: DemoClient(id: "CLIENT"), policy) {
             url,
             opened in
             #expect(url.contains("redirect_uri=http%3A%2F%2Flocalhost%3A"))
@@ -41,7 +41,7 @@ struct ReadmeSessionTests {
         let client = DemoClient(id: "org.example.me", authentication: .signedPost, redirectURIs: [page])
         var policy = GrantPolicy()
         policy.issuesIDTokensUnasked = true
-        try await play("apple", after: "Apple takes", by: client, policy) { url, _ in
+        try await play("apple", after: "Apple accepts neither", by: client, policy) { url, _ in
             #expect(url.contains("response_mode=form_post"))
             let (action, form) = try await Person().decideByForm(at: url)
             #expect(action == page)
