@@ -22,7 +22,8 @@ struct ReadmeSessionTests {
 
     @Test func `the first Microsoft account signs in as the page shows`() async throws {
         let policy = GrantPolicy(accessTokenLifetime: .seconds(4500))
-        try await play("microsoft", after: "This adds the first Microsoft account,", by: DemoClient(id: "CLIENT"), policy) {
+        let client = DemoClient(id: "CLIENT")
+        try await play("microsoft", after: "This adds the first Microsoft account,", by: client, policy) {
             url,
             opened in
             #expect(url.contains("redirect_uri=http%3A%2F%2Flocalhost%3A"))
