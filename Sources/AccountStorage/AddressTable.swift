@@ -48,9 +48,8 @@ package struct NamedAddress: Hashable, Sendable {
 extension AccountStore {
     /// The name of the account whose address covers `address` with the longest path; nil if none does.
     ///
-    /// If several do, an account that names `username` comes before those that name no user; then the account added first.
-    ///
-    /// The account whose address covers it with the longest path is chosen; of several, the one that was added first.
+    /// If several do, an account that names `username` comes before those that name no user; then the account added
+    /// first.
     ///
     /// - Parameter username: who signs in there; nil means anybody. An account without a user name is for everybody.
     package func account(for address: ServiceAddress, username: String?) throws(StoreError) -> String? {

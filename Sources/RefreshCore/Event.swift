@@ -8,7 +8,8 @@ package enum Event: Hashable, Sendable {
     case targetNeeded(TokenTarget)
     /// A person asked for a refresh now.
     case refreshRequested
-    /// A resource server refused the access token (RFC 6750 §3.1) that was issued at `issuedAt`; nil: the caller has not said which.
+    /// A resource server refused the access token (RFC 6750 §3.1) that was issued at `issuedAt`; nil: the caller has
+    /// not said which.
     case accessTokenRejected(issuedAt: Moment?)
     /// A resource server refused the token of this target.
     case targetRejected(TokenTarget)

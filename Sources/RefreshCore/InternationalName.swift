@@ -1,4 +1,5 @@
-/// Host names with letters beyond ASCII, as the DNS has them: `bücher.example` is `xn--bcher-kva.example` (RFC 5891 §4.4, RFC 3492).
+/// Host names with letters beyond ASCII, as the DNS has them: `bücher.example` is `xn--bcher-kva.example` (RFC 5891
+/// §4.4, RFC 3492).
 ///
 /// Nothing is mapped but capital letters: two spellings that only look alike are two names.
 enum InternationalName {

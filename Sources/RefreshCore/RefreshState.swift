@@ -101,8 +101,8 @@ package struct RefreshState: Hashable, Sendable {
     /// How long the owner still lets the account hold tokens; nil if for good.
     package func timeToSignOut(at now: Moment) -> Duration? { signOut?.remaining(at: now) }
 
-    /// Whether the time of the account is over. From then on nobody gets a token of it, even if a full disk still keeps it from being
-    /// erased.
+    /// Whether the time of the account is over. From then on nobody gets a token of it, even if a full disk still keeps
+    /// it from being erased.
     package func isSignOutDue(at now: Moment) -> Bool { timeToSignOut(at: now) == .zero }
 
     /// Whether the access token has at least `minimumValidity` left at `now`.

@@ -1,3 +1,4 @@
+import AccountStorage
 import DemoIssuer
 import RefreshCore
 import TestSupport
@@ -30,6 +31,25 @@ struct AskingPaceTests {
                 #expect(outcomes.all.allSatisfy { $0.snapshot?.state.generation == Generation(Int64(2 + round)) })
                 #expect(await issuer.counters.tokenRequests == 1 + round)
             }
+        }
+    }
+
+    @Test func `a refused token that was named is replaced at the end of its second`() async throws {
+        try await withFreshAccount(isClockStopped: true) { rig, issuer, account in
+            let outcomes = EventLog<WaitOutcome>()
+            await rig.inside { coordinator in
+                let held = (try? coordinator.records.record(of: account))?.state.accessToken
+                let event = Event.accessTokenRejected(issuedAt: held?.issuedAt)
+                for _ in 0..<2 {
+                    _ = coordinator.wait(for: .attempt, of: account, after: event) { outcomes.append($0) }
+                }
+            }
+            // After the turn that has decided about them.
+            #expect(await rig.inside { $0.scheduler.requests.isEmpty })
+            await rig.pass(AskingPace.interval)
+            try await outcomes.first("the last outcome", from: 1) { _ in true }
+            #expect(outcomes.all.allSatisfy { $0.snapshot?.state.generation == Generation(3) })
+            #expect(await issuer.counters.tokenRequests == 2)
         }
     }
 

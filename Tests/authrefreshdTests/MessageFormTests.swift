@@ -3,7 +3,8 @@ import Testing
 
 @testable import authrefreshd
 
-/// Holds every text of `Messages` to the form: what failed, on what, why; then what to do, with commands that there are.
+/// Holds every text of `Messages` to the form: what failed, on what, why; then what to do, with commands that there
+/// are.
 @Suite struct MessageFormTests {
     /// A text, and what to do about it.
     private struct Row {
@@ -72,7 +73,7 @@ import Testing
             expectPlain(hint, row.place)
             for command in hint.matches(of: /authctl ((?:(?:account|store) )?[a-z]+)/) {
                 count += 1
-                let words = command.1.split(separator: " ").map(\.capitalized)
+                let words = command.1.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }
                 #expect(commands.contains(words.joined()), "\(row.place): \(command.0)")
             }
         }

@@ -12,7 +12,7 @@ extension MessageSamples {
         .missing,
         .unusable, .oneOf(["file", "secret-service"]), .timeSpan(from: "1s", to: "40s"), .absolutePath, .atLeastOne,
         .aboveZero, .connections, .browser, .event("signed", known: ["signed-in"]), .command, .commandMissing,
-        .notForAccounts("name"), .notPlain("scopes"), .badBrackets("scopes"),
+        .commandTooLong(limit: 16384), .notForAccounts("name"), .notPlain("scopes"), .badBrackets("scopes"),
     ]
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
@@ -33,13 +33,14 @@ extension MessageSamples {
         case .event: "event"
         case .command: "command"
         case .commandMissing: "commandMissing"
+        case .commandTooLong: "commandTooLong"
         case .notForAccounts: "notForAccounts"
         case .notPlain: "notPlain"
         case .badBrackets: "badBrackets"
         }
     }
 
-    static let configurationFaultsCount = 18
+    static let configurationFaultsCount = 19
 
     static let configurationErrors: [ConfigurationError] = [
         .unreadable(path: "/c.yaml", reason: "it is too large"), .duplicateProfile(name: "google", path: "/p/b.yaml"),

@@ -6,7 +6,8 @@ import SignIn
 
 @testable import authrefreshd
 
-/// One value of each text about a setting or an argument. The switches do not compile once a case is missing here; a test counts the lists.
+/// One value of each text about a setting or an argument. The switches do not compile once a case is missing here; a
+/// test counts the lists.
 enum MessageSamples {
     static let settings: [WrongSetting] = [
         .empty(field: "clientId"), .unreadable(field: "scopes", flaw: "is too long"),

@@ -15,7 +15,8 @@ package enum ClientKeyFlaw: Hashable, Sendable {
 package enum ClientKeys {
     /// The reason why `method` cannot use `key`; nil if it can.
     ///
-    /// - Parameter isCertified: whether a PEM text holds a certificate and its key; asked only if `method` needs them. TLS has to say.
+    /// - Parameter isCertified: whether a PEM text holds a certificate and its key; asked only if `method` needs them.
+    ///   TLS has to say.
     package static func flaw(
         in key: Secret,
         usedBy method: ClientAuthentication,

@@ -28,8 +28,8 @@ package struct RequestingClient: Sendable {
     /// Returns `tokens`. Marks them if the access token is not bound to a key although this client accepts only bound
     /// ones.
     ///
-    /// RFC 9449 §5: any `token_type` but `DPoP` says that the token is bound to none. What is exchanged for a token that stands in no
-    /// header has the type `N_A` (RFC 8693 §2.2.1).
+    /// RFC 9449 §5: any `token_type` but `DPoP` says that the token is bound to none. What is exchanged for a token
+    /// that stands in no header has the type `N_A` (RFC 8693 §2.2.1).
     package func judged(_ tokens: TokenResponse) -> TokenResponse {
         guard registration.dpopKey != nil, !registration.acceptsBearer else { return tokens }
         let type = tokens.accessToken.type.lowercased()

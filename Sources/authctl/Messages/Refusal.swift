@@ -91,14 +91,19 @@ extension Refusal {
         return make(parameters)
     }
 
-    private var invalidParameter: Report {
+    /// The parameter that the daemon does not know or accept; nil if it does not say which, and for any other error.
+    var refusedParameter: String? {
         struct Parameters: Decodable {
             var parameter: String?
         }
-        let name = WireText.decode(Parameters.self, fromText: parameters)?.parameter
-        return Report(
+        guard name == "org.varlink.service.InvalidParameter" else { return nil }
+        return WireText.decode(Parameters.self, fromText: parameters)?.parameter
+    }
+
+    private var invalidParameter: Report {
+        Report(
             status: .badData,
-            message: "the daemon does not accept the parameter" + (name.map { " '\($0)'" } ?? "s"),
+            message: "the daemon does not accept the parameter" + (refusedParameter.map { " '\($0)'" } ?? "s"),
             hints: ["the versions of authctl and authrefreshd may differ: \(Self.restart)"]
         )
     }

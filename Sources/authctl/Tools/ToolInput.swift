@@ -6,7 +6,8 @@ internal import Glibc
 enum ToolInput {
     /// Reads everything.
     ///
-    /// - Parameter endsWithEmptyLine: whether nothing is waited for behind an empty line; the tool may keep its end open.
+    /// - Parameter endsWithEmptyLine: whether nothing is waited for behind an empty line; the tool may keep its end
+    ///   open.
     /// - Throws: `unusableDocument` if it is too long, or not text.
     static func read(endsWithEmptyLine: Bool = false) throws(AuthctlError) -> String {
         let bytes: [UInt8]
@@ -48,18 +49,34 @@ extension DaemonConnection {
 
     /// Reports that a service refused the account's token. An account that is signed out has none any more.
     ///
-    /// - Parameter token: the one that was refused; if the account has another one, nothing happens. Nil: the one that the account has.
+    /// - Parameter token: the one that was refused; if the account has another one, nothing happens. Nil: the one that
+    ///   the account has.
     /// - Throws: `notFresh` if that brought no new token.
     mutating func reportRejected(_ account: String, token: SecretText? = nil) throws(AuthctlError) {
-        let reply = try ask(
+        let reply: ReportRejected.Reply
+        do throws(AuthctlError) {
+            reply = try report(account, token)
+        } catch .refused(let refusal) where refusal.refusedParameter == "accessToken" {
+            // An older daemon, which still runs after an upgrade or is behind a forwarded socket, cannot compare
+            // tokens.
+            guard let token, holds(token.reveal(), in: account, socket: nil) else { return }
+            reply = try report(account, nil)
+        }
+        guard reply.known != false else { return }
+        guard [.success, .signedOut].contains(reply.status.refreshExitStatus) else { throw .notFresh(reply.status) }
+    }
+
+    private mutating func report(
+        _ account: String,
+        _ token: SecretText?
+    ) throws(AuthctlError) -> ReportRejected.Reply {
+        try ask(
             .reportRejected,
             ReportRejected.Parameters(account: account, accessToken: token?.reveal()),
             for: ReportRejected.Reply.self,
             patience: Self.refreshPatience,
             waitingFor: Self.server(of: account)
         )
-        guard reply.known != false else { return }
-        guard [.success, .signedOut].contains(reply.status.refreshExitStatus) else { throw .notFresh(reply.status) }
     }
 
     /// Whether `secret` is the account's current token; false if the account has no token.

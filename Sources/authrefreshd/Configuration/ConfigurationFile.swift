@@ -225,7 +225,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
             throw fields.error(Key.onChange, .command)
         }
         guard words.joined().utf8.count <= ChangeCommand.commandBytesMax else {
-            throw fields.error(Key.onChange.rawValue, "has more than \(ChangeCommand.commandBytesMax) bytes")
+            throw fields.error(Key.onChange, .commandTooLong(limit: ChangeCommand.commandBytesMax))
         }
         return ChangeCommand(words: words, events: events.map(Set.init), timeLimit: limit ?? .seconds(30))
     }

@@ -20,8 +20,8 @@ extension ConfigurationError: CustomStringConvertible {
     }
 }
 
-/// What is wrong with a value of `authrefreshd.yaml`, or with a provider setting of an account. What is wrong with a value of a profile,
-/// the reader of profiles says.
+/// What is wrong with a value of `authrefreshd.yaml`, or with a provider setting of an account. The reader of profiles
+/// says what is wrong with a value of a profile.
 enum ConfigurationFault: Hashable {
     /// `problem` is the parser's word for it; nil if it has none.
     case notYAML(String?)
@@ -42,6 +42,7 @@ enum ConfigurationFault: Hashable {
     case event(String, known: [String])
     case command
     case commandMissing
+    case commandTooLong(limit: Int)
 
     // Provider settings of an account.
     case notForAccounts(String)
@@ -68,6 +69,7 @@ extension ConfigurationFault {
         case .event(let name, let known): "'\(name)' is not an event; known: \(known.joined(separator: ", "))"
         case .command: "must be a list of a program's absolute path and its arguments; no shell reads it"
         case .commandMissing: "is missing, but on_change_events or on_change_time_limit is set"
+        case .commandTooLong(let limit): "has more than \(limit) bytes"
         case .notForAccounts(let key): "\"\(key)\" belongs to profiles only; accounts cannot set it"
         case .notPlain(let key):
             "\"\(key)\" has brackets that do not close or are too deep, or texts with & * ! # ? ' \" and no quotes around them"

@@ -68,7 +68,8 @@ extension FailureDetail {
         case nil: break
         }
         switch oauthError?.lowercased() {
-        // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is wrong.
+        // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is
+        // wrong.
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
             "invalid_client_id":
             return "\(edit) --client-secret-file FILE, or --client-id ID"

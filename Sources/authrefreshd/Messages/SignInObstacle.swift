@@ -1,8 +1,8 @@
 internal import RefreshCore
 internal import SignIn
 
-/// What keeps a sign-in from beginning or from ending with tokens, as far as this daemon knows it without the server. `authctl` shows it
-/// as "'work' was not signed in: REASON".
+/// What keeps a sign-in from beginning or from ending with tokens, as far as this daemon knows it without the server.
+/// `authctl` shows it as "'work' was not signed in: REASON".
 enum SignInObstacle: Hashable {
     case stopping
     /// A sign-in with other options is under way; `command` is what begins it.

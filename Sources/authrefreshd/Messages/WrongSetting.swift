@@ -7,8 +7,8 @@ internal import Varlink
 ///
 /// `authctl` shows them as "error: the client id cannot be used: REASON" and "hint: HINT".
 protocol RefusedValue: Hashable, Sendable {
-    /// The name on the wire; why the value cannot be used; what to give instead: an option, a command, an example of the value, or nil
-    /// where the reason says it.
+    /// The name on the wire; why the value cannot be used; what to give instead: an option, a command, an example of
+    /// the value, or nil where the reason says it.
     var texts: (field: String, reason: String, hint: String?) { get }
 }
 
@@ -137,7 +137,8 @@ extension MissingSetting {
 
     /// The option that helps, with what the profile says about it.
     ///
-    /// - Parameter command: what the option belongs to, with a space behind it; empty for the command that was just given.
+    /// - Parameter command: what the option belongs to, with a space behind it; empty for the command that was just
+    ///   given.
     func hint(after command: String = "") -> String {
         let option =
             switch setting {

@@ -212,6 +212,18 @@ extension Event {
         }
     }
 
+    /// Whether callers cause it, as often as they like, so that its request has to wait for the rest of a second.
+    var isPaced: Bool {
+        switch self {
+        case .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected, .targetRejected: true
+        case .deadlineReached, .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed,
+            .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
+            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored,
+            .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            false
+        }
+    }
+
     /// Whether its request may wait until the issuer's gate is open.
     var waitsForGate: Bool {
         switch self {

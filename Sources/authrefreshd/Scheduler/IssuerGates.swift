@@ -128,7 +128,7 @@ struct IssuerGates {
 ///
 /// A caller that asks again within that second waits for the rest of it, and then one request answers all such callers.
 /// So `--force` and `Refresh` always bring a token newer than the call, and a program in a loop costs one request per
-/// second.
+/// second. That includes a program that reports each new token as refused.
 struct AskingPace {
     /// The shortest time between two requests for the same token that callers cause.
     static let interval = RefreshRule.shortestInterval
@@ -158,7 +158,7 @@ struct AskingPace {
     ///
     /// - Returns: whether it was postponed; `takeReady` returns it later.
     mutating func postpone(_ arrival: Arrival, at now: Moment) -> Bool {
-        guard arrival.event.isForWaiters, rest(of: arrival, at: now) > .zero else { return false }
+        guard arrival.event.isPaced, rest(of: arrival, at: now) > .zero else { return false }
         if !postponed.contains(where: { $0.account == arrival.account && $0.event == arrival.event }) {
             postponed.append(arrival)
         }

@@ -55,7 +55,8 @@ enum CallerLimits {
     static let agentsMax = 4
     /// The most open questions to the user. Nobody reads more.
     static let confirmationsMax = 32
-    /// Those of one program, so that one program's questions leave room for the others'. A mail program asks for a handful of accounts.
+    /// Those of one program, so that one program's questions leave room for the others'. A mail program asks for a
+    /// handful of accounts.
     static let confirmationsOfProgramMax = 8
     /// How long a question is open. `authctl` waits a minute.
     static let confirmationTime = Duration.seconds(50)

@@ -65,7 +65,7 @@ struct ProviderCalls: DutyCalls {
             return responder.reply(reply)
         }
         guard coordinator.host.isOnline || issuer.isLoopback else {
-            reply.unreachable = "there is no network route"
+            reply.unreachable = "there is no network"
             return responder.reply(reply)
         }
         guard coordinator.lifecycle.beginDiagnosis() else {

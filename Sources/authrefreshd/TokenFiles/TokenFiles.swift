@@ -139,6 +139,9 @@ struct TokenFiles {
         } else if content == nil, next.content != nil || next.fault != nil {
             next.content = nil
             waiting[file.name] = .some(nil)
+        } else if next.content == content {
+            // The same token, but the account's own time may have been changed, and with it the end of the file.
+            next.content = content
         }
     }
 
@@ -207,8 +210,8 @@ struct TokenFiles {
         entries[owner]?.writtenAt = job.contents == nil ? nil : now.wall
     }
 
-    /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`. Nobody waits for
-    /// another account's file.
+    /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`.
+    /// Nobody waits for another account's file.
     mutating func whenSettled(_ files: [TokenFile?], _ done: @escaping @Sendable () -> Void) {
         let names = files.compactMap { $0?.name }
         if isBusy, names.contains(where: { waiting[$0] != nil }) {
