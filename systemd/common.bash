@@ -1,8 +1,7 @@
-# shellcheck shell=bash
-# Where `install` puts things and `uninstall` finds them again; sourced by both, and by the tests.
+# shellcheck shell=bash Where `install` puts files and `uninstall` finds them again. Both scripts source this file, and so do the tests.
 # shellcheck disable=SC2034  # used by the scripts that source this
 
-# Else bash 5.2 takes a "&" in the name of a folder for what was replaced.
+# Without this, bash 5.2 replaces a "&" in the name of a folder with the matched text.
 shopt -u patsub_replacement 2> /dev/null || :
 
 source_dir=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
@@ -13,26 +12,26 @@ unit_dir=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
 drop_in_dir=$unit_dir/authrefreshd.service.d
 config_file=${XDG_CONFIG_HOME:-$HOME/.config}/authrefreshd/authrefreshd.yaml
 profile_dir=${XDG_DATA_HOME:-$HOME/.local/share}/authrefreshd/providers.d
-# The profiles as they were installed, for sha256sum: what differs from it was edited.
+# The checksums of the installed profiles, for sha256sum. A profile that differs was edited.
 profile_sums=$profile_dir/.installed
-# Not below /usr/lib, which belongs to the distribution's packages.
+# Not in /usr/lib, which belongs to the distribution's packages.
 catalog=/usr/local/lib/systemd/catalog/authrefreshd.catalog
 packaged_catalog=/usr/lib/systemd/catalog/authrefreshd.catalog
 # The second name of authctl, for a shell that finds another project's authctl first.
 second_name=authrefreshctl
-# Where shells look for what completes a command: bash and fish by themselves, zsh if its fpath says so.
+# Where shells look for completions: bash and fish by themselves, zsh if its fpath names the folder.
 data_dir=${XDG_DATA_HOME:-$HOME/.local/share}
 completion_bash=$data_dir/bash-completion/completions/authctl
 completion_fish=$data_dir/fish/vendor_completions.d/authctl.fish
 completion_zsh=$data_dir/zsh/site-functions/_authctl
 units=(authrefreshd.service authrefreshd.socket)
-# A drop-in that its reader puts in force; what it costs is said in it.
+# A drop-in that users put in force themselves. Its comments say what it costs.
 see_executables=$data_dir/authrefreshd/see-executables.conf
-# Opens the socket again after it has failed; nobody enables it.
+# Opens the socket again after it has failed. It is not enabled; the socket unit starts it.
 again_unit=authrefreshd-again.timer
-# Runs with the graphical session, if there is one, and is no part of the daemon.
+# Runs with the graphical session, if there is one. It is not part of the daemon.
 agent_unit=authrefresh-agent.service
-# What hands URI schemes to authctl, once `authctl login --flow scheme` has the desktop do so.
+# The entry that passes URI schemes to authctl, after `authctl login --flow scheme` has registered it with the desktop.
 desktop_entry=$data_dir/applications/authctl-callback.desktop
 
 # man(1) finds the pages beside the folder in PATH that the programs are in.
@@ -45,16 +44,16 @@ fail() { # STATUS MESSAGE [HINT]
     exit "$1"
 }
 
-# The folder given with --prefix becomes part of a unit file, where blanks, quotes and "%" would mean something else.
+# The folder given with --prefix becomes part of a unit file. There, blanks, quotes and "%" have another meaning.
 set_prefix() { # DIR
     [[ $1 =~ ^/[A-Za-z0-9._/+@-]+$ ]] ||
         fail 64 "--prefix needs an absolute path of letters, digits and ._/+@-, not \"$1\""
     prefix=${1%/}
 }
 
-# The path stands there in full: a desktop starts programs without the shell's PATH. set_prefix keeps it free of what Exec= would
-# take for more than itself; a home folder may need quotes. Where none are needed there are none: xdg-utils 1.1.3, on desktops
-# that they do not know, take them for a part of the name.
+# The entry has the full path, because a desktop starts programs without the shell's PATH. set_prefix rejects characters with a meaning in
+# Exec=. A home folder may need quotes. The entry has quotes only if they are needed: on desktops that it does not know, xdg-utils 1.1.3
+# takes them as a part of the name.
 install_desktop_entry() { # FILE
     mkdir -p "${desktop_entry%/*}"
     local text executable=$prefix/bin/authctl
@@ -65,7 +64,7 @@ install_desktop_entry() { # FILE
     say "installed $desktop_entry"
 }
 
-# The pages of all our commands, of this version and of those before it.
+# The manual pages of all our commands, of this version and of earlier ones.
 remove_manual() {
     rm -f "$(man_dir)"/man1/authctl.1 "$(man_dir)"/man1/authctl-*.1 \
         "$(man_dir)"/man1/{authrefreshd,authrefreshctl,authagent,authimport}.1 \
@@ -73,7 +72,7 @@ remove_manual() {
         "$(man_dir)"/man5/{authrefreshd,provider-profile}.yaml.5
 }
 
-# Finds the user manager also from a shell that came by su or ssh without its variables.
+# Finds the user manager even from a shell that su or ssh started without its variables.
 has_user_manager() {
     if [[ -z ${XDG_RUNTIME_DIR-} && -d /run/user/$UID ]]; then
         export XDG_RUNTIME_DIR=/run/user/$UID

@@ -1,12 +1,11 @@
-# shellcheck shell=bash
-# What an installation consists of, and where below /usr each file belongs: the one list, for `install`, `package` and the tarball.
-# shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
+# shellcheck shell=bash The only list of the files of an installation, with their places below /usr. `install`, `package` and the tarball
+# use it. shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
 
 binaries=(authrefreshd authctl authagent authimport)
-# Further names of authctl. The first is one that no other project has; Ubuntu's authd comes with another authctl. By the others git, and
-# docker and its kin, look for their credential helpers.
+# Further names of authctl. No other project uses the first one (Ubuntu's authd has another authctl). git, docker and similar programs
+# look for their credential helpers under the other names.
 links=(authrefreshctl git-credential-authctl docker-credential-authctl)
-# Further names of pages, for programs and commands that are called by another name.
+# Further names of manual pages, for programs and commands that have another name, too.
 page_links=(
     'authrefreshctl authctl'
     'authagent authctl-agent'
@@ -14,11 +13,11 @@ page_links=(
     'git-credential-authctl authctl-git-credential'
     'docker-credential-authctl authctl-docker-credential'
 )
-# What `build_release` makes beside them; the manual pages are made with it.
+# What `build_release` builds in addition. It makes the manual pages.
 page_maker=authmanual
 
-# The release build, with what it needs. SwiftPM builds one product at a time. No path of this folder gets into the programs: it would be
-# the only difference between two builds of one commit.
+# Makes the release build, and installs what it needs. SwiftPM builds one product at a time. The programs must not contain the path of
+# this folder, because it would make two builds of one commit differ.
 build_release() {
     local product log=$source_dir/.build/release.log
     local nameless=(-Xswiftc -file-prefix-map -Xswiftc "$source_dir=." -Xcc "-ffile-prefix-map=$source_dir=.")
@@ -39,14 +38,14 @@ check_programs() { # DIR
     done
 }
 
-# The day of the pages and of all files is that of the source, so that one commit makes the same bytes at any time.
+# The manual pages and all files have the date of the source. So one commit gives the same bytes at any time.
 date_of_source() {
     [[ -n ${SOURCE_DATE_EPOCH-} ]] || SOURCE_DATE_EPOCH=$(git -C "$source_dir" log -1 --format=%ct 2> /dev/null) || :
     [[ -z $SOURCE_DATE_EPOCH ]] || export SOURCE_DATE_EPOCH
 }
 
-# stage_files BINARIES DIR   lays everything out in DIR as it belongs below /usr. Units and the desktop entry name the programs in
-# ~/.local/bin; whoever puts them elsewhere changes that with `naming_programs_in`.
+# stage_files BINARIES DIR   puts all files into DIR, with their places below /usr. Units and the desktop entry name the programs in
+# ~/.local/bin. A caller that puts them elsewhere changes this with `naming_programs_in`.
 stage_files() {
     local from=$1 to=$2 systemd=$source_dir/systemd etc=$source_dir/etc link
     local examples=$to/share/doc/authrefreshd/examples
@@ -91,8 +90,8 @@ stage_manual() { # BINARIES DIR
     rm -rf "$made"
 }
 
-# More than half of a program is names for debuggers. `install` has no use for them: no core dump is ever written (tokens would be in
-# it), and Swift's backtracer is not installed. A strip that fails leaves the program whole.
+# More than half of a program is names for debuggers. `install` does not need them: the programs write no core dumps (which would contain
+# tokens), and Swift's backtracer is not installed. If strip fails, the program stays whole.
 strip_programs() { # DIR
     local binary
     command -v strip > /dev/null || return 0
@@ -106,8 +105,8 @@ strip_programs() { # DIR
     done
 }
 
-# naming_programs_in DIR [AUTHCTL]   from standard input to standard output: units and drop-ins for programs in DIR, where authctl
-# has the name AUTHCTL. DIR and AUTHCTL are free of what sed or systemd would take for more than itself.
+# naming_programs_in DIR [AUTHCTL]   from standard input to standard output: units and drop-ins for programs in DIR, where authctl has the
+# name AUTHCTL. DIR and AUTHCTL must not contain characters that sed or systemd treat specially.
 naming_programs_in() {
     sed -e "s|%h/.local/bin/authctl|$1/${2:-authctl}|" -e "s|%h/.local/bin/|$1/|"
 }

@@ -1,9 +1,8 @@
-# shellcheck shell=bash
-# What a build needs, and the build itself; sourced by `quickstart`, `install`, `package` and `Tests/run`.
-# The caller sets source_dir, and defines fail STATUS MESSAGE HINT.
+# shellcheck shell=bash Installs what a build needs, and builds. `quickstart`, `install`, `package` and `Tests/run` source this file. The
+# caller sets source_dir, and defines fail STATUS MESSAGE HINT.
 
-# Debian packages beside Swift. Each stands with a file that shows its presence, so that a machine which got the same
-# by other means is left alone.
+# The Debian packages that a build needs in addition to Swift. Each has a file that shows its presence. So nothing is installed on a
+# machine that has the same software from elsewhere.
 needed=(
     'libsystemd-dev /usr/include/systemd/sd-bus.h'
     'libsqlite3-dev /usr/include/sqlite3.h'
@@ -13,7 +12,7 @@ needed=(
     'ca-certificates /etc/ssl/certs/ca-certificates.crt'
 )
 
-# A terminal can be asked for sudo's password; a script cannot.
+# sudo can ask for its password on a terminal, but not in a script.
 as_root() {
     if ((EUID == 0)); then
         "$@"
@@ -31,7 +30,7 @@ install_packages() {
         fail 69 "missing: $*" "there is no apt-get here; install what your distribution calls these"
     ((EUID == 0)) || command -v sudo > /dev/null || fail 77 "missing: $*" "as root: apt-get install $*"
     printf '%s: installing %s\n' "${program:-${0##*/}}" "$*" >&2
-    # Without standard input apt asks nobody anything.
+    # Without standard input, apt asks no questions.
     as_root apt-get update -qq < /dev/null >&2 ||
         fail 75 "apt-get update failed" "look at the messages above; without a network: apt-get install $*"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" < /dev/null >&2 ||
@@ -94,7 +93,7 @@ show_progress() {
 }
 
 # progress_line LOG SECONDS   from the build's last line, "[412/1659] Compiling NIOCore Channel.swift". The number of steps still grows in
-# the first minute, so there is no estimate before a tenth of them is done.
+# the first minute, so there is no estimate until a tenth of them is done.
 progress_line() {
     local log=$1 elapsed=$2 step='^\[([0-9]+)/([0-9]+)\] ([A-Z][a-z ]*[a-z]) ([^ ]+)' last done all left=''
     last=$(tail -c 4096 "$log" | grep -E "$step" | tail -n 1)

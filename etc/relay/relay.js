@@ -1,6 +1,7 @@
-// The page of index.html, and the service worker that takes the forms of servers that answer by one (Apple): a host of static
-// files takes no forms, and so never sees what is in them. What comes is written into the page, which hands it to `authctl callback` of
-// this machine, or shows it to be pasted; it is in no address that a browser would send to the host, or remember.
+// The script of index.html, and a service worker. Some servers, such as Apple's, answer with a form. The service worker
+// receives the form in the browser, so the host, which serves only static files, never sees its content. The worker
+// writes the answer into the page. The page passes it to `authctl callback` on this machine, or shows it for pasting.
+// The answer is in no address that a browser would send to the host, or remember.
 "use strict";
 
 if (typeof document === "undefined") {
@@ -15,21 +16,21 @@ if (typeof document === "undefined") {
 }
 
 async function readBack(request) {
-    // Percent-encoded: of what means something in HTML, only "&" is left.
+    // The text is percent-encoded, so "&" is its only character with a meaning in HTML.
     const answer = new URLSearchParams(await request.formData()).toString().replaceAll("&", "&amp;");
     const page = await (await fetch(self.registration.scope)).text();
     const headers = { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" };
     return new Response(page.replace("<main>", () => `<main data-answer="${answer}">`), { headers });
 }
 
-// The desktop hands addresses of this scheme to `authctl callback`, once authctl has it do so. A person has to click: a browser that knows
-// nobody for it may show an error in place of the page.
+// The desktop passes addresses of this scheme to `authctl callback`, after authctl has registered it. A person has to
+// click, because a browser that knows no program for the scheme may replace the page by an error.
 const HAND_ON = "io.authrefresh:";
 
 async function show() {
     const here = location.origin + location.pathname;
     const brought = document.querySelector("main").dataset.answer ?? location.search.slice(1);
-    // Some servers put all of it behind the "#", which no browser sends to a host.
+    // Some servers put the whole answer after the "#", which no browser sends to a host.
     const address = here + (brought && `?${brought}`) + location.hash;
     if (address !== here) {
         // A bookmark of the page needs no answer.

@@ -19,9 +19,9 @@ from harness import PATIENCE, Failure
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 STALE = "stale element reference"
 MISSING = ("no such element", STALE)
-# More pages than that do not follow each other by themselves.
+# No more than this many pages follow each other by themselves.
 REPLACEMENTS = 10
-# Every name but this machine's is unknown, whoever in the browser asks for it; and it is not to ask in the background.
+# Every name except this machine's is unknown to all parts of the browser. The browser must send no requests in the background.
 LOOPBACK_ONLY = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]",
     "--no-proxy-server",
@@ -38,7 +38,7 @@ QUIET = ["--no-first-run", "--no-default-browser-check", "--disable-dev-shm-usag
 
 def flags():
     """What every Chromium of the tests is started with."""
-    # As root there is no sandbox to be had.
+    # As root, Chromium has no sandbox.
     return [*LOOPBACK_ONLY, *QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
 
 
@@ -82,7 +82,7 @@ class Chromium:
         wanted = {"browserName": "chrome", "goog:chromeOptions": options, "acceptInsecureCerts": trusting}
         answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
         self.session = f"/session/{answer['sessionId']}"
-        # The driver waits for what a page is still to show; nobody here has to look again and again.
+        # The driver itself waits until an element appears. So no loop is needed here.
         self.call("POST", "/timeouts", {"implicit": PATIENCE * 1000, "pageLoad": PATIENCE * 1000})
 
     def ask(self, method, path, body=None):
@@ -104,7 +104,7 @@ class Chromium:
         self.call("POST", "/url", {"url": url})
 
     def find(self, selector):
-        """The element, as soon as it is there: a CSS selector, or an XPath that begins with //."""
+        """Waits for an element, and returns it. It is named by a CSS selector, or by an XPath that begins with //."""
         using = "xpath" if selector.startswith("//") else "css selector"
         try:
             return self.call("POST", "/element", {"using": using, "value": selector})[ELEMENT]
@@ -114,7 +114,7 @@ class Chromium:
             raise Failure(f"'{selector}' is not on the page {self.url()}: {self.text()[:400]!r}") from None
 
     def at(self, selector, method, what, body=None):
-        """Does something with the element. One whose page is just being replaced is looked for on the next page."""
+        """Does something with the element. If its page is just being replaced, it looks for the element on the next page."""
         for _ in range(REPLACEMENTS):
             try:
                 return self.call(method, f"/element/{self.find(selector)}/{what}", body)
@@ -130,7 +130,7 @@ class Chromium:
         self.at(selector, "POST", "click", {})
 
     def leave(self, selector):
-        """Clicks what leads to another page; once more where a script draws the page anew just then, and the click is lost."""
+        """Clicks an element that leads to another page. If a script redraws the page and the click is lost, it clicks once more."""
         here = self.url()
         for _ in range(REPLACEMENTS):
             self.click(selector)
@@ -158,7 +158,7 @@ class Chromium:
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def settled(self, script, count):
-        """What `script` gives, as soon as it has so many members."""
+        """The list that `script` returns, as soon as it has this many members."""
         end = time.monotonic() + PATIENCE
         while len(value := self.run(script)) < count:
             if time.monotonic() > end:
@@ -170,7 +170,7 @@ class Chromium:
         return self.call("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def look(self, width, scheme):
-        """Makes the window so wide, and the desktop light or dark."""
+        """Sets the width of the window, and a light or dark desktop."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=700, deviceScaleFactor=1, mobile=False)
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.devtools("Emulation.setEmulatedMedia", features=[feature])
@@ -185,7 +185,7 @@ class Chromium:
     # -- The end
 
     def close_window(self):
-        """As a person does. A browser that somebody else has started ends with its last one, and the session with it."""
+        """Closes the window as a person does. A browser that somebody else started ends with its last window, and so does the session."""
         self.call("DELETE", "/window")
         self.session = None
 

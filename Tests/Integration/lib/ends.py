@@ -1,4 +1,4 @@
-"""How sign-ins end that bring nothing, and how one is signed out."""
+"""Sign-ins that bring no tokens, and sign-outs."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def denied(case):
 
 
 def windows(case):
-    """Two terminals, and the window of a sign-in that another one has taken the place of."""
+    """Two terminals, and the window of a sign-in that another sign-in has replaced."""
     case.start()
     case.add_glewlwyd()
     first = case.login()
@@ -215,7 +215,7 @@ def logout_django(case):
 
 
 def end_session(case):
-    """Signed out at the server as well, in the browser."""
+    """Signs out at the server as well, in the browser."""
     case.start()
     case.add_django()
     case.sign_in(case.django)
@@ -235,7 +235,7 @@ def end_session(case):
 
 
 def end_session_glewlwyd(case):
-    """The same at a server that asks whether it is to end the session."""
+    """The same at a server that asks whether to end the session."""
     case.start()
     case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/open"))
     case.sign_in(case.glewlwyd)

@@ -10,16 +10,16 @@ import threading
 import time
 from pathlib import Path
 
-# For anything that takes no longer than a process's start or one request on loopback, on a machine that is busy.
+# A time limit in seconds for the start of a process, or for one request on loopback, on a busy machine.
 PATIENCE = 30
 
 
 class Failure(Exception):
-    """A check that does not hold; what follows it in the same case is not run."""
+    """A failed check. The rest of the same case does not run."""
 
 
 class Report:
-    """Collects what held and what did not, a line each: `ok`, `FAIL` or `skip`, and the case in front."""
+    """Collects the results of checks, one line each: `ok`, `FAIL` or `skip`, after the name of the case."""
 
     lock = threading.Lock()
     failures = 0
@@ -38,7 +38,7 @@ class Report:
         self.line("ok", text)
 
     def run(self, body):
-        """Runs a case's body; whatever it raises is a failed check and ends only this case."""
+        """Runs a case's body. An exception counts as a failed check, and ends only this case."""
         try:
             body()
         except Failure as failure:
@@ -73,7 +73,7 @@ class Daemon:
         self.wait_for_socket()
 
     def wait_for_socket(self):
-        # Without a service manager there is nothing to subscribe to: the socket's first answer is the event.
+        # Without a service manager, nothing announces the start. So this waits for the first answer on the socket.
         deadline = time.monotonic() + PATIENCE
         while self.authctl("status", check=False).returncode == 69:
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -106,7 +106,7 @@ class Daemon:
         return answer
 
     def status(self, account):
-        """The account's `AccountStatus`; the exit status tells the same and is not looked at."""
+        """The account's `AccountStatus`. The exit status says the same, so it is ignored."""
         return json.loads(self.authctl("status", account, "--json", check=False).stdout)["accounts"][0]
 
     def watch(self, account):
@@ -131,7 +131,7 @@ class Watch:
         self.lines.put(None)
 
     def expect(self, event, limit, fits=lambda change: True):
-        """The next change called `event`, at most `limit` seconds from now; those before it stay in `seen`."""
+        """Waits at most `limit` seconds for the next change `event`, and returns it. Earlier changes stay in `seen`."""
         deadline = time.monotonic() + limit
         while True:
             try:

@@ -14,7 +14,7 @@ USER, PASSWORD = "alice", "correct-horse"
 
 
 class Opener:
-    """Stands where the user's browser is named, and tells which address it was to open."""
+    """A program in place of the user's browser, which reports the address that it should open."""
 
     def __init__(self, folder):
         self.fifo = folder / "opened"
@@ -41,7 +41,7 @@ class Opener:
 
 
 class Terminal:
-    """One authctl command; what it says is in `lines`, also after its end."""
+    """One authctl command. `lines` has its output, even after it has ended."""
 
     def __init__(self, daemon, *arguments, environment):
         self.process = subprocess.Popen(
@@ -91,7 +91,7 @@ class Terminal:
         self.process.send_signal(signal.SIGINT)
 
     def end(self):
-        """The exit status; everything that was said is there then."""
+        """Waits for the exit status. The whole output is in `lines` then."""
         try:
             status = self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:

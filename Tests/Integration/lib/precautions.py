@@ -1,4 +1,4 @@
-"""What others on the machine can see of a sign-in: nothing that is secret."""
+"""Other users of the machine can see no secret of a sign-in."""
 
 import base64
 import hashlib

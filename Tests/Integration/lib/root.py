@@ -1,4 +1,4 @@
-"""What root does in the machine while the test user waits: as Tests/Integration/systemd has set up."""
+"""Runs commands as root while the test user waits. Tests/Integration/systemd has set this up."""
 
 import shlex
 from pathlib import Path
@@ -10,7 +10,7 @@ FOLDER = Path("/tmp/as-root")
 
 
 def as_root(*words, check=True, limit=PATIENCE * 4):
-    """Has root run a command; returns its exit status and what it printed."""
+    """Runs a command as root, and returns its exit status and its output."""
     FOLDER.mkdir(exist_ok=True)
     ended = FOLDER / "status"
     ended.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The servers that all sign-ins are at."""
+"""The servers of all sign-ins."""
 
 import json
 import socket
@@ -9,7 +9,7 @@ from foreign import ForeignServer
 from person import PASSWORD, USER
 
 SCHEME_REDIRECT = "com.example.authrefreshd:/callback"
-# Seconds an access token lives: half of it is what a silent refresh is waited for.
+# The lifetime of an access token in seconds. A test waits half of it for a silent refresh.
 LIFETIME = 8
 SECRET = "s3cret-%:&+/x"
 ENCODED_SECRET = "s3cret-%25%3A%26%2B%2Fx"
@@ -17,7 +17,7 @@ GLEWLWYD, DJANGO = "glewlwyd", "django-oauth-toolkit"
 
 
 class Servers:
-    """glewlwyd, which takes the addresses that it knows alone, and django-oauth-toolkit, which takes any loopback port."""
+    """glewlwyd, which accepts only registered addresses, and django-oauth-toolkit, which accepts any loopback port."""
 
     def __init__(self, installed, folder):
         self.port = free_port()
@@ -43,7 +43,7 @@ class Servers:
             list(pool.map(ForeignServer.start, self.running.values()))
 
     def forget_consent(self, client):
-        """Has glewlwyd ask alice again; django-oauth-toolkit asks each time."""
+        """Makes glewlwyd ask alice again. django-oauth-toolkit asks each time."""
         root = self[GLEWLWYD].issuer.rsplit("/", 1)[0]
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         for method, path, body in (

@@ -1,4 +1,4 @@
-"""What every case of `sign-in` has: a daemon, a terminal, a Chromium and what opens it, each its own."""
+"""What every case of `sign-in` has: its own daemon, terminal and Chromium, and the program that opens Chromium."""
 
 import subprocess
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ ACCOUNT = "work"
 
 
 class Case:
-    """One way to sign in, in a folder of its own; `close` ends what it began."""
+    """One way to sign in, in a separate folder. `close` ends what it started."""
 
     def __init__(self, name, options, servers, folder):
         self.report = Report(name)
@@ -71,13 +71,13 @@ class Case:
         return self.run("login", account, *arguments, **environment)
 
     def run(self, *arguments, **environment):
-        """An authctl command that may open a browser, and goes on meanwhile."""
+        """An authctl command that may open a browser, and keeps running."""
         terminal = Terminal(self.daemon, *arguments, environment={"BROWSER": str(self.opener.program), **environment})
         self.terminals.append(terminal)
         return terminal
 
     def open(self):
-        """Has Chromium open what authctl opened: a way to the server that can be gone once, and says nothing of where it leads."""
+        """Opens in Chromium the address that authctl opened. It leads to the server once, and reveals nothing about it."""
         url = self.opener.url()
         self.chromium.open(url)
         return url
@@ -86,7 +86,7 @@ class Case:
         return (GlewlwydPages if server is self.glewlwyd else DjangoPages)(self.chromium)
 
     def sign_in(self, server, *arguments, account=ACCOUNT):
-        """The whole of it, by the browser; the address that it was led to."""
+        """Signs in with the browser, and returns the address that authctl showed."""
         login = self.login(*arguments, account=account)
         self.open()
         pages = self.pages(server)
@@ -136,7 +136,7 @@ class Case:
 
 
 class Display:
-    """A screen that nobody sees, for a Chromium that has windows."""
+    """A virtual screen, for a Chromium with windows."""
 
     def __init__(self):
         self.process = subprocess.Popen(

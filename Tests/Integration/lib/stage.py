@@ -1,4 +1,4 @@
-"""A daemon with one account, and a service of HTTPS that takes its tokens: what tools are tested with."""
+"""A daemon with one account, and an HTTPS service that accepts its tokens, for the tests of tools."""
 
 import base64
 import http.server
@@ -33,7 +33,7 @@ def is_valid(issuer, token):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """A service of HTTPS behind a token check; what it serves goes by the path."""
+    """An HTTPS service behind a token check. The path decides what it serves."""
 
     protocol_version = "HTTP/1.1"
 
@@ -136,7 +136,7 @@ class Service:
 
 
 class Stage:
-    """A daemon with the account `work`, a service that takes its tokens, and links by which tools find their helpers."""
+    """A daemon with the account `work`, a service that accepts its tokens, and links through which tools find their helpers."""
 
     def __init__(self, name, options, subject="alice", handler=Handler):
         self.report = Report(name)

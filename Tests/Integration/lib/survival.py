@@ -1,5 +1,5 @@
-"""What goes on around a running daemon: its buses, its journal and its manager are restarted, its program is replaced, its socket
-is removed."""
+"""Changes around a running daemon: its buses, its journal and its manager restart, its program is replaced, and its socket is
+removed."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ JOURNAL_RESTART = Path("/tmp/restart-journal")
 
 
 def wait_until(what, holds, limit=PATIENCE):
-    """For what nobody tells of."""
+    """Polls for a change that nobody announces."""
     deadline = time.monotonic() + limit
     while not holds():
         if time.monotonic() > deadline:
@@ -39,7 +39,7 @@ class Survival:
         self.journal = session.journal
 
     def unharmed(self, what, body):
-        """Does something to the daemon's surroundings that must not concern it."""
+        """Changes something around the daemon that must not affect it."""
         pid, restarts = main_pid(), show("NRestarts")
         body()
         watchdog_fed()
@@ -84,7 +84,7 @@ class Survival:
         self.session.check_account_works("after two upgrades under load")
 
     def socket_folder_removed(self):
-        """systemd has made the socket, and only systemd can make one that starts the daemon."""
+        """systemd made the socket, and only systemd can make one that starts the daemon."""
         pid = main_pid()
         shutil.rmtree(SOCKET.parent)
         self.journal.expect_message(self.session.SOCKET_RETURNED)
@@ -118,7 +118,7 @@ class Caller:
                 self.changed.notify_all()
 
     def at_least(self, more):
-        """Returns after so many further calls."""
+        """Returns after this many more calls."""
         with self.changed:
             goal = self.count + more
             if not self.changed.wait_for(lambda: self.count >= goal, PATIENCE * 2):

@@ -1,4 +1,4 @@
-"""The ways to sign in: each to its end, and refreshed afterwards."""
+"""The ways to sign in. Each case completes the sign-in, and refreshes afterwards."""
 
 import base64
 import hashlib
@@ -50,7 +50,7 @@ def over_ssh(host, address, code):
 
 
 def device_glewlwyd(case):
-    """Over SSH, where nobody has to say that a code is wanted."""
+    """Over SSH, where authctl chooses device codes by itself."""
     case.start()
     case.add_glewlwyd()
     login = case.login(SSH_CONNECTION="192.0.2.1 50000 192.0.2.2 22", BROWSER="", DISPLAY=":10")
@@ -92,7 +92,7 @@ def device_django(case):
 
 
 def pushed(case):
-    """A server that takes pushed requests only (RFC 9126): the browser carries a reference, and what OpenID Connect wants to see beside it."""
+    """A server that accepts only pushed requests (RFC 9126). The browser's address has a reference, and what OpenID Connect requires."""
     case.start()
     case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/par"))
     url = case.sign_in(case.glewlwyd)
@@ -135,7 +135,7 @@ def ask_with_proof(case, endpoint, *arguments):
 
 
 def signed(case):
-    """A client that proves itself by a key of its own (RFC 7523)."""
+    """A client that authenticates with a key (RFC 7523)."""
     case.start()
     key = case.glewlwyd.client_secret_file.replace("client-secret", "client-key")
     case.add_glewlwyd("--client-auth", "private_key_jwt", "--client-key-file", key, client="signed")
@@ -146,7 +146,7 @@ def signed(case):
     requests = [line for line in case.glewlwyd.requests()[before:] if line["grant_type"]]
     proved = [(line["status"], line["assertion"]) for line in requests]
     case.check("refreshing takes one request, with an assertion", set(proved) == {(200, True)}, f"{requests}")
-    # Whom its assertions have to name it has to find out again.
+    # The daemon has to find out again which audience its assertions must name.
     case.daemon.stop()
     case.daemon.start()
     case.refreshes()
@@ -182,7 +182,7 @@ def form_post(case):
 
 
 class StaticHost(ThreadingHTTPServer):
-    """A host that serves files and takes nothing; `requests` has the first line of each request."""
+    """A host that serves files and accepts no uploads. `requests` has the first line of each request."""
 
     def __init__(self, port, folder, certificate=None):
         """`certificate`: a PEM file with its key, for https."""
@@ -207,7 +207,7 @@ class StaticHost(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        """A connection that comes to nothing is the browser's affair."""
+        """Ignores a connection that the browser gives up."""
 
     def close(self):
         self.shutdown()
@@ -223,7 +223,7 @@ def relay_host(case, port, certificate=None):
 
 
 def relay(case):
-    """A server that answers by a form, to a page of the user's own (etc/relay), whose address is pasted."""
+    """A server that answers with a form to a page of the user's own (etc/relay). The address of that page is pasted."""
     host = relay_host(case, case.servers.relay_port)
     case.profile("by-relay", f"redirect_uri: {case.servers.relay}", "response_mode: form_post")
     case.start()
@@ -345,7 +345,7 @@ def web_session(case):
 
 
 def web_session_loopback(case):
-    """A sign-in that a program does for itself: it gets the server's answer, and nothing is known of an account."""
+    """A sign-in that a program does for itself. It gets the server's answer, and the daemon has no account for it."""
     case.start()
     verifier = base64.urlsafe_b64encode(os.urandom(32)).rstrip(b"=")
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier).digest()).rstrip(b"=").decode()
@@ -388,7 +388,7 @@ def certificate(case):
 
 
 def scheme(case):
-    """Back by a URI scheme: Chromium hands the address to xdg-open, and that to what the desktop entry names."""
+    """Back by a URI scheme: Chromium passes the address to xdg-open, and xdg-open to the program in the desktop entry."""
     case.profile("by-scheme", f"redirect_uri: {SCHEME_REDIRECT}")
     surroundings = desktop(case)
     case.daemon.start()
@@ -405,6 +405,6 @@ def scheme(case):
 
 
 def claims(token):
-    """The claims of a JWT; nobody here doubts its signature."""
+    """The claims of a JWT, without a check of its signature."""
     part = token.split(".")[1]
     return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
