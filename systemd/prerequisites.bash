@@ -1,4 +1,5 @@
-# shellcheck shell=bash Installs what a build needs, and builds. `quickstart`, `install`, `package` and `Tests/run` source this file. The
+# shellcheck shell=bash
+# Installs what a build needs, and builds. `quickstart`, `install`, `package` and `Tests/run` source this file. The
 # caller sets source_dir, and defines fail STATUS MESSAGE HINT.
 
 # The Debian packages that a build needs in addition to Swift. Each has a file that shows its presence. So nothing is installed on a
