@@ -1,4 +1,5 @@
-# shellcheck shell=bash Where `install` puts files and `uninstall` finds them again. Both scripts source this file, and so do the tests.
+# shellcheck shell=bash
+# Where `install` puts files and `uninstall` finds them again. Both scripts source this file, and so do the tests.
 # shellcheck disable=SC2034  # used by the scripts that source this
 
 # Without this, bash 5.2 replaces a "&" in the name of a folder with the matched text.

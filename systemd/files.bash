@@ -1,5 +1,6 @@
-# shellcheck shell=bash The only list of the files of an installation, with their places below /usr. `install`, `package` and the tarball
-# use it. shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
+# shellcheck shell=bash
+# The only list of the files of an installation, with their places below /usr. `install`, `package` and the tarball use it.
+# shellcheck disable=SC2034,SC2154  # used by who sources this; source_dir, program, say and fail come from common.bash
 
 binaries=(authrefreshd authctl authagent authimport)
 # Further names of authctl. No other project uses the first one (Ubuntu's authd has another authctl). git, docker and similar programs
