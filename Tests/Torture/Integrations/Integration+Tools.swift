@@ -102,7 +102,7 @@ extension Integration {
         return [
             .nothing: .answer, .restarted: .answer, .readOnly: .answer, .runtimeFolderGone: .answer,
             .notRunning: .refusal(69, "no daemon answers"), .signedOut: .silence, .serverDown: old,
-            .serverDownAndEnded: .silence, .diskFull: .refusal(75, "store"), .tokenFolderGone: .leftOut(noTokenFile),
+            .serverDownAndEnded: old, .diskFull: .refusal(75, "store"), .tokenFolderGone: .leftOut(noTokenFile),
             .serviceManagerGone: .leftOut(noCommand), .unknown: unknown,
         ]
     }
@@ -147,9 +147,7 @@ extension Integration {
         name: "docker erase",
         account: "docker-erase",
         manner: .docker,
-        verdicts: forErase(unknown: .silence).merging([
-            .serverDownAndEnded: .refusal(75, "authctl status")
-        ]) { $1 },
+        verdicts: forErase(unknown: .silence),
         use: { try await $0.erase("docker-credential", $0.host) },
         isAnswer: isErased
     )
