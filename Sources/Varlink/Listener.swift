@@ -96,14 +96,20 @@ final class Listener {
         checkPath()
     }
 
+    /// Binds the path again. The folder can vanish while we bind in it, and before the watch begins, which then reports
+    /// nothing; so a missing folder is tried again.
     private func bindAnew(_ path: String) {
-        do throws(VarlinkServerError) {
-            try open(ListenSocket.bound(to: path, backlog: backlog))
-            observe(.pathRestored(path))
-        } catch {
-            identity = nil
-            observe(.pathLost(path, error))
-            watchPath(isRetry: true)
+        let attempts = 3
+        for attempt in 1...attempts {
+            do throws(VarlinkServerError) {
+                try open(ListenSocket.bound(to: path, backlog: backlog))
+                return observe(.pathRestored(path))
+            } catch {
+                identity = nil
+                watchPath(isRetry: true)
+                if attempt < attempts, FileIdentity(path: Folder.parent(of: path)) == nil { continue }
+                return observe(.pathLost(path, error))
+            }
         }
     }
 
