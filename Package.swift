@@ -397,7 +397,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authagentTests",
-            dependencies: ["AuthRefreshInterface", "Systemd", "VarlinkClient", "authagent"],
+            dependencies: ["AuthRefreshInterface", "Systemd", "TestSupport", "VarlinkClient", "authagent"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,4 +1,6 @@
+import AuthRefreshInterface
 import SignIn
+import TestSupport
 import Testing
 
 @testable import authrefreshd
@@ -40,16 +42,20 @@ import Testing
         Row(place: "\($0)", message: "\($0.message)", hint: nil)
     }
 
-    private static let rows = values + calls + starts + journal
+    private static let findings = MessageSamples.findings.map {
+        Row(place: "\($0.check)", message: $0.text, hint: $0.advice)
+    }
+
+    private static let rows = values + calls + starts + journal + findings
+
+    /// What a message may begin with beside a word in lower case.
+    private static let names = ["Apple's", "ID tokens", "HS256", "HTTPS_PROXY", "\""]
 
     @Test func `every text is one plain line, lower case, without a full stop`() {
         for row in Self.rows {
-            expectPlain(row.message, row.place)
-            let first = row.message.first
-            let isName = ["Apple's", "ID tokens", "HS256", "\""].contains { row.message.hasPrefix($0) }
-            #expect(first?.isLowercase == true || first == "'" || isName, "\(row.place): \(row.message)")
+            #expect(MessageForm.flaws(ofMessage: row.message, names: Self.names) == [], "\(row.place)")
         }
-        for fault in MessageSamples.configurationFaults { expectPlain(fault.text, "\(fault)") }
+        for fault in MessageSamples.configurationFaults { #expect(MessageForm.flaws(of: fault.text) == [], "\(fault)") }
     }
 
     @Test func `every line of the journal is short, and no two are the same`() {
@@ -65,12 +71,19 @@ import Testing
         }
     }
 
+    @Test func `what doctor finds wrong comes with advice`() {
+        for finding in MessageSamples.findings {
+            let isWrong = ["warning", "error"].contains(finding.level)
+            #expect(!isWrong || finding.advice?.isEmpty == false, "\(finding.text)")
+        }
+    }
+
     @Test func `every hint is plain, and names commands that there are`() throws {
         let commands = try PageSources.commands()
         var count = 0
         for row in Self.rows {
             guard let hint = row.hint else { continue }
-            expectPlain(hint, row.place)
+            #expect(MessageForm.flaws(of: hint) == [], "\(row.place)")
             for command in hint.matches(of: /authctl ((?:(?:account|store) )?[a-z]+)/) {
                 count += 1
                 let words = command.1.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }
@@ -109,17 +122,6 @@ import Testing
         #expect(Set(Samples.socketErrors.map(Samples.name)).count == Samples.socketErrorsCount)
         #expect(Set(Samples.systemErrors.map(Samples.name)).count == Samples.systemErrorsCount)
         #expect(Set(Samples.startErrors.map(Samples.name)).count == Samples.startErrorsCount)
-    }
-
-    private func expectPlain(_ text: String, _ place: String) {
-        #expect(!text.isEmpty && !text.hasSuffix(".") && !text.hasSuffix("!"), "\(place): \(text)")
-        #expect(!text.contains("  ") && !text.contains("\n"), "\(place): \(text)")
-        // VOICE: not these; each has a plain word.
-        let riddles = [
-            "comes to rest", "is none", "are none", "be had", "it is tried", "goes on", " holds ", "anew", " is no ",
-            "are no ", "mend", "another one than",
-        ]
-        let rest = text.replacing("there is no ", with: "")
-        for word in riddles { #expect(!rest.contains(word), "\(place): \(text)") }
+        for kind in Samples.findingKinds { #expect(kind.sampled == kind.all) }
     }
 }

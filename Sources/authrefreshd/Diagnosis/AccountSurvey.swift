@@ -47,42 +47,20 @@ struct AccountSurvey {
             return finding(of: snapshot)
         case .damaged(let account):
             let status = account.wireStatus
-            return .error(
-                .account,
-                status.failure?.summary ?? "the store cannot read it",
-                of: account.name,
-                needs: .repair,
-                advice: status.hint ?? "authctl store check"
-            )
+            return AccountFinding.damaged(reason: status.failure?.summary)
+                .finding(of: account.name, advice: status.hint ?? "authctl store check")
         }
     }
 
     /// The findings about accounts, then those about all of them.
     var findings: [Finding] {
-        var findings = inNeed
-        if inNeedCount > inNeed.count {
-            let rest = inNeedCount - inNeed.count
-            findings.append(.note(.accounts, "\(rest) more have problems", advice: "authctl status"))
-        }
-        if wellCount > 0 { findings.append(.ok(.accounts, "\(Self.count(wellCount)) well")) }
-        if total == 0 {
-            findings.append(.note(.accounts, "there are no accounts", advice: "authctl account add --help"))
-        }
-        if seen < total {
-            findings.append(
-                .note(
-                    .accounts,
-                    "only \(seen) of \(total) were checked",
-                    advice: "name others: authctl doctor ACCOUNT…"
-                )
-            )
-        }
-        if let unseen = servers.unseenNote { findings.append(unseen) }
-        return findings
-    }
-
-    private static func count(_ count: Int) -> String {
-        count == 1 ? "1 account is" : "\(count) accounts are"
+        var rest: [AccountsFinding] = []
+        if inNeedCount > inNeed.count { rest.append(.moreWithProblems(inNeedCount - inNeed.count)) }
+        if wellCount > 0 { rest.append(.well(wellCount)) }
+        if total == 0 { rest.append(.none) }
+        if seen < total { rest.append(.someUnchecked(seen: seen, total: total)) }
+        if servers.hasUnseen { rest.append(.serversUnchecked(limit: Diagnosis.serversMax)) }
+        return inNeed + rest.map(\.finding)
     }
 
     /// `hint`, with the provider profile's note about when grants end. Many sign-ins after a week mean something else
@@ -94,46 +72,43 @@ struct AccountSurvey {
 
     private mutating func finding(of snapshot: AccountSnapshot) -> Finding? {
         let name = snapshot.account.name.text
+        guard let finding = problem(of: snapshot) else { return nil }
         let hint = snapshot.hint ?? "authctl status \(name)"
-        let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
+        return finding.finding(of: name, advice: Self.isEndOfGrant(snapshot) ? advice(hint, onEndOf: snapshot) : hint)
+    }
+
+    /// Whether the profile's note about when grants end explains the finding.
+    private static func isEndOfGrant(_ snapshot: AccountSnapshot) -> Bool {
         switch snapshot.shown {
-        case .fresh where snapshot.lacksRefreshToken:
-            let text = "the server gave no refresh token: you have to sign in each time the access token expires"
-            return .warning(.account, text, of: name, needs: .signIn, advice: hint)
+        case .interactionRequired: snapshot.state.interaction?.reason == .grantEnded
+        case .refreshTokenExpiring: snapshot.state.firstSignOut == nil
+        case .fresh, .refreshing, .retrying, .signedOut, .parked, .misconfigured: false
+        }
+    }
+
+    private func problem(of snapshot: AccountSnapshot) -> AccountFinding? {
+        let reason = snapshot.failure?.detail.summary
+        switch snapshot.shown {
+        case .fresh where snapshot.lacksRefreshToken: return .noRefreshToken
         case .fresh, .refreshing:
             guard let end = snapshot.account.registration.clientSecretExpiresAt, snapshot.needsClientSecret else {
                 return nil
             }
             let rest = end - now.wall
-            let text = rest > .zero ? "the client secret expires in \(rest.words)" : "the client secret has expired"
-            return .warning(.account, text, of: name, needs: .repair, advice: hint)
+            return rest > .zero ? .clientSecretExpires(in: rest) : .clientSecretExpired
         case .retrying:
-            let failures = snapshot.state.failures
-            let times = failures == 1 ? "the last refresh failed" : "the last \(failures) refreshes failed"
             guard let remaining = snapshot.state.accessToken?.remaining(at: now), remaining > .zero else {
-                return .error(.account, "no valid token\(because)", of: name, needs: .time, advice: hint)
+                return .retryingWithoutToken(reason: reason)
             }
-            let text = "\(times)\(because); the token is valid for \(remaining.words)"
-            return .warning(.account, text, of: name, needs: .time, advice: hint)
+            return .retrying(failures: snapshot.state.failures, reason: reason, validFor: remaining)
         case .interactionRequired:
-            guard let interaction = snapshot.state.interaction else { return nil }
-            let text = "it has needed a sign-in for \((now.wall - interaction.since).words)\(because)"
-            let advice = interaction.reason == .grantEnded ? advice(hint, onEndOf: snapshot) : hint
-            return .error(.account, text, of: name, needs: .signIn, advice: advice)
+            return snapshot.state.interaction.map { .needsSignIn(for: now.wall - $0.since, reason: reason) }
         case .refreshTokenExpiring:
-            if let signOut = snapshot.state.firstSignOut {
-                let text = "it signs out by itself in \((signOut - now.wall).words)"
-                return .note(.account, text, of: name, advice: hint)
-            }
-            let end = snapshot.state.refreshToken.map { ($0.expiresAt - now.wall).words } ?? "days"
-            let advice = advice(hint, onEndOf: snapshot)
-            return .warning(.account, "the refresh token expires in \(end)", of: name, needs: .signIn, advice: advice)
-        case .signedOut:
-            return .note(.account, "it is signed out", of: name, advice: hint)
-        case .parked:
-            return .note(.account, "it is parked: exported to be moved, and not refreshed here", of: name, advice: hint)
-        case .misconfigured:
-            return .error(.account, "it is misconfigured\(because)", of: name, needs: .repair, advice: hint)
+            if let signOut = snapshot.state.firstSignOut { return .signsOut(in: signOut - now.wall) }
+            return .refreshTokenExpires(in: snapshot.state.refreshToken.map { $0.expiresAt - now.wall })
+        case .signedOut: return .signedOut
+        case .parked: return .parked
+        case .misconfigured: return .misconfigured(reason: reason)
         }
     }
 }

@@ -51,21 +51,15 @@ struct Diagnosis: Sendable {
             survey.findings.forEach(tell)
             await ask(survey.servers.sorted, condition, tell)
         } catch {
-            tell(.error(.store, error.description, needs: .repair, advice: error.hint ?? "authctl status"))
+            tell(StoreFileFinding.unreadable(error))
         }
     }
 
     private func checkConfiguration(_ tell: (Finding) -> Void) async {
         guard let error = await BlockingCall.result(within: Self.fileLimit, of: configurationError) else {
-            let text = "the configuration's file system has not answered within \(Self.fileLimit.words)"
-            return tell(.warning(.configuration, text, needs: .time, advice: "look at the file system: findmnt"))
+            return tell(ConfigurationFinding.hangs(limit: Self.fileLimit).finding)
         }
-        if let error {
-            let text = "\(error); the running daemon keeps its present configuration"
-            tell(.error(.configuration, text, needs: .repair, advice: "correct it, then: authrefreshd --check"))
-        } else {
-            tell(.ok(.configuration, "the configuration is good"))
-        }
+        tell(error.map { ConfigurationFinding.invalid($0).finding } ?? ConfigurationFinding.valid.finding)
     }
 
     /// Reads the accounts, page by page.
@@ -135,15 +129,7 @@ struct DaemonCondition: Sendable {
     /// The servers that have asked for fewer requests.
     var paceFindings: [Finding] {
         overview.behind.map { issuer, since in
-            .warning(
-                .servers,
-                "its accounts need more refreshes than it answers, or than the limits allow; they have waited for "
-                    + now.elapsed(since: since).words,
-                of: issuer.url,
-                needs: .repair,
-                advice:
-                    "if it takes more, raise max_concurrent_refreshes and max_refreshes_per_second in authrefreshd.yaml"
-            )
+            ServerFinding.behind(for: now.elapsed(since: since)).finding(of: issuer.url)
         }
     }
 }

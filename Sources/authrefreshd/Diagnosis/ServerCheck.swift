@@ -23,7 +23,7 @@ struct ServerCheck: Sendable {
 
     func run(_ tell: (Finding) -> Void) async {
         guard isOnline || server.issuer.isLoopback else {
-            return tell(.note(.discovery, "not checked: there is no network", of: server.issuer.url))
+            return tell(ServerFinding.notChecked.finding(of: server.issuer.url))
         }
         let asked = server.profile?.tokenEndpoint ?? Endpoint(server.issuer.url)
         if let asked, await !check(asked, tell) { return }
@@ -41,8 +41,12 @@ struct ServerCheck: Sendable {
         guard let host else { return true }
         if !NameLookup.isAddress(host) {
             let lookup = await names.addresses(of: host)
-            tell(Self.nameFinding(lookup, of: host, isProxy: isProxied))
-            guard case .success = lookup else { return false }
+            switch lookup {
+            case .success(let count): tell(NameFinding.found(addresses: count, isProxy: isProxied).finding(of: host))
+            case .failure(let error):
+                tell(NameFinding.failed(error, isProxy: isProxied).finding(of: host))
+                return false
+            }
         }
         do throws(CertificateProbeError) {
             guard let certificate = try await inspection.certificate(of: endpoint, profile: server.profile) else {
@@ -51,163 +55,50 @@ struct ServerCheck: Sendable {
             tell(certificateFinding(certificate, of: endpoint))
             return true
         } catch {
-            tell(finding(error, of: endpoint))
+            tell(CertificateFinding.failed(error, now: wallClock()).finding(of: "\(endpoint.host):\(endpoint.port)"))
             return false
-        }
-    }
-
-    private static func nameFinding(
-        _ lookup: Result<Int, NameLookupError>,
-        of host: String,
-        isProxy: Bool
-    ) -> Finding {
-        let advice = "look at the network and /etc/resolv.conf: getent hosts \(host)"
-        switch lookup {
-        case .success(let count):
-            let subject = isProxy ? "the proxy" : "it"
-            return .ok(.dns, "\(subject) has \(count == 1 ? "an address" : "\(count) addresses")", of: host)
-        case .failure(.noSuchName):
-            return .error(
-                .dns,
-                "there is no such name",
-                of: host,
-                needs: .repair,
-                advice: "check the \(isProxy ? "proxy's" : "issuer's") URL; or: getent hosts \(host)"
-            )
-        case .failure(.serverFailed):
-            return .error(.dns, "the name servers cannot be reached", of: host, needs: .time, advice: advice)
-        case .failure(.timedOut):
-            let text = "the name servers have not answered within \(NameLookup.limit.words)"
-            return .error(.dns, text, of: host, needs: .time, advice: advice)
-        case .failure(.resolverHangs):
-            let text = "not looked up: the lookup of an earlier name hangs"
-            return .warning(.dns, text, of: host, needs: .time, advice: advice)
         }
     }
 
     private func certificateFinding(_ certificate: ServerCertificate, of endpoint: Endpoint) -> Finding {
         let rest = certificate.notAfter - wallClock()
-        guard rest < Self.certificateNotice else {
-            return .ok(.tls, "the certificate is good for \(rest.words)", of: endpoint.host)
-        }
-        return .warning(
-            .tls,
-            "the certificate expires in \(rest.words)",
-            of: endpoint.host,
-            needs: .time,
-            advice: "tell the operator of the server"
-        )
-    }
-
-    private func finding(_ error: CertificateProbeError, of endpoint: Endpoint) -> Finding {
-        let place = "\(endpoint.host):\(endpoint.port)"
-        func find(_ text: String, _ need: Finding.Need, _ advice: String) -> Finding {
-            .error(.tls, text, of: place, needs: need, advice: advice)
-        }
-        let network = "look at the network, a firewall, the server; the daemon tries again by itself"
-        let clock = "check this machine's clock (timedatectl); else tell the operator of the server"
-        switch error {
-        case .unreachable: return find("nobody answers", .time, network)
-        case .timedOut: return find("no answer in time", .time, network)
-        case .handshake:
-            return find("no TLS connection: what answers does not speak TLS 1.2 or later", .repair, "check the URL")
-        case .authorityFile:
-            return find(
-                "the configured ca_file cannot be read, or contains no certificate",
-                .repair,
-                "look at ca_file in the configuration and the provider's profile"
-            )
-        case .authorityFileHangs:
-            return find(
-                "the configured ca_file could not be read in time: its file system does not answer",
-                .time,
-                "look at the mount that ca_file is on; the daemon tries again by itself"
-            )
-        case .expired(let end):
-            return find("the certificate has expired \((wallClock() - end).words) ago", .repair, clock)
-        case .notYetValid(let start):
-            return find("the certificate is not valid before \((start - wallClock()).words) from now", .repair, clock)
-        case .wrongHost:
-            return find("the certificate belongs to another host: this may not be the server", .repair, "check the URL")
-        case .untrusted:
-            return find(
-                "no certificate authority that this machine trusts has signed the certificate",
-                .repair,
-                "if the server is your own, name its authority with ca_file; else a proxy or an attacker may be in between"
-            )
-        }
+        let finding: CertificateFinding = rest < Self.certificateNotice ? .expiresSoon(in: rest) : .valid(for: rest)
+        return finding.finding(of: endpoint.host)
     }
 
     private func discover(_ tell: (Finding) -> Void) async -> ServerInspection.PublishedMetadata? {
         do throws(MetadataError) {
             return try await inspection.publishedMetadata(of: server.issuer, profile: server.profile)
         } catch {
-            let failure = error.refreshFailure
-            let said = failure.detail.oauthErrorDescription.map { " ('\($0)')" } ?? ""
-            let status = failure.detail.httpStatus.map { " (HTTP \($0))" } ?? ""
-            let isSetUpWrong = failure.failureClass.isMisconfiguration
-            tell(
-                .error(
-                    .discovery,
-                    failure.detail.summary + said + status,
-                    of: server.issuer.url,
-                    needs: isSetUpWrong ? .repair : .time,
-                    advice: isSetUpWrong
-                        ? "check the issuer: authctl account show \(accountName)"
-                        : "the daemon tries again by itself"
-                )
-            )
+            let account = server.registrations.first?.account.text ?? "ACCOUNT"
+            tell(ServerFinding.noMetadata(error.refreshFailure, account: account).finding(of: server.issuer.url))
             return nil
         }
     }
 
-    private var accountName: String { server.registrations.first?.account.text ?? "ACCOUNT" }
-
     /// Compares the metadata with what the accounts need.
     private func compare(_ metadata: AuthorizationServerMetadata, _ tell: (Finding) -> Void) {
-        let url = server.issuer.url
-        var isGood = true
-        if let grants = metadata.grantTypes, !grants.contains("refresh_token") {
-            isGood = false
-            tell(
-                .note(
-                    .discovery,
-                    "the metadata does not list the grant type refresh_token; the daemon refreshes all the same",
-                    of: url
-                )
-            )
-        }
+        var findings: [ServerFinding] = []
+        if let grants = metadata.grantTypes, !grants.contains("refresh_token") { findings.append(.refreshNotListed) }
         let offered = metadata.tokenEndpointAuthenticationMethods
         for (account, registration) in server.registrations {
             let method = inspection.authenticationMethod(of: registration, profile: server.profile, offered: offered)
             // A public client needs no method, and few servers list "none".
             guard let offered, method != .none, !offered.contains(method.rawValue) else { continue }
-            isGood = false
-            tell(
-                .warning(
-                    .discovery,
-                    "'\(account)' authenticates by \(method.rawValue), which the metadata does not list",
-                    of: url,
-                    needs: .repair,
-                    advice: "if refreshes fail: authctl account edit \(account) --auth-method METHOD"
-                )
-            )
+            findings.append(.methodNotListed(account: account.text, method: method.rawValue))
         }
-        guard isGood else { return }
-        let source = server.profile?.tokenEndpoint == nil ? "the metadata is" : "the provider profile is"
-        tell(.ok(.discovery, "\(source) complete, tokens come from \(metadata.tokenEndpoint.host)", of: url))
+        if findings.isEmpty {
+            let byProfile = server.profile?.tokenEndpoint != nil
+            findings.append(.complete(byProfile: byProfile, tokenHost: metadata.tokenEndpoint.host))
+        }
+        for finding in findings { tell(finding.finding(of: server.issuer.url)) }
     }
 
     private func clockFinding(_ skew: Duration) -> Finding {
         let size = max(skew, .zero - skew)
-        guard size >= Self.smallSkew else {
-            return .ok(.clock, "its clock agrees with this machine's", of: server.issuer.url)
-        }
-        let text = "its clock is \(size.words) \(skew > .zero ? "ahead of" : "behind") this machine's"
-        let advice = "one of the two is wrong; set this machine's with: timedatectl set-ntp true"
-        return size < Self.largeSkew
-            ? .warning(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
-            : .error(.clock, text, of: server.issuer.url, needs: .repair, advice: advice)
+        let finding: ServerFinding =
+            size < Self.smallSkew ? .clockAgrees : .clockDiffers(skew: skew, isSerious: size >= Self.largeSkew)
+        return finding.finding(of: server.issuer.url)
     }
 }
 
@@ -289,7 +180,8 @@ struct SurveyedServers {
 
     private var servers: [Place: SurveyedServer] = [:]
     private var kinds: [Place: Set<Kind>] = [:]
-    private var hasUnseen = false
+    /// Whether there are more servers than are kept.
+    private(set) var hasUnseen = false
 
     mutating func add(_ snapshot: AccountSnapshot, profile: ProviderProfile?) {
         let (account, registration) = (snapshot.account, snapshot.account.registration)
@@ -307,15 +199,5 @@ struct SurveyedServers {
     /// The servers, ordered by URL.
     var sorted: [SurveyedServer] {
         servers.values.sorted { ($0.issuer.url, $0.profile?.name ?? "") < ($1.issuer.url, $1.profile?.name ?? "") }
-    }
-
-    /// A note that there are more servers; nil if there are not.
-    var unseenNote: Finding? {
-        guard hasUnseen else { return nil }
-        return .note(
-            .servers,
-            "only \(Diagnosis.serversMax) authorization servers are checked",
-            advice: "name accounts of the others: authctl doctor ACCOUNT…"
-        )
     }
 }

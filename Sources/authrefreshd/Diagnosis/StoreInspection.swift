@@ -17,110 +17,39 @@ struct StoreInspection: Sendable {
         if let files = await BlockingCall.result(within: Diagnosis.fileLimit, of: { StoreCondition(path: path) }) {
             storeFindings(files).forEach(tell)
         } else {
-            let text = "the store's file system has not answered within \(Diagnosis.fileLimit.words)"
-            tell(.error(.store, text, of: path, needs: .time, advice: "look at the file system: findmnt"))
+            tell(StoreFileFinding.hangs(limit: Diagnosis.fileLimit).finding(at: path))
         }
         let (keyring, identifier) = (condition.keyring, condition.keyIdentifier)
         let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
             Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
         }
         tell(keyFinding(place))
-        if condition.isRekeying { tell(.note(.key, "the store is being sealed with a new key: authctl store rekey")) }
+        if condition.isRekeying { tell(KeyFinding.rekeying.finding) }
     }
 
     private func storeFindings(_ files: StoreCondition) -> [Finding] {
-        var findings: [Finding] = []
-        func find(_ text: String, _ need: Finding.Need, _ advice: String) {
-            findings.append(.error(.store, text, of: files.path, needs: need, advice: advice))
+        var findings: [StoreFileFinding] = []
+        if let trouble = condition.overview.trouble { findings.append(.trouble(trouble)) }
+        if let mode = files.mode {
+            if mode & 0o077 != 0 { findings.append(.fileOpen(mode: mode)) }
+        } else {
+            findings.append(.fileGone)
         }
-        if let trouble = condition.overview.trouble {
-            find(trouble.description, .repair, trouble.hint ?? "journalctl --user -u authrefreshd")
+        if let mode = files.folderMode, mode & 0o022 != 0 { findings.append(.folderOpen(mode: mode)) }
+        if files.logSize > Self.longestLog { findings.append(.logGrown(bytes: files.logSize)) }
+        if let free = files.freeSpace, free < Self.leastFreeSpace { findings.append(.littleSpace(bytes: free)) }
+        if findings.isEmpty {
+            findings.append(.well(bytes: files.size, log: files.logSize, free: files.freeSpace))
         }
-        if files.mode == nil {
-            find(
-                "the file is gone: the daemon uses the file that it has open, and loses it when it stops",
-                .repair,
-                "before you restart it: authctl store backup FILE, then stop it, then authctl store restore FILE"
-            )
-        } else if let mode = files.mode, mode & 0o077 != 0 {
-            find("other users can open it (mode 0\(String(mode, radix: 8)))", .repair, "chmod 600 '\(files.path)'")
-        }
-        if let mode = files.folderMode, mode & 0o022 != 0 {
-            find(
-                "other users can write to its folder (mode 0\(String(mode, radix: 8)))",
-                .repair,
-                "chmod 700 its folder"
-            )
-        }
-        if files.logSize > Self.longestLog {
-            findings.append(
-                .warning(
-                    .store,
-                    "its write-ahead log has grown to \(Self.size(files.logSize))",
-                    of: files.path,
-                    needs: .repair,
-                    advice: "systemctl --user restart authrefreshd"
-                )
-            )
-        }
-        if let free = files.freeSpace, free < Self.leastFreeSpace {
-            findings.append(
-                .warning(
-                    .store,
-                    "its file system has only \(Self.size(free)) left",
-                    of: files.path,
-                    needs: .repair,
-                    advice: "free some space: the daemon cannot keep what the servers send on a full disk"
-                )
-            )
-        }
-        guard findings.isEmpty else { return findings }
-        let free = files.freeSpace.map { ", \(Self.size($0)) are free" } ?? ""
-        let sizes = "\(Self.size(files.size)), log \(Self.size(files.logSize))\(free)"
-        return [.ok(.store, "closed to other users; \(sizes)", of: files.path)]
+        return findings.map { $0.finding(at: files.path) }
     }
 
     private func keyFinding(_ place: Result<StoreKeyPlace, StoreKeyError>?) -> Finding {
         switch place {
-        case nil:
-            return .warning(
-                .key,
-                "the place of the key did not answer within \(Diagnosis.fileLimit.words)",
-                needs: .time,
-                advice: "a daemon that starts now has to wait for it: look at the file system and the keyring"
-            )
-        case .success(let place):
-            return .ok(.key, "the store's key is \(place.words(keyFile: condition.keyring.source.keyFilePath))")
-        case .failure(let error) where error.isPassing:
-            return .warning(.key, error.description, needs: .time, advice: error.hintWhileOpen)
-        case .failure(let error):
-            let text = "\(error.description): this daemon still works, but could not open the store after a restart"
-            return .error(.key, text, needs: .repair, advice: error.hintWhileOpen)
-        }
-    }
-
-    /// `512 bytes`, `12 KiB`, `3 MiB` or `2 GiB`, never rounded up.
-    private static func size(_ bytes: Int64) -> String {
-        switch bytes {
-        case ..<1024: "\(bytes) bytes"
-        case ..<(1 << 20): "\(bytes >> 10) KiB"
-        case ..<(10 << 30): "\(bytes >> 20) MiB"
-        default: "\(bytes >> 30) GiB"
-        }
-    }
-}
-
-extension StoreKeyPlace {
-    /// Names the place of the key.
-    ///
-    /// - Parameter keyFile: the path of the key file.
-    fileprivate func words(keyFile: String) -> String {
-        switch self {
-        case .credential: "the systemd credential '\(StoreKeySource.name)'"
-        case .nextCredential: "the systemd credential '\(StoreKeySource.nextName)'"
-        case .secretService: "in the Secret Service"
-        case .file: "in '\(keyFile)', closed to other users"
-        case .nextFile: "in '\(keyFile).next', closed to other users"
+        case nil: KeyFinding.hangs(limit: Diagnosis.fileLimit).finding
+        case .success(let place): KeyFinding.found(place, file: condition.keyring.source.keyFilePath).finding
+        case .failure(let error) where error.isPassing: KeyFinding.unavailable(error).finding
+        case .failure(let error): KeyFinding.gone(error).finding
         }
     }
 }

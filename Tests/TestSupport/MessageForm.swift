@@ -1,0 +1,28 @@
+/// The form of every text that a person meets: one plain line.
+package enum MessageForm {
+    /// What is wrong with a message or a hint; empty if nothing is.
+    package static func flaws(of text: String) -> [String] {
+        var flaws = riddles.filter(text.replacing("there is no ", with: "").contains)
+        if text.isEmpty { flaws.append("empty") }
+        if text.hasSuffix(".") { flaws.append("full stop") }
+        if text.contains("!") { flaws.append("exclamation mark") }
+        if text.contains("\n") { flaws.append("several lines") }
+        if text.contains("  ") { flaws.append("two spaces") }
+        return flaws.map { "\($0): \(text)" }
+    }
+
+    /// What is wrong with a message; empty if nothing is. It begins in lower case or with what it is about.
+    ///
+    /// - Parameter names: the names that a message may begin with: `Google`, `HTTPS_PROXY`.
+    package static func flaws(ofMessage text: String, names: [String] = []) -> [String] {
+        let isName = names.contains(where: text.hasPrefix)
+        let begins = text.first.map { $0.isLowercase || $0.isNumber || $0 == "'" } ?? false
+        return flaws(of: text) + (begins || isName ? [] : ["not lower case: \(text)"])
+    }
+
+    /// Not these: each has a plain word that everybody uses.
+    private static let riddles = [
+        "comes to rest", "is none", "are none", "is had", "be had", "it is tried", "goes on", " holds ", "anew",
+        " is no ", "are no ", "mend", "another one than", "is taken", "no longer taken", "all the same", "seldom",
+    ]
+}
