@@ -93,11 +93,11 @@ struct ProviderSettingsTests {
     }
 
     @Test(arguments: [
-        ("tokn_path", "data", "is not a key known here"), ("pkce", "plain", "must be s256, none"),
-        ("redirect_port", "0", "is no port"), ("scopes", "[a", "has brackets"),
-        ("headers", "{Cookie: a}", "may not be set"),
+        ("tokn_path", "data", "is not a known key"), ("pkce", "plain", "must be one of s256, none"),
+        ("redirect_port", "0", "must be a port from 1"), ("scopes", "[a", "has brackets"),
+        ("headers", "{Cookie: a}", "cannot set the header 'Cookie'"),
         ("name", "q", "accounts cannot set it"), ("issuer", "https://b.example", "accounts cannot set it"),
-        ("token_endpoint", "http://as.example/token", "is no https URL"),
+        ("token_endpoint", "http://as.example/token", "must be an https URL"),
     ])
     func `an invalid setting is refused by its key`(key: String, value: String, reason: String) throws {
         let error = #expect(throws: VarlinkError.self) { try profile([key: value], over: "name: p\n") }

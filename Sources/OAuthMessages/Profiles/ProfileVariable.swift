@@ -199,18 +199,18 @@ extension ProfileVariable: Decodable {
         let fields = try StrictFields(decoder, known: ["name", "help", "default", "pattern", "aliases"])
         name = try fields.required("name")
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }) else {
-            throw fields.error("name", "must be made of a-z and _")
+            throw fields.error("name", ProfileFlaw.variableName)
         }
         help = try fields.required("help")
         standard = try fields.optional("default")
-        pattern = try fields.converted("pattern", "is no regular expression") { text in
+        pattern = try fields.converted("pattern", ProfileFlaw.pattern) { text in
             (try? Regex(text)).map { _ in text }
         }
         aliases = try fields.optional("aliases") ?? [:]
         let sample = standard?.replacing(/\{[a-z_]+\}/, with: "x")
-        if let sample, !takes(sample) { throw fields.error("default", "is none of the values that it may have") }
+        if let sample, !takes(sample) { throw fields.error("default", ProfileFlaw.defaultOfVariable) }
         guard aliases.allSatisfy({ takes($0.key) && takes($0.value) }) else {
-            throw fields.error("aliases", "has a value that it may not have")
+            throw fields.error("aliases", ProfileFlaw.aliasOfVariable)
         }
     }
 }

@@ -246,10 +246,11 @@ extension GrantEndedAnswer: Decodable {
         field = try fields.optional(Key.field.rawValue)
         text = try fields.optional(Key.text.rawValue)
         guard (200...299).contains(status) || (400...499).contains(status) else {
-            throw fields.error(Key.status.rawValue, "must be 200 to 299 or 400 to 499")
+            throw fields.error(Key.status.rawValue, ProfileFlaw.grantEndedStatus)
         }
         guard (field == nil) == (text == nil) else {
-            throw fields.error(Key.field.rawValue, "and \"text\" go together")
+            let (lacking, other) = field == nil ? (Key.field, Key.text) : (Key.text, Key.field)
+            throw fields.error(lacking.rawValue, ProfileFlaw.missingBeside(other: other.rawValue))
         }
     }
 }

@@ -153,13 +153,11 @@ extension SignInProfile {
         ) {
             throw fields.error(
                 Key.authorizationParameters.rawValue,
-                "has a name that the request itself uses: \(name)"
+                ProfileFlaw.reservedParameter(name)
             )
         }
         scopes = try fields.words(Key.scopes.rawValue)
-        scopeParameter = try fields.converted(Key.scopeParameter.rawValue, "is no parameter's name") {
-            $0.isWord ? $0 : nil
-        }
+        scopeParameter = try fields.word(Key.scopeParameter.rawValue)
         pkce = try fields.choice(Key.pkce.rawValue)
         redirects = try fields.choices(Key.redirects.rawValue)
         responseMode = try fields.choice(Key.responseMode.rawValue)
@@ -175,14 +173,14 @@ extension SignInProfile {
     }
 
     private mutating func readRedirect(_ fields: StrictFields) throws {
-        redirectURI = try fields.converted(Key.redirectURI.rawValue, "is no absolute URI without a fragment") {
+        redirectURI = try fields.converted(Key.redirectURI.rawValue, ProfileFlaw.redirectURI) {
             RegisteredRedirect.isURI($0) ? $0 : nil
         }
         redirectPort = try fields.optional(Key.redirectPort.rawValue)
         if let port = redirectPort, !RegisteredRedirect.isPort(port) {
-            throw fields.error(Key.redirectPort.rawValue, "is no port")
+            throw fields.error(Key.redirectPort.rawValue, ProfileFlaw.port)
         }
-        redirectScheme = try fields.converted(Key.redirectScheme.rawValue, "is no URI scheme of one's own") {
+        redirectScheme = try fields.converted(Key.redirectScheme.rawValue, ProfileFlaw.redirectScheme) {
             RegisteredRedirect.isScheme($0) ? $0 : nil
         }
     }
@@ -192,7 +190,7 @@ extension StrictFields {
     /// The key's value as a case of an enumeration; nil if the key is absent.
     package func choice<Choice: RawRepresentable & CaseIterable>(_ name: String) throws -> Choice?
     where Choice.RawValue == String {
-        try converted(name, "must be \(Self.list(Choice.self))") { Choice(rawValue: $0) }
+        try converted(name, ProfileFlaw.oneOf(Choice.allCases.map(\.rawValue))) { Choice(rawValue: $0) }
     }
 
     /// The key's values as cases of an enumeration; empty if the key is absent.
@@ -201,7 +199,7 @@ extension StrictFields {
         let texts: [String] = try optional(name) ?? []
         return try texts.map { text in
             guard let choice = Choice(rawValue: text) else {
-                throw error(name, "must be a list of \(Self.list(Choice.self))")
+                throw error(name, ProfileFlaw.listOf(Choice.allCases.map(\.rawValue)))
             }
             return choice
         }
@@ -211,13 +209,8 @@ extension StrictFields {
     package func words(_ name: String) throws -> [String] {
         let list: [String]? = try? optional(name)
         let words = try list ?? (optional(name) as String?).map { [$0] } ?? []
-        guard words.allSatisfy(\.isWord) else { throw error(name, "must be a list of words") }
+        guard words.allSatisfy(\.isWord) else { throw error(name, ProfileFlaw.words) }
         return words
-    }
-
-    private static func list<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> String
-    where Choice.RawValue == String {
-        type.allCases.map(\.rawValue).joined(separator: ", ")
     }
 }
 

@@ -234,7 +234,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
 extension StrictFields {
     /// As `error(_:_:)`, in the words of our own configuration.
     fileprivate func error(_ key: DaemonConfiguration.Key, _ fault: ConfigurationFault) -> DecodingError {
-        error(key.rawValue, fault.text)
+        error(key.rawValue, fault)
     }
 
     /// As `converted(_:_:_:)`, in the words of our own configuration.
@@ -243,7 +243,7 @@ extension StrictFields {
         _ fault: ConfigurationFault,
         _ convert: (String) -> Value?
     ) throws -> Value? {
-        try converted(key.rawValue, fault.text, convert)
+        try converted(key.rawValue, fault, convert)
     }
 }
 

@@ -1,3 +1,5 @@
+internal import OAuthMessages
+
 /// Why the configuration or a provider profile cannot be used.
 enum ConfigurationError: Error, Equatable {
     case unreadable(path: String, reason: String)
@@ -22,7 +24,7 @@ extension ConfigurationError: CustomStringConvertible {
 
 /// What is wrong with a value of `authrefreshd.yaml`, or with a provider setting of an account. The reader of profiles
 /// says what is wrong with a value of a profile.
-enum ConfigurationFault: Hashable {
+enum ConfigurationFault: ValueFlaw, Hashable {
     /// `problem` is the parser's word for it; nil if it has none.
     case notYAML(String?)
     /// `name` says what is expected: "a whole number".
