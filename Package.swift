@@ -363,7 +363,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .testTarget(name: "SignInTests", dependencies: ["RefreshCore", "SignIn"], swiftSettings: strict),
+        .testTarget(
+            name: "SignInTests",
+            dependencies: ["RefreshCore", "SignIn", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "RedirectListenerTests",
             dependencies: [

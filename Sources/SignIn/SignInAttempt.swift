@@ -181,9 +181,8 @@ package struct SignInAttempt: Sendable {
             if let subject, let other = otherOwner(than: subject, called: name) { return end(other) }
             // A server that never names anybody cannot name another person. A server that could not be asked might.
             if subject == nil, isUnavailable {
-                let reason =
-                    "the server did not say who signed in, and the account belongs to '\(plan.storedName ?? stored)'"
-                return end(.failed(SignInFailure(.unavailable, reason)))
+                let fault = SignInFault.personUnknown(owner: plan.storedName ?? stored)
+                return end(.failed(SignInFailure(.unavailable, fault.reason)))
             }
         }
         phase = .storing(since: now)
@@ -200,7 +199,7 @@ package struct SignInAttempt: Sendable {
     private mutating func timePassed(at now: Moment) -> [SignInEffect] {
         guard remaining(at: now) == .zero else { return [] }
         if case .storing = phase {
-            return end(.failed(SignInFailure(.unavailable, "the tokens arrived, but the store cannot be written")))
+            return end(.failed(SignInFailure(.unavailable, SignInFault.storeUnwritable.reason)))
         }
         guard case .polling(var polling) = phase, now.elapsed(since: plan.startedAt) < endsAfter else {
             return end(.timedOut)
@@ -459,7 +458,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
     /// the code is refused (RFC 6749 §5.2); the previous grant is still valid.
     init(exchange failure: RefreshFailure) {
         self.init(failure)
-        if failure.failureClass == .grantEnded { reason = "the authorization server refuses the code" }
+        if failure.failureClass == .grantEnded { reason = SignInFault.codeRefused.reason }
     }
 
     /// Creates the failure of a request. A code is sent only once: after a lost answer, sending it again does not help
@@ -476,7 +475,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
 
     /// Creates the failure for an error that came through the browser.
     init(_ kind: Kind, _ refusal: ServerRefusal) {
-        let summary = "the server sent the browser back with an error"
+        let summary = SignInFault.serverError.reason
         let detail = FailureDetail(
             summary: summary,
             oauthError: refusal.error,
@@ -486,14 +485,6 @@ package struct SignInFailure: Error, Hashable, Sendable {
     }
 
     init(_ mistrust: Mistrust) {
-        let reason =
-            switch mistrust {
-            case .wrongIssuer: "the answer names another issuer than the one that you sign in to"
-            case .noIssuer: "the answer does not name its issuer, although this server's answers should"
-            case .codeAndError: "the answer has both a code and an error"
-            case .malformedCode: "the answer has a malformed code, or one that was not requested"
-            case .noIDToken: "the answer lacks the ID token that was requested"
-            }
-        self.init(.refused, reason)
+        self.init(.refused, SignInFault.mistrusted(mistrust).reason)
     }
 }

@@ -48,7 +48,7 @@ struct IssuerCheckTests {
     {
         let (fault, origin) = try await fault(asked) { _, origin in Self.document(origin + published, origin) }
         let other = try Issuer(url: origin + published)
-        #expect(fault == .contradicted("the server says that its issuer is '\(other)'", other: other))
+        #expect(fault == .contradicted(.otherIssuer(other.url), other: other))
     }
 
     @Test func `a published issuer that is invalid is not proposed`() async throws {
@@ -62,22 +62,22 @@ struct IssuerCheckTests {
             line.hasPrefix("GET /.well-known") ? Self.document(origin, origin) : nil
         }
         let other = try Issuer(url: origin)
-        #expect(fault == .contradicted("it publishes no metadata of an authorization server (HTTP 404)", other: other))
+        #expect(fault == .contradicted(.notPublished(status: 404), other: other))
     }
 
     @Test func `a server that is no authorization server is reported as such`() async throws {
         let (fault, _) = try await fault("/x") { _, _ in nil }
-        #expect(fault == .contradicted("it publishes no metadata of an authorization server (HTTP 404)", other: nil))
+        #expect(fault == .contradicted(.notPublished(status: 404), other: nil))
     }
 
     @Test func `metadata without a token endpoint counts as no authorization server`() async throws {
         let (fault, _) = try await fault { _, origin in #"{"issuer":"\#(origin)"}"# }
-        #expect(fault == .contradicted("its metadata names no token endpoint", other: nil))
+        #expect(fault == .contradicted(.noTokenEndpoint, other: nil))
     }
 
     @Test func `a server that cannot answer now is not contradicted`() async throws {
         let (fault, _) = try await fault(status: 503) { _, _ in nil }
-        guard case .unreachable = fault else { throw fault ?? .contradicted("nothing", other: nil) }
+        guard case .unreachable = fault else { throw fault ?? .contradicted(.otherIssuer(nil), other: nil) }
     }
 
     @Test func `a port without a listener is not contradicted`() async throws {
@@ -90,7 +90,7 @@ struct IssuerCheckTests {
                 return error
             }
         }
-        guard case .unreachable = error else { throw error ?? .contradicted("nothing", other: nil) }
+        guard case .unreachable = error else { throw error ?? .contradicted(.otherIssuer(nil), other: nil) }
     }
 
     @Test func `a profile that names the token endpoint needs no answer`() async throws {

@@ -11,8 +11,21 @@ import Testing
         #expect(["must", "is", "has", "cannot"].contains(first), "\(flaw.text)")
     }
 
+    @Test(arguments: MessageSamples.requestFaults)
+    func `why nothing is sent, or an answer cannot be used, is one plain line`(_ fault: RequestFault) {
+        #expect(MessageForm.flaws(ofMessage: fault.summary) == [])
+    }
+
+    @Test(arguments: MessageSamples.contradictions)
+    func `why an issuer is contradicted is one plain line`(_ contradiction: IssuerContradiction) {
+        #expect(MessageForm.flaws(ofMessage: contradiction.text) == [])
+    }
+
     @Test func `no text is without a sample`() {
         typealias Samples = MessageSamples
+        #expect(Set(Samples.requestFaults.map(Samples.name)).count == Samples.requestFaultsCount)
+        #expect(Set(Samples.joseErrors.map(Samples.name)).count == Samples.joseErrorsCount)
+        #expect(Set(Samples.contradictions.map(Samples.name)).count == Samples.contradictionsCount)
         #expect(Set(Samples.profileFlaws.map(Samples.name)).count == Samples.profileFlawsCount)
     }
 }

@@ -54,7 +54,7 @@ package struct ClientGrants: Sendable {
     @concurrent package func obtain(_ request: ServiceTokenRequest) async -> RefreshOutcome {
         let client = request.client
         if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
-            return RefreshOutcome(result: .failure(client.misconfigured(ReservedParameter.summary, detail: name)))
+            return RefreshOutcome(result: .failure(client.misconfigured(.reservedParameter, detail: name)))
         }
         let grant: ClientGrant
         do throws(RefreshFailure) {
@@ -97,9 +97,7 @@ package struct ClientGrants: Sendable {
         case .clientCredentials: return .clientCredentials
         case .jwtBearer(let terms): return .jwtBearer(assertion: try await assertion(terms, for: request))
         case .tokenExchange:
-            guard let exchange = request.exchange else {
-                throw request.client.misconfigured("there is no token to exchange")
-            }
+            guard let exchange = request.exchange else { throw request.client.misconfigured(.noTokenToExchange) }
             return .tokenExchange(exchange)
         }
     }
@@ -134,7 +132,7 @@ package struct ClientGrants: Sendable {
                 random: AuthenticatedPost.newIdentifier()
             )
         } catch {
-            throw client.misconfigured("the client's assertion cannot be signed: \(error.summary)")
+            throw client.misconfigured(.assertionNotSigned(error))
         }
     }
 }
@@ -163,12 +161,7 @@ extension RefreshFailure {
         guard failureClass.isAboutGrant else { return self }
         var failure = self
         failure.failureClass = .misconfigured
-        failure.detail.summary =
-            switch grant {
-            case .clientCredentials: "the server gives this client no token"
-            case .jwtBearer: "the server does not accept the client's assertion"
-            case .tokenExchange: "the server does not exchange the token that this one is derived from"
-            }
+        failure.detail.summary = RequestFault.grantRefused(grant.kind).summary
         return failure
     }
 }

@@ -7,7 +7,7 @@ package enum IssuerFault: Error, Hashable, Sendable {
     case unreachable(String)
     /// The server at the issuer's address is no authorization server, or speaks for another issuer. `other` is that
     /// issuer, if the server names it.
-    case contradicted(String, other: Issuer?)
+    case contradicted(IssuerContradiction, other: Issuer?)
 }
 
 extension ServerInspection {
@@ -30,25 +30,12 @@ extension ServerInspection {
         switch error {
         // An untrusted certificate or an unknown host name: the cause is in the network or in another setting.
         case .noAnswer, .unavailable: throw .unreachable(detail.summary + status)
-        case .notPublished:
-            throw .contradicted(
-                "it publishes no metadata of an authorization server\(status)",
-                other: await above(issuer)
-            )
+        case .notPublished(let status): throw .contradicted(.notPublished(status: status), other: await above(issuer))
         case .issuerMismatch(let published):
-            guard let published, let other = try? Issuer(url: published) else {
-                throw .contradicted(Self.speaksForAnother(published), other: nil)
-            }
-            throw .contradicted(Self.speaksForAnother(published), other: other)
-        case .noTokenEndpoint: throw .contradicted("its metadata names no token endpoint", other: nil)
-        case .unusableEndpoint(let name):
-            throw .contradicted("its metadata names a \(name) that is not https", other: nil)
+            throw .contradicted(.otherIssuer(published), other: published.flatMap { try? Issuer(url: $0) })
+        case .noTokenEndpoint: throw .contradicted(.noTokenEndpoint, other: nil)
+        case .unusableEndpoint(let name): throw .contradicted(.insecureEndpoint(name), other: nil)
         }
-    }
-
-    private static func speaksForAnother(_ published: String?) -> String {
-        guard let published else { return "its metadata names no issuer" }
-        return "the server says that its issuer is '\(published)'"
     }
 
     /// The issuer at the root of the same host; nil if there is none. Finds the right issuer when somebody copied a

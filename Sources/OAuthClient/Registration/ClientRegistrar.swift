@@ -15,9 +15,7 @@ package struct ClientRegistrar: Sendable {
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: request.client)
             guard let endpoint = metadata.endpoints.registration else {
-                throw request.client.misconfigured(
-                    "the server does not register clients by itself: ask its administrator for a client id"
-                )
+                throw request.client.misconfigured(.noRegistrationEndpoint)
             }
             var request = request
             // RFC 6749 §4.4: a client that acts for itself must have credentials.
@@ -49,7 +47,7 @@ package struct ClientRegistrar: Sendable {
         of client: RequestingClient
     ) async -> Result<Void, RefreshFailure> {
         guard let endpoint = Endpoint(management.uri) else {
-            return .failure(client.misconfigured("the address of the client's registration is not an https URL"))
+            return .failure(client.misconfigured(.insecureRegistration))
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,
@@ -106,9 +104,7 @@ package struct ClientRegistrar: Sendable {
                 within: servers.configuration.totalTimeout * 3 / 4
             )
             registration.renewed(by: renewed, at: client.issuer)
-            guard isRenewed(registration) else {
-                throw client.misconfigured("the server did not renew the client secret, which expires as before")
-            }
+            guard isRenewed(registration) else { throw client.misconfigured(.secretNotRenewed) }
             return RegistrationRenewal(registration: registration, failure: nil)
         } catch {
             return RegistrationRenewal(registration: registration, failure: error)
@@ -132,7 +128,7 @@ package struct ClientRegistrar: Sendable {
         within limit: Duration
     ) async throws(RefreshFailure) -> AnswerBody {
         guard let endpoint = Endpoint(management.uri) else {
-            throw client.misconfigured("the address of the client's registration is not an https URL")
+            throw client.misconfigured(.insecureRegistration)
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,

@@ -18,11 +18,11 @@ package struct BrowserURLs: Sendable {
                 in: client.registration.authorizationParameters,
                 among: ReservedParameter.authorizationNames
             ) {
-                throw client.misconfigured(ReservedParameter.summary, detail: name)
+                throw client.misconfigured(.reservedParameter, detail: name)
             }
             let metadata = try await servers.metadata(for: client)
             guard let endpoint = metadata.endpoints.authorization else {
-                throw client.misconfigured("the server has no authorization endpoint, so nobody can sign in by browser")
+                throw client.misconfigured(.noAuthorizationEndpoint)
             }
             request.scopes = client.scopes(request.scopes, offeredBy: metadata)
             let offersChoice = metadata.promptValues?.contains(Self.choice) ?? true
@@ -106,7 +106,7 @@ package struct BrowserURLs: Sendable {
         let isRequired = metadata.requiresPushedAuthorizationRequests || usage == .always
         guard let endpoint = metadata.endpoints.pushedAuthorizationRequest else {
             guard !isRequired else {
-                throw request.client.misconfigured("the server requires pushed requests, but publishes no endpoint")
+                throw request.client.misconfigured(.noPushedRequestEndpoint)
             }
             return nil
         }
@@ -149,11 +149,7 @@ package struct BrowserURLs: Sendable {
         by client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
     ) throws(RefreshFailure) -> Secret {
-        guard let key = client.registration.clientKey else {
-            throw client.misconfigured(
-                "the server requires signed authorization requests, but the account has no client key"
-            )
-        }
+        guard let key = client.registration.clientKey else { throw client.misconfigured(.noKeyForSignedRequest) }
         do throws(JOSEError) {
             let signer = try TokenSigner(
                 key: PrivateKey(key),
@@ -169,7 +165,7 @@ package struct BrowserURLs: Sendable {
                 random: AuthenticatedPost.newIdentifier()
             )
         } catch {
-            throw client.misconfigured("the authorization request cannot be signed: \(error.summary)")
+            throw client.misconfigured(.requestNotSigned(error))
         }
     }
 }

@@ -205,10 +205,7 @@ struct TokenEndpoint: Sendable {
             if claims == nil { tokens.idToken = nil }
             if let front = check.frontChannel {
                 if let claims, claims.subject != front.claims.subject || claims.issuer != front.claims.issuer {
-                    throw client.misconfigured(
-                        "the id_token with the code and the one from the token endpoint name different people",
-                        finding: .badIDToken
-                    )
+                    throw client.misconfigured(.idTokensDiffer, finding: .badIDToken)
                 }
                 if claims == nil { (claims, tokens.idToken) = (front.claims, front.token) }
             }

@@ -108,10 +108,7 @@ package struct DeviceFlow: Sendable {
                 scopes: request.client.scopes(request.scopes, offeredBy: metadata)
             )
             guard let endpoint = metadata.endpoints.deviceAuthorization else {
-                throw request.client.misconfigured(
-                    "the server has no device authorization endpoint, or does not publish it",
-                    finding: .noDeviceEndpoint
-                )
+                throw request.client.misconfigured(.noDeviceEndpoint, finding: .noDeviceEndpoint)
             }
             let conclusion = await servers.post(from: request.client, to: endpoint, metadata).run(asked.fields) {
                 (200...299).contains($0.status) && DeviceAuthorization($1, from: request.client.issuer) != nil
@@ -177,7 +174,7 @@ package struct DeviceFlow: Sendable {
                 now: servers.configuration.now()
             )
             failure.failureClass = .userRequired
-            failure.detail.summary = "the person declined"
+            failure.detail.summary = RequestFault.personDeclined.summary
             return .denied(failure)
         }
     }

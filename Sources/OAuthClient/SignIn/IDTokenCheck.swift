@@ -52,12 +52,7 @@ struct IDTokenCheck: Sendable {
             return
         case .required:
             guard !isSignedBySecret else { return }
-            guard source != nil else {
-                throw client.misconfigured(
-                    "the server says not where its keys are, so that nobody can check its id_token: name jwks_uri in a "
-                        + "provider profile, or set id_token there to ignored"
-                )
-            }
+            guard source != nil else { throw client.misconfigured(.noKeySet) }
             _ = try await keys(KeySetCache.usualAge)
         }
     }
@@ -75,7 +70,7 @@ struct IDTokenCheck: Sendable {
         guard let token = tokens.idToken else {
             let mayLack = demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens)
             guard frontChannel != nil || mayLack && !binding.isDemanded else {
-                throw client.misconfigured("the answer lacks the id_token that was requested", finding: .badIDToken)
+                throw client.misconfigured(.noIDToken, finding: .badIDToken)
             }
             return nil
         }
@@ -127,11 +122,7 @@ struct IDTokenCheck: Sendable {
         case .success(let claims):
             return claims
         case .failure(let error):
-            throw client.misconfigured(
-                "the server's id_token cannot be believed: " + error.summary,
-                detail: error.detail,
-                finding: .badIDToken
-            )
+            throw client.misconfigured(.invalidIDToken(error), detail: error.detail, finding: .badIDToken)
         }
     }
 
@@ -269,50 +260,13 @@ actor KeySetCache {
     private static func unreadable(_ answer: Answer, now: Timestamp) -> RefreshFailure {
         RefreshFailure(
             .unavailable,
-            detail: FailureDetail(
-                summary: "the server's keys, which its id_token is checked with, are unavailable now",
-                httpStatus: answer.status
-            ),
+            detail: FailureDetail(summary: RequestFault.keySetUnavailable.summary, httpStatus: answer.status),
             retryAfter: answer.retryAfter(now: now)
         )
     }
 }
 
 extension JOSEError {
-    /// The fault, in words for people.
-    var summary: String {
-        switch self {
-        case .tooLarge: "it is too long"
-        case .malformed, .duplicateMember: "it is malformed"
-        case .encrypted: "it is encrypted"
-        case .unsigned: "nobody signed it (alg none)"
-        case .unknownAlgorithm: "its algorithm is not known here"
-        case .algorithmNotAllowed: "its algorithm is not the one that this client is registered for"
-        case .criticalExtension: "it uses an extension that is not known here"
-        case .wrongType: "it is a token of another kind"
-        case .unknownKey: "it is signed with a key that the server does not publish"
-        case .signatureMismatch: "its signature is wrong"
-        case .claimMissing: "it lacks a claim that it must have"
-        case .claimMalformed: "one of its claims is malformed"
-        case .wrongIssuer: "it is another issuer's"
-        case .wrongPolicy: "it was made by another policy of the server than the account's"
-        case .keyOfAnotherIssuer: "it is signed with another issuer's key"
-        case .wrongAudience: "it was made for another client"
-        case .wrongAuthorizedParty: "it was made for several clients, and not for this one"
-        case .expired: "it has expired: compare this machine's clock with the server's"
-        case .notYetValid, .issuedInFuture: "it is from the future: compare this machine's clock with the server's"
-        case .issuedLongAgo: "it was made long ago"
-        case .nonceMismatch: "it was made for another sign-in"
-        case .accessTokenMismatch: "it was made for another access token"
-        case .codeMismatch: "it was made for another code"
-        case .authenticatedLongAgo: "the person signed in at the server longer ago than was asked for"
-        case .wrongAuthenticationContext: "the person did not sign in as strongly as was asked for"
-        case .changedOnRefresh: "a claim changed that must not"
-        case .keySetMalformed, .keySetTooLarge: "the server's keys cannot be read"
-        case .keyMalformed, .keyIsEncrypted, .keyDoesNotFit, .signingFailed: "the client's key cannot be used"
-        }
-    }
-
     /// The claim, name or value with the fault; nil if there is none. May be text from the token.
     var detail: String? {
         switch self {

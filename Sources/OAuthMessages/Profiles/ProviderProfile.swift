@@ -165,9 +165,6 @@ package struct ProfileDuration: Hashable, Sendable {
 /// The names that extra parameters of profiles and accounts must not have, because they would change the meaning of the
 /// request. `redirect_uri` is not among them: Yahoo documents it for refreshes.
 package enum ReservedParameter {
-    /// The text for a request that has such a parameter.
-    package static let summary = "an extra parameter has a name that the request itself uses"
-
     package static let names: Set<String> = [
         "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type",
         "token", "token_type_hint", "code", "code_verifier", "username", "password", "assertion",

@@ -60,14 +60,14 @@ package struct RequestingClient: Sendable {
     ///
     /// - Parameter detail: what it concerns; may be a peer's text.
     package func misconfigured(
-        _ summary: String,
+        _ fault: RequestFault,
         detail: String? = nil,
         finding: FailureDetail.Finding? = nil
     ) -> RefreshFailure {
         RefreshFailure(
             .misconfigured,
             detail: FailureDetail(
-                summary: summary,
+                summary: fault.summary,
                 oauthErrorDescription: FailureText.clean(detail, hiding: []),
                 correlationID: correlationID,
                 finding: finding

@@ -31,39 +31,28 @@ package enum MetadataError: Error, Hashable, Sendable {
         case .unavailable(let status, let retryAfter):
             RefreshFailure(
                 .unavailable,
-                detail: FailureDetail(summary: "the server's metadata is unavailable now", httpStatus: status),
+                detail: FailureDetail(summary: RequestFault.metadataUnavailable.summary, httpStatus: status),
                 retryAfter: retryAfter
             )
-        case .notPublished(let status):
-            RefreshFailure(
-                .misconfigured,
-                detail: FailureDetail(
-                    summary:
-                        "the issuer publishes no metadata: check its URL, or name the endpoints in a provider profile",
-                    httpStatus: status
-                )
-            )
-        case .issuerMismatch(let published):
-            RefreshFailure(
-                .misconfigured,
-                detail: FailureDetail(
-                    summary: "the server's metadata is for another issuer: the two must be identical",
-                    oauthErrorDescription: published
-                )
-            )
-        case .noTokenEndpoint:
-            RefreshFailure(
-                .misconfigured,
-                detail: FailureDetail(summary: "the server's metadata names no token endpoint")
-            )
-        case .unusableEndpoint(let name):
-            RefreshFailure(
-                .misconfigured,
-                detail: FailureDetail(
-                    summary: "the server's metadata names an endpoint that is not https",
-                    oauthErrorDescription: name
-                )
-            )
+        case .notPublished(let status): .misconfigured(.metadataNotPublished, httpStatus: status)
+        case .issuerMismatch(let published): .misconfigured(.metadataOfOtherIssuer, saying: published)
+        case .noTokenEndpoint: .misconfigured(.noTokenEndpoint)
+        case .unusableEndpoint(let name): .misconfigured(.insecureEndpoint, saying: name)
         }
+    }
+}
+
+extension RefreshFailure {
+    fileprivate static func misconfigured(
+        _ fault: RequestFault,
+        httpStatus: Int? = nil,
+        saying description: String? = nil
+    ) -> RefreshFailure {
+        let detail = FailureDetail(
+            summary: fault.summary,
+            httpStatus: httpStatus,
+            oauthErrorDescription: description
+        )
+        return RefreshFailure(.misconfigured, detail: detail)
     }
 }

@@ -79,7 +79,7 @@ struct ProviderCalls: DutyCalls {
                 switch error {
                 case .unreachable(let reason): reply.unreachable = reason
                 case .contradicted(let reason, let other):
-                    reply.contradiction = reason
+                    reply.contradiction = reason.text
                     reply.otherIssuer = other?.url
                     reply.otherProvider = name == nil ? profiles.nameForHost(of: issuer) : nil
                 }

@@ -224,7 +224,7 @@ struct CodeExchangeTests {
         }
         let failure = try #require(seen.outcome.failure)
         #expect(failure.failureClass == .misconfigured)
-        #expect(failure.detail.summary.hasPrefix("the server's id_token cannot be believed: "))
+        #expect(failure.detail.summary.hasPrefix("the server's id_token is invalid: "))
         #expect(failure.detail.correlationID == "correlation-1")
         let revoked = seen.requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] }
         #expect(revoked == [["r1"], ["a1"]])

@@ -123,7 +123,7 @@ struct ForgedIDTokenTests {
         let (outcome, requests) = try await exchange(forgery.header, forgery.signature)
         #expect(outcome.grant == nil)
         let summary = try #require(outcome.failure).detail.summary
-        #expect(summary.hasPrefix("the server's id_token cannot be believed: "), "\(summary)")
+        #expect(summary.hasPrefix("the server's id_token is invalid: "), "\(summary)")
         #expect(requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] } == [["r1"], ["a1"]])
         // The keys were just fetched. An attacker cannot make us fetch them again and again.
         #expect(requests.filter { $0.line == "GET /keys" }.count == 1)

@@ -1,0 +1,26 @@
+/// Why a sign-in fails, apart from what a server's answer to a request says.
+enum SignInFault: Hashable {
+    /// `owner` is whom the account belongs to.
+    case personUnknown(owner: String)
+    case storeUnwritable
+    case codeRefused
+    /// The browser brought an error of the server.
+    case serverError
+    case mistrusted(Mistrust)
+
+    /// One phrase in lower case, without the server's text.
+    var reason: String {
+        switch self {
+        case .personUnknown(let owner):
+            "the server did not say who signed in, and the account belongs to '\(owner)'"
+        case .storeUnwritable: "the tokens arrived, but the store cannot be written"
+        case .codeRefused: "the authorization server refuses the code"
+        case .serverError: "the server sent the browser back with an error"
+        case .mistrusted(.wrongIssuer): "the answer names another issuer than the one that you sign in to"
+        case .mistrusted(.noIssuer): "the answer does not name its issuer, although this server's answers should"
+        case .mistrusted(.codeAndError): "the answer has both a code and an error"
+        case .mistrusted(.malformedCode): "the answer has a malformed code, or one that was not requested"
+        case .mistrusted(.noIDToken): "the answer lacks the ID token that was requested"
+        }
+    }
+}
