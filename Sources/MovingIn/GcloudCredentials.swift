@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 
 /// Reads the account in gcloud's `application_default_credentials.json`, which Google's libraries use as well.
 package enum GcloudCredentials {
-    private static let expected = "what 'gcloud auth application-default login' writes (\"type\": \"authorized_user\")"
+    private static let expected = ExpectedFormat.gcloudCredentials
 
     /// The path of gcloud's file.
     package static func path(home: String, environment: [String: String]) -> String {
@@ -20,9 +20,9 @@ package enum GcloudCredentials {
         else { throw .wrongFormat(origin: origin, expected: expected) }
         var settings = AccountSettings(name: "gcloud", provider: "google", clientId: client)
         if let person = fields.text("account") { settings.username = person }
-        var notes = ["The file does not say the scopes. If you sign in anew, name them with --scope."]
+        var notes = [MovingNote.scopesUnknown]
         if let project = fields.text("quota_project_id") {
-            notes.append("The quota project '\(project)' is not a setting of the account.")
+            notes.append(.quotaProject(project))
         }
         return MovableAccount(
             source: .gcloud,

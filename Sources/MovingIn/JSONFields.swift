@@ -9,7 +9,7 @@ struct JSONFields {
     /// Parses an object.
     ///
     /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are not a JSON object.
-    init(_ bytes: [UInt8], origin: String, expected: String) throws(MovingInError) {
+    init(_ bytes: [UInt8], origin: String, expected: ExpectedFormat) throws(MovingInError) {
         guard bytes.count <= MovingInLimit.sourceBytesMax else {
             throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
         }

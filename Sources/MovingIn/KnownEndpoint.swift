@@ -4,12 +4,9 @@ package import AuthRefreshInterface
 package enum KnownEndpoint {
     /// Sets the provider or the issuer that an endpoint belongs to.
     ///
-    /// - Returns: a sentence for the user if the issuer is a guess; nil if the server is known.
-    package static func place(_ endpoint: String, in settings: inout AccountSettings) -> String? {
-        guard let (origin, host, path) = parts(of: endpoint) else {
-            // The address is not shown, because it may contain a password.
-            return "The address of the server cannot be understood."
-        }
+    /// - Returns: a note for the user if the issuer is a guess; nil if the server is known.
+    package static func place(_ endpoint: String, in settings: inout AccountSettings) -> MovingNote? {
+        guard let (origin, host, path) = parts(of: endpoint) else { return .serverUnreadable }
         switch host {
         case "accounts.google.com", "oauth2.googleapis.com", "www.googleapis.com":
             settings.provider = "google"
@@ -18,7 +15,7 @@ package enum KnownEndpoint {
             if let tenant = path.first, tenant != "common" { settings.variables = ["tenant": String(tenant)] }
         default:
             settings.issuer = origin
-            return "The issuer '\(origin)' is a guess: the program names only '\(endpoint)'."
+            return .issuerGuessed(origin, endpoint: endpoint)
         }
         return nil
     }

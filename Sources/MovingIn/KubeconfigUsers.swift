@@ -4,7 +4,7 @@ internal import Yams
 
 /// Reads the users of a kubeconfig file who sign in by OpenID Connect.
 package enum KubeconfigUsers {
-    private static let expected = "a kubeconfig file"
+    private static let expected = ExpectedFormat.kubeconfig
 
     /// The kubeconfig files, in the order in which kubectl reads them.
     package static func paths(home: String, environment: [String: String]) -> [String] {
@@ -73,11 +73,11 @@ package enum KubeconfigUsers {
         ) {
             $0.scopes = text("extra-scopes").map { ["openid"] + $0.split(separator: ",").map(String.init) }
         }
-        var notes: [String] = []
+        var notes: [MovingNote] = []
         if text("idp-certificate-authority") != nil || text("idp-certificate-authority-data") != nil {
-            notes.append("The issuer's certificate authority is not taken along: set 'ca_file' in authrefreshd.yaml.")
+            notes.append(.certificateAuthority)
         }
-        if text("refresh-token") == nil { notes.append("kubectl holds no refresh token. Sign in anew.") }
+        if text("refresh-token") == nil { notes.append(.noRefreshToken(.kubeconfig)) }
         return MovableAccount(
             source: .kubeconfig,
             sourceName: name,

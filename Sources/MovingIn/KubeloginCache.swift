@@ -5,7 +5,7 @@ internal import TextEncodings
 /// Reads a file of kubelogin's token cache (int128/kubelogin). The file's name is a digest, so the ID token inside
 /// shows whose it is.
 package enum KubeloginCache {
-    private static let expected = "a file of kubelogin's token cache"
+    private static let expected = ExpectedFormat.kubeloginCache
 
     /// kubelogin's cache folder, without `--token-cache-dir`.
     package static func folder(home: String) -> String { home + "/.kube/cache/oidc-login" }
@@ -35,7 +35,7 @@ package enum KubeloginCache {
         else { return nil }
         account.origin = origin
         account.refreshToken = fields.secret("refresh_token")
-        if account.refreshToken == nil { account.notes.append("kubelogin holds no refresh token. Sign in anew.") }
+        if account.refreshToken == nil { account.notes.append(.noRefreshToken(.kubelogin)) }
         return account
     }
 }

@@ -15,8 +15,8 @@ package struct MovableAccount: Sendable {
     package var refreshToken: Secret?
     /// The file or the command that it was read from, for display.
     package var origin: String
-    /// What could not be taken over, each as a plain sentence.
-    package var notes: [String]
+    /// What could not be taken over.
+    package var notes: [MovingNote]
 
     /// Creates an account.
     ///
@@ -28,7 +28,7 @@ package struct MovableAccount: Sendable {
         clientSecret: Secret? = nil,
         refreshToken: Secret? = nil,
         origin: String,
-        notes: [String] = []
+        notes: [MovingNote] = []
     ) {
         self.source = source
         self.sourceName = sourceName ?? settings.name

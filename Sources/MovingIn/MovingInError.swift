@@ -1,13 +1,9 @@
 /// Why accounts could not be read from another program.
 package enum MovingInError: Error, Hashable, Sendable {
     /// The bytes do not have this program's format.
-    ///
-    /// - Parameter expected: what was expected, in words that follow "expected: ".
-    case wrongFormat(origin: String, expected: String)
+    case wrongFormat(origin: String, expected: ExpectedFormat)
     /// The bytes are encrypted.
-    ///
-    /// - Parameter hint: a command that decrypts them, or a helpful sentence.
-    case encrypted(origin: String, hint: String)
+    case encrypted(origin: String, hint: DecryptionHint)
     /// The file or the answer has more than `bytesMax` bytes.
     case tooLarge(origin: String, bytesMax: Int)
     /// The file has more than `accountsMax` accounts.

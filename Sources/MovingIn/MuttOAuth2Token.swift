@@ -3,7 +3,7 @@ internal import RefreshCore
 
 /// Reads a decrypted token file of mutt_oauth2.py. The client's data is in the user's copy of the script.
 package enum MuttOAuth2Token {
-    private static let expected = "the token file of mutt_oauth2.py, decrypted"
+    private static let expected = ExpectedFormat.muttToken
 
     /// Reads the account.
     ///
@@ -14,9 +14,7 @@ package enum MuttOAuth2Token {
         script: MuttOAuth2Script?,
         origin: String
     ) throws(MovingInError) -> MovableAccount {
-        guard !isEncrypted(bytes) else {
-            throw .encrypted(origin: origin, hint: "name the script beside it, whose DECRYPTION_PIPE decrypts it")
-        }
+        guard !isEncrypted(bytes) else { throw .encrypted(origin: origin, hint: .muttScript) }
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let registration = fields.text("registration"), fields.text("authflow") != nil else {
             throw .wrongFormat(origin: origin, expected: expected)
@@ -28,17 +26,13 @@ package enum MuttOAuth2Token {
         settings.scopes = server["scope"].map { $0.split(separator: " ").map(String.init) }
         settings.username = email
         if let tenant = server["tenant"], tenant != "common" { settings.variables = ["tenant": tenant] }
-        var notes: [String] = []
+        var notes: [MovingNote] = []
         if let endpoint = server["token_endpoint"] {
             if let note = KnownEndpoint.place(endpoint, in: &settings) { notes.append(note) }
         } else if ["google", "microsoft"].contains(registration) {
             settings.provider = registration
         }
-        if settings.clientId == nil {
-            notes.append(
-                "The client's id is not known. Put your copy of mutt_oauth2.py, which has it, beside the token file."
-            )
-        }
+        if settings.clientId == nil { notes.append(.clientUnknown) }
         let secret = fields.text("client_secret") ?? server["client_secret"].flatMap { $0.isEmpty ? nil : $0 }
         return MovableAccount(
             source: .muttOAuth2,
@@ -127,9 +121,7 @@ package struct MuttOAuth2Script: Sendable {
                 registrations[registration, default: [:]][lastKey, default: ""] += more
             }
         }
-        guard !registrations.isEmpty else {
-            throw .wrongFormat(origin: origin, expected: "a copy of mutt_oauth2.py")
-        }
+        guard !registrations.isEmpty else { throw .wrongFormat(origin: origin, expected: .muttScript) }
     }
 
     /// The texts between single quotes, in order.

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 
 /// Reads an account of oidc-agent, in the form that `oidc-gen -p NAME` prints.
 package enum OIDCAgentAccount {
-    private static let expected = "the account configuration that 'oidc-gen -p' prints"
+    private static let expected = ExpectedFormat.oidcAgentAccount
 
     /// Reads the account.
     ///
@@ -17,13 +17,9 @@ package enum OIDCAgentAccount {
             $0.scopes = fields.text("scope").map { $0.split(separator: " ").map(String.init) }
             $0.redirectUri = fields.texts("redirect_uris")?.first(where: isLoopback)
         }
-        var notes: [String] = []
-        if let audience = fields.text("audience") {
-            notes.append(
-                "The audience is not a setting of the account. Ask for it: authctl token \(name) --audience \(audience)"
-            )
-        }
-        if fields.text("refresh_token") == nil { notes.append("oidc-agent holds no refresh token. Sign in anew.") }
+        var notes: [MovingNote] = []
+        if let audience = fields.text("audience") { notes.append(.audience(audience, account: name)) }
+        if fields.text("refresh_token") == nil { notes.append(.noRefreshToken(.oidcAgent)) }
         return MovableAccount(
             source: .oidcAgent,
             settings: settings,

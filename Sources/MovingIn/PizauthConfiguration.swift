@@ -4,7 +4,7 @@ internal import RefreshCore
 /// Reads the accounts in pizauth's configuration file. pizauth keeps its tokens only in memory, so only settings can be
 /// taken over.
 package enum PizauthConfiguration {
-    private static let expected = "pizauth's configuration file"
+    private static let expected = ExpectedFormat.pizauthConfiguration
 
     /// Reads the accounts.
     ///
@@ -28,7 +28,7 @@ package enum PizauthConfiguration {
         var settings = AccountSettings(name: SuggestedName.from(block.name, fallback: "pizauth"))
         settings.clientId = block.texts["client_id"]
         settings.scopes = block.lists["scopes"]
-        var notes = ["pizauth writes no refresh token down. Sign in once: authctl login \(settings.name)"]
+        var notes = [MovingNote.settingsOnly(account: settings.name)]
         if let endpoint = block.texts["token_uri"] ?? block.texts["auth_uri"],
             let note = KnownEndpoint.place(endpoint, in: &settings)
         {

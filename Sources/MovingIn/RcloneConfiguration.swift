@@ -3,7 +3,7 @@ internal import RefreshCore
 
 /// Reads the remotes in rclone's configuration file that have an OAuth token.
 package enum RcloneConfiguration {
-    private static let expected = "rclone's configuration file"
+    private static let expected = ExpectedFormat.rcloneConfiguration
 
     /// Our provider profiles by rclone's type of remote.
     private static let providers = [
@@ -30,7 +30,7 @@ package enum RcloneConfiguration {
         }
         let lines = text.split(whereSeparator: \.isNewline).map(trimmed).filter { !"#;".contains($0.first ?? "#") }
         if lines.first?.hasPrefix("RCLONE_ENCRYPT_V") == true {
-            throw .encrypted(origin: origin, hint: "remove the password in 'rclone config', and set it again later")
+            throw .encrypted(origin: origin, hint: .rcloneConfiguration)
         }
         let remotes = try remotes(lines, origin).filter { $0.values["token"]?.hasPrefix("{") == true }
         guard remotes.count <= MovingInLimit.movedAccountsMax else {
@@ -74,7 +74,7 @@ package enum RcloneConfiguration {
         let token = try JSONFields(
             Array((text("token") ?? "").utf8),
             origin: origin,
-            expected: "a token in JSON for the remote '\(remote.name)'"
+            expected: .rcloneToken(remote: remote.name)
         )
         var account = MovableAccount(
             source: .rclone,
@@ -88,20 +88,17 @@ package enum RcloneConfiguration {
         } else if let provider = providers[kind] {
             account.settings.provider = provider
         } else {
-            account.notes.append("There is no provider profile for rclone's '\(kind)'. Name the issuer with --issuer.")
+            account.notes.append(.noProfile(kind: kind))
         }
         account.settings.scopes = scopes(kind, text("scope") ?? text("access_scopes"))
         guard let client = text("client_id") else {
-            account.notes.append(
-                "The grant belongs to rclone's built-in client, whose secret is a part of rclone, and stays there."
-                    + " Register a client of your own, and sign in with it."
-            )
+            account.notes.append(.builtInClient)
             return account
         }
         account.settings.clientId = client
         account.clientSecret = text("client_secret").map { .init($0) }
         account.refreshToken = token.secret("refresh_token")
-        if account.refreshToken == nil { account.notes.append("rclone holds no refresh token. Sign in anew.") }
+        if account.refreshToken == nil { account.notes.append(.noRefreshToken(.rclone)) }
         return account
     }
 

@@ -48,7 +48,7 @@ extension AccountSearch {
                 accounts.append(
                     FoundAccount(account) { () throws(MovingInError) in
                         guard let again = try read() else {
-                            throw .wrongFormat(origin: file, expected: "the account's tokens, as before")
+                            throw .wrongFormat(origin: file, expected: .tokensAsBefore)
                         }
                         return again
                     }

@@ -75,7 +75,7 @@ struct AccountSearch {
                 FoundAccount(account) { () throws(MovingInError) in
                     let again = try read(try SourceFile.read(path) ?? [], path)
                     guard place < again.count, again[place].settings.name == account.settings.name else {
-                        throw .wrongFormat(origin: path, expected: "the account '\(account.settings.name)', as before")
+                        throw .wrongFormat(origin: path, expected: .accountAsBefore(account.settings.name))
                     }
                     return again[place]
                 }
@@ -149,10 +149,7 @@ extension AccountSearch {
         return FoundAccount(locked: .muttOAuth2, sourceName: name, origin: place.tokenFile) {
             () throws(MovingInError) in
             guard let words = script?.decryption, !words.isEmpty else {
-                throw .encrypted(
-                    origin: place.tokenFile,
-                    hint: "put a copy of your mutt_oauth2.py beside it: its DECRYPTION_PIPE decrypts the file"
-                )
+                throw .encrypted(origin: place.tokenFile, hint: .muttScriptMissing)
             }
             let decrypted = try SourceCommand(words: words, inputFile: place.tokenFile).output()
             return try MuttOAuth2Token.account(in: decrypted, script: script, origin: place.tokenFile)

@@ -23,7 +23,7 @@ struct AccountTable {
     }
 
     private var lines: String {
-        guard !accounts.isEmpty else { return "no account was found in another program\n" }
+        guard !accounts.isEmpty else { return ImportText.nothingFound.text + "\n" }
         let rows =
             [Self.header]
             + accounts.map { found in
@@ -44,7 +44,7 @@ struct AccountTable {
             ImportDocument.Account(
                 account: found.name,
                 issuer: found.account?.settings.issuer,
-                notes: found.account?.notes ?? [],
+                notes: found.account?.notes.map(\.text) ?? [],
                 origin: found.origin,
                 program: found.source.rawValue,
                 provider: found.account?.settings.provider,

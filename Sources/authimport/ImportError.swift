@@ -17,9 +17,9 @@ enum ImportError: Error {
     case oneAccountOnly(count: Int)
     case reading(MovingInError)
     /// Processes that use the account are running.
-    case stillRunning(program: String, processes: [ProcessTable.Entry], stop: String)
-    /// The source has not everything that an account needs.
-    case incomplete(lacks: String, hint: String)
+    case stillRunning(SourceProgram, processes: [ProcessTable.Entry], sourceName: String)
+    /// The source lacks something that an account needs. `note` is what it said about that last.
+    case incomplete(Lack, note: MovingNote?)
     case exists(name: String, source: SourceProgram)
     case noDaemon(path: String)
     case notPermitted(path: String)
@@ -33,6 +33,12 @@ enum ImportError: Error {
     case notRemoved(name: String)
     case cannotWriteOutput
     case cancelled
+
+    /// What a source may lack.
+    enum Lack: String, CaseIterable {
+        case client = "the client id"
+        case server = "the authorization server"
+    }
 }
 
 extension ImportError {
@@ -64,12 +70,12 @@ extension ImportError {
         case .oneAccountOnly(let count): "'--as' names one account, and \(count) are to be taken over"
         case .reading(let error): error.message
         case .stillRunning(let program, let processes, _):
-            "\(program) is running (\(processes.map(\.description).joined(separator: ", ")))"
-        case .incomplete(let lacks, _): "\(lacks) is missing"
+            "\(program.title) is running (\(processes.map(\.description).joined(separator: ", ")))"
+        case .incomplete(let lack, _): "\(lack.rawValue) is missing"
         case .exists(let name, _): "an account named '\(name)' exists already"
         case .noDaemon(let path): "authrefreshd does not answer at '\(path)'"
         case .notPermitted(let path): "permission denied for the socket '\(path)'"
-        case .noAnswer: "authrefreshd gave no answer that can be understood"
+        case .noAnswer: "authrefreshd sent no answer, or one that cannot be read"
         case .refused(let refusal): refusal.message
         case .grantRefused(let name, let refusal):
             "the grant of '\(name)' does not work: \(refusal.message); the account was removed again"
@@ -88,9 +94,9 @@ extension ImportError {
             programs.first.map { "authctl import --from \($0.rawValue) \(name)" }
         case .oneAccountOnly: "authctl import NAME --as NEWNAME"
         case .reading(let error): error.hint
-        case .stillRunning(_, _, let stop):
-            "\(stop); a server that detects reuse revokes a grant that two programs use"
-        case .incomplete(_, let hint): hint
+        case .stillRunning(let program, _, let sourceName):
+            "\(program.stop(sourceName)); a server that detects reuse revokes a grant that two programs use"
+        case .incomplete(_, let note): note?.asHint ?? "see 'authctl account add --help'"
         case .exists(let name, let source): "authctl import --from \(source.rawValue) \(name) --as NEWNAME"
         case .noDaemon: "authctl doctor"
         case .notPermitted: "authctl doctor"
@@ -131,7 +137,7 @@ extension MovingInError {
     /// The error text: lower case, no full stop.
     var message: String {
         switch self {
-        case .wrongFormat(let origin, let expected): "'\(origin)' cannot be read: expected \(expected)"
+        case .wrongFormat(let origin, let expected): "'\(origin)' cannot be read: expected \(expected.text)"
         case .encrypted(let origin, _): "'\(origin)' is encrypted"
         case .tooLarge(let origin, let most): "'\(origin)' has more than \(most) bytes"
         case .tooManyAccounts(let origin, let most): "'\(origin)' has more than \(most) accounts"
@@ -146,11 +152,16 @@ extension MovingInError {
 
     fileprivate var hint: String? {
         switch self {
-        case .encrypted(_, let hint): hint
+        case .encrypted(_, let hint): hint.text
         case .programFailed(let origin, "oidc-gen", _):
             "try it yourself: \(origin); without a terminal: --password-file FILE"
         case .programFailed(let origin, _, _): "try it yourself: \(origin)"
         case .wrongFormat, .tooLarge, .tooManyAccounts, .unreadable, .programMissing, .programTimedOut: nil
         }
     }
+}
+
+extension MovingNote {
+    /// The note as a hint, which has no full stop.
+    fileprivate var asHint: String { text.hasSuffix(".") ? String(text.dropLast()) : text }
 }

@@ -23,13 +23,13 @@ struct ImportSession {
     /// - Returns: the exit status.
     mutating func run() throws(ImportError) -> ExitStatus {
         let search = AccountSearch(request)
-        for problem in search.problems { messages.warn(problem.message) }
+        for problem in search.problems { messages.warn(problem) }
         let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && !request.isJSON
         let takesNone = request.names.isEmpty && !request.takesAll && !canAsk
         guard !request.isDryRun, !takesNone else {
             try messages.answer(AccountTable(accounts: search.accounts).text(isJSON: request.isJSON))
             if takesNone, !request.isDryRun, !search.accounts.isEmpty {
-                messages.note("nothing was taken over: name accounts, or use --all")
+                messages.note(.nothingTaken)
             }
             guard search.accounts.isEmpty, let problem = search.problems.first else { return .success }
             return ImportError.reading(problem).status
@@ -40,7 +40,7 @@ struct ImportSession {
             if asks, try !confirm(found) { continue }
             transfer(found)
         }
-        if chosen.isEmpty { messages.note("no account was found in another program") }
+        if chosen.isEmpty { messages.note(.nothingFound) }
         if request.isJSON { try messages.answer(ImportDocument(accounts: records.map(\.document)).text) }
         let unread = chosen.isEmpty ? search.problems.first.map { [ImportError.reading($0).status] } ?? [] : []
         return (records.map(\.status) + unread).reduce(output, ExitStatus.worst)
@@ -63,7 +63,7 @@ struct ImportSession {
 
     private func confirm(_ found: FoundAccount) throws(ImportError) -> Bool {
         let server = PlainText.line(AccountTable.server(of: found))
-        messages.ask("take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
+        messages.ask(.question(account: found.name, found.source, server: server))
         guard let answer = readLine() else { throw .cancelled }
         return ["y", "yes"].contains(answer.lowercased())
     }
@@ -71,8 +71,7 @@ struct ImportSession {
     private mutating func transfer(_ found: FoundAccount) {
         let name = request.newName ?? found.name
         if found.hasGrant, !found.source.processes.isEmpty {
-            let programs = found.source.processes.joined(separator: ", ")
-            messages.note("\(found.source.title) must no longer use '\(found.name)'; looking for \(programs)")
+            messages.note(.programMustStop(found.source, account: found.name))
         }
         do throws(ImportError) {
             let outcome = try Transfer(daemon: daemon, found: found, name: name).run()

@@ -1,5 +1,6 @@
 internal import CommandLineProgram
 internal import Glibc
+internal import MovingIn
 internal import StrictJSON
 internal import Terminal
 
@@ -17,20 +18,20 @@ struct Messages {
     }
 
     /// Asks a person, who answers on the same line.
-    func ask(_ question: String) {
-        _ = write(question, to: STDERR_FILENO)
+    func ask(_ question: ImportText) {
+        _ = write(question.text, to: STDERR_FILENO)
     }
 
     func tell(_ error: ImportError) {
         _ = write(isJSON ? error.json : error.text, to: STDERR_FILENO)
     }
 
-    func warn(_ message: String) {
-        say("warning", message)
+    func warn(_ problem: MovingInError) {
+        say("warning", problem.message)
     }
 
-    func note(_ message: String) {
-        say("note", message)
+    func note(_ note: ImportText) {
+        say("note", note.text)
     }
 
     private func say(_ kind: String, _ message: String) {

@@ -4,20 +4,6 @@ internal import TextEncodings
 
 /// How each program gives up an account.
 extension SourceProgram {
-    /// The program's name for people.
-    var title: String {
-        switch self {
-        case .oidcAgent: "oidc-agent"
-        case .muttOAuth2: "mutt_oauth2.py"
-        case .pizauth: "pizauth"
-        case .gcloud: "gcloud"
-        case .azureCLI: "Azure CLI"
-        case .rclone: "rclone"
-        case .kubelogin: "kubelogin"
-        case .kubeconfig: "kubectl"
-        }
-    }
-
     /// The processes that spend its refresh tokens, by their names in the process table.
     var processes: [String] {
         switch self {
@@ -82,7 +68,7 @@ extension SourceProgram {
         // An agent that runs only for other accounts does not matter. Only a single agent can be asked.
         let agents = running.filter { process in !running.contains { $0.pid == process.parent } }
         if self == .oidcAgent, agents.count == 1, !isLoaded(sourceName) { return }
-        throw .stillRunning(program: title, processes: running, stop: stop(sourceName))
+        throw .stillRunning(self, processes: running, sourceName: sourceName)
     }
 
     /// Whether the agent has loaded the account, as far as we can find out.

@@ -60,10 +60,10 @@ struct Transfer {
     }
 
     private func check(_ account: MovableAccount) throws(ImportError) {
-        let hint = account.notes.last ?? "see 'authctl account add --help'"
-        guard account.settings.clientId != nil else { throw .incomplete(lacks: "the client's id", hint: hint) }
+        let note = account.notes.last
+        guard account.settings.clientId != nil else { throw .incomplete(.client, note: note) }
         guard account.settings.issuer != nil || account.settings.provider != nil else {
-            throw .incomplete(lacks: "the authorization server", hint: hint)
+            throw .incomplete(.server, note: note)
         }
     }
 

@@ -21,17 +21,15 @@ struct TransferRecord {
         switch outcome {
         case .taken(let account):
             (moved, self.outcome, status) = (account, "taken", .success)
-            message = "taken over from \(found.source.title), and refreshed once"
+            message = ImportText.taken(found.source).text
         case .settingsOnly(let account):
             (moved, self.outcome, status) = (account, "settings", .success)
-            message = "settings taken over from \(found.source.title); sign in: authctl login \(name)"
+            message = ImportText.settingsTaken(found.source, account: name).text
         case .unproved(let account, let refusal):
             (moved, self.outcome, status) = (account, "unproved", refusal?.status ?? .tryAgainLater)
-            let reason = refusal?.message ?? "the daemon gave no answer"
-            let next = refusal?.hint ?? "the daemon tries again"
-            message = "taken over from \(found.source.title), but not refreshed yet: \(reason); \(next)"
+            message = ImportText.unproved(found.source, refusal).text
         }
-        notes = moved.notes
+        notes = moved.notes.map(\.text)
         retire = found.source.retire(moved, sourceName: found.sourceName, name: name)
     }
 

@@ -106,7 +106,7 @@ struct CloudProgramTests {
         #expect(accounts.map(\.settings.provider) == ["google", "microsoft"])
         #expect(accounts.map { $0.refreshToken?.reveal() } == ["1//rclone", nil])
         #expect(accounts.map { $0.clientSecret?.reveal() } == ["GOCSPX-own", nil])
-        #expect(accounts[1].notes.first?.contains("built-in client") == true)
+        #expect(accounts[1].notes.first == .builtInClient)
     }
 
     @Test func `an encrypted rclone.conf is reported as encrypted`() {
@@ -180,7 +180,7 @@ struct CloudProgramTests {
 
     @Test func `a kubeconfig with aliases, which can stand for more than fits into memory, is refused`() {
         let text = "a: &a [x, x]\nb: &b [*a, *a]\nusers:\n- name: joe\n  user: *b\n"
-        #expect(throws: MovingInError.wrongFormat(origin: "f", expected: "a kubeconfig file")) {
+        #expect(throws: MovingInError.wrongFormat(origin: "f", expected: .kubeconfig)) {
             try KubeconfigUsers.accounts(in: bytes(text), origin: "f")
         }
     }

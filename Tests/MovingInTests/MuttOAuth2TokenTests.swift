@@ -69,13 +69,13 @@ struct MuttOAuth2TokenTests {
         let account = try read(Self.token.replacing("microsoft", with: "own"))
         #expect(account.settings.issuer == "http://127.0.0.1:8080")
         #expect(account.settings.provider == nil)
-        #expect(account.notes.count == 1 && account.notes[0].contains("is a guess"))
+        #expect(account.notes.count == 1 && account.notes[0].text.contains("is a guess"))
     }
 
     @Test func `without the script the client is unknown, and the reason is reported`() throws {
         let account = try read(script: nil)
         #expect(account.settings.provider == "microsoft" && account.settings.clientId == nil)
-        #expect(account.notes.count == 1 && account.notes[0].hasPrefix("The client's id is not known."))
+        #expect(account.notes == [.clientUnknown])
     }
 
     @Test(arguments: [[0x85, 0x01], Array("-----BEGIN PGP MESSAGE-----\n".utf8)])
@@ -89,7 +89,7 @@ struct MuttOAuth2TokenTests {
     @Test(arguments: ["", "{}", #"{"registration": "google"}"#, "null"])
     func `any other content is reported as the wrong format`(_ text: String) {
         #expect(
-            throws: MovingInError.wrongFormat(origin: "token", expected: "the token file of mutt_oauth2.py, decrypted")
+            throws: MovingInError.wrongFormat(origin: "token", expected: .muttToken)
         ) { try read(text) }
     }
 

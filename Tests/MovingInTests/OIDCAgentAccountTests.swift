@@ -39,7 +39,7 @@ struct OIDCAgentAccountTests {
         )
         #expect(account.refreshToken == Secret("rt-1"))
         #expect(account.clientSecret == Secret("s-1"))
-        #expect(account.notes.count == 1 && account.notes[0].contains("--audience grid"))
+        #expect(account.notes == [.audience("grid", account: account.settings.name)])
     }
 
     @Test func `a public client has no secret, and a missing refresh token is reported`() throws {
@@ -47,17 +47,14 @@ struct OIDCAgentAccountTests {
         #expect(account.clientSecret == nil)
         #expect(account.refreshToken == nil)
         #expect(account.settings.name == "oidc-agent")
-        #expect(account.notes == ["oidc-agent holds no refresh token. Sign in anew."])
+        #expect(account.notes == [.noRefreshToken(.oidcAgent)])
     }
 
     @Test(arguments: ["", "{", "[]", "{}", #"{"issuer_url": "https://a.example"}"#, "\"text\""])
     func `any other content is reported as the wrong format`(_ text: String) {
-        #expect(
-            throws: MovingInError.wrongFormat(
-                origin: "oidc-gen -p work",
-                expected: "the account configuration that 'oidc-gen -p' prints"
-            )
-        ) { try read(text) }
+        #expect(throws: MovingInError.wrongFormat(origin: "oidc-gen -p work", expected: .oidcAgentAccount)) {
+            try read(text)
+        }
     }
 
     @Test func `a file of a megabyte is read, and one byte more is refused`() throws {

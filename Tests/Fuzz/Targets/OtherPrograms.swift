@@ -78,15 +78,15 @@ enum OtherPrograms {
         }
         require(account.origin == origin, "an account says where it comes from")
         let isSentence = { (note: String) in note.hasSuffix(".") || note.contains(": ") }
-        require(account.notes.allSatisfy(isSentence), "a note is a sentence, or ends with a command")
+        require(account.notes.map(\.text).allSatisfy(isSentence), "a note is a sentence, or ends with a command")
     }
 
     private static func check(_ error: MovingInError) {
         switch error {
         case .wrongFormat(let place, let expected):
-            require(place == origin && !expected.isEmpty, "what was expected is said, and where")
+            require(place == origin && !expected.text.isEmpty, "what was expected is said, and where")
         case .encrypted(let place, let hint):
-            require(place == origin && !hint.isEmpty, "what helps is said")
+            require(place == origin && !hint.text.isEmpty, "what helps is said")
         case .tooLarge, .tooManyAccounts: break
         case .unreadable, .programMissing, .programFailed, .programTimedOut:
             require(false, "a reader of bytes neither opens a file nor starts a program")
