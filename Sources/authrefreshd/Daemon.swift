@@ -179,7 +179,7 @@ struct Daemon {
             let waiting = startedWith.keysAwaitingRestart(in: configuration.file)
             var note: Logger.Metadata = [:]
             if !waiting.isEmpty {
-                note[JournalKey.reason] = "\(waiting.joined(separator: ", ")): takes effect with a restart"
+                note[JournalKey.reason] = "\(JournalDetail.restartNeeded(keys: waiting).text)"
             }
             changeLog.write(.configurationReloaded, note)
         } catch {
@@ -226,7 +226,10 @@ extension Daemon {
                     try unit.restart(runtimeDirectory: folder)
                     answer(true)
                 } catch {
-                    changeLog.logger.info("the socket unit stays as it is", metadata: [JournalKey.error: "\(error)"])
+                    changeLog.logger.info(
+                        "\(JournalDetail.socketUnitUnchanged.text)",
+                        metadata: [JournalKey.error: "\(error)"]
+                    )
                     answer(false)
                 }
             }

@@ -32,6 +32,8 @@ import Testing
         + MessageSamples.localFailures.map { Row(place: "\($0)", message: $0.summary, hint: nil) }
         + MessageSamples.signInObstacles.map { Row(place: "\($0)", message: $0.reason, hint: $0.hint) }
         + MessageSamples.tokenFileLacks.map { Row(place: "\($0)", message: $0.text, hint: nil) }
+        + MessageSamples.callTexts.map { Row(place: "\($0)", message: $0.text, hint: $0.text) }
+        + MessageSamples.journalDetails.map { Row(place: "\($0)", message: $0.text, hint: nil) }
         + WebSessionObstacle.allCases.map { Row(place: "\($0)", message: $0.hint, hint: nil) }
 
     private static let starts = MessageSamples.startErrors.map {
@@ -114,6 +116,8 @@ import Testing
         #expect(Set(Samples.localFailures.map(Samples.name)).count == Samples.localFailuresCount)
         #expect(Set(Samples.sourceFlaws.map(Samples.name)).count == Samples.sourceFlawsCount)
         #expect(Set(Samples.signInObstacles.map(Samples.name)).count == Samples.signInObstaclesCount)
+        #expect(Set(Samples.callTexts.map(Samples.name)).count == Samples.callTextsCount)
+        #expect(Set(Samples.journalDetails.map(Samples.name)).count == Samples.journalDetailsCount)
         #expect(Set(Samples.tokenFileLacks.map(Samples.name)).count == Samples.tokenFileLacksCount)
         #expect(Set(Samples.configurationFaults.map(Samples.name)).count == Samples.configurationFaultsCount)
         #expect(Set(Samples.configurationErrors.map(Samples.name)).count == Samples.configurationErrorsCount)

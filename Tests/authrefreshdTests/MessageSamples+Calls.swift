@@ -1,5 +1,6 @@
 import RefreshCore
 import SignIn
+import Systemd
 
 @testable import authrefreshd
 
@@ -148,4 +149,54 @@ extension MessageSamples {
     }
 
     static let tokenFileLacksCount = 6
+
+    static let callTexts: [CallText] = [
+        .declinedScope("mail"), .askForScopeAgain(account: "work"), .showGrant(account: "work"),
+        .signInWithScopes(account: "work"),
+        .otherPerson(account: "work", signedIn: "jane@example.org", owner: "joe@example.org"), .importLater,
+        .callbackTaken, .profileContradicts(profile: "google", issuer: "https://accounts.google.com"), .offline,
+        .serverLater,
+    ]
+
+    /// Does not compile if a case is added; add a sample above, then the case here, then count it.
+    static func name(_ text: CallText) -> String {
+        switch text {
+        case .declinedScope: "declinedScope"
+        case .askForScopeAgain: "askForScopeAgain"
+        case .showGrant: "showGrant"
+        case .signInWithScopes: "signInWithScopes"
+        case .otherPerson: "otherPerson"
+        case .importLater: "importLater"
+        case .callbackTaken: "callbackTaken"
+        case .profileContradicts: "profileContradicts"
+        case .offline: "offline"
+        case .serverLater: "serverLater"
+        }
+    }
+
+    static let callTextsCount = 10
+
+    static let journalDetails: [JournalDetail] = [
+        .clockStepsUnnoticed, .networkAssumed, .noSystemBus, .systemBusGone, .answerOverdue, .socketUnitUnchanged,
+        .restartNeeded(keys: ["request_timeout"]), .tooManyChanges(limit: 100),
+        .managerUnreachable(.busUnavailable(errno: 2)), .unitRefused(reason: "the service manager refuses"),
+    ]
+
+    /// Does not compile if a case is added; add a sample above, then the case here, then count it.
+    static func name(_ text: JournalDetail) -> String {
+        switch text {
+        case .clockStepsUnnoticed: "clockStepsUnnoticed"
+        case .networkAssumed: "networkAssumed"
+        case .noSystemBus: "noSystemBus"
+        case .systemBusGone: "systemBusGone"
+        case .answerOverdue: "answerOverdue"
+        case .socketUnitUnchanged: "socketUnitUnchanged"
+        case .restartNeeded: "restartNeeded"
+        case .tooManyChanges: "tooManyChanges"
+        case .managerUnreachable: "managerUnreachable"
+        case .unitRefused: "unitRefused"
+        }
+    }
+
+    static let journalDetailsCount = 10
 }

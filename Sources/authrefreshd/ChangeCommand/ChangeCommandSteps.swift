@@ -14,7 +14,7 @@ enum ChangeCommandSteps {
             command.isWanted(news.event)
         else { return }
         if !coordinator.changeCommands.add(news, of: snapshot.account.id) {
-            fail("more than \(CallerLimits.changesWaitingMax) accounts' changes wait", on: coordinator)
+            fail(.tooManyChanges(limit: CallerLimits.changesWaitingMax), on: coordinator)
         }
         // Later, because an announcement is being delivered now.
         coordinator.later { runNext(at: $0.timebase.now(), on: $0) }
@@ -30,7 +30,7 @@ enum ChangeCommandSteps {
             for unit in next { units.start(unit) }
         } catch {
             coordinator.changeCommands.giveUp()
-            fail("the user's service manager cannot be reached: \(error)", on: coordinator)
+            fail(.managerUnreachable(error), on: coordinator)
         }
     }
 
@@ -44,7 +44,7 @@ enum ChangeCommandSteps {
             onLost: { [weak coordinator] error in
                 coordinator?.later { coordinator in
                     coordinator.changeCommands.giveUp()
-                    fail("the user's service manager cannot be reached: \(error)", on: coordinator)
+                    fail(.managerUnreachable(error), on: coordinator)
                 }
             }
         )
@@ -61,7 +61,7 @@ enum ChangeCommandSteps {
             if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.existed(account) }
         case .refused(let unit, let reason):
             if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.ended(account) }
-            fail(reason, on: coordinator)
+            fail(.unitRefused(reason: reason), on: coordinator)
         case .removed(let unit):
             guard let account = ChangeCommand.account(of: unit) else { return }
             coordinator.changeCommands.ended(account)
@@ -70,8 +70,8 @@ enum ChangeCommandSteps {
         runNext(at: coordinator.timebase.now(), on: coordinator)
     }
 
-    private static func fail(_ reason: String, on coordinator: isolated RefreshCoordinator) {
+    private static func fail(_ cause: JournalDetail, on coordinator: isolated RefreshCoordinator) {
         guard coordinator.changeCommands.fails() else { return }
-        coordinator.changeLog.write(.changeCommandFailed, [JournalKey.error: "\(reason)"])
+        coordinator.changeLog.write(.changeCommandFailed, [JournalKey.error: "\(cause.text)"])
     }
 }

@@ -242,7 +242,7 @@ final class HostWatch: Sendable {
                 }
             )
         } catch {
-            changeLog.unwatched(error, "steps of the clock are not noticed at once")
+            changeLog.unwatched(error, .clockStepsUnnoticed)
         }
         do throws(SystemdError) {
             let routes = try RouteWatch(queue: queue) { [weak coordinator] isOnline in
@@ -251,7 +251,7 @@ final class HostWatch: Sendable {
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
         } catch {
-            changeLog.unwatched(error, "the network is assumed to be up")
+            changeLog.unwatched(error, .networkAssumed)
         }
         do throws(SystemdError) {
             watches.append(
@@ -263,7 +263,7 @@ final class HostWatch: Sendable {
                             coordinator?.assumeIsolated { HostChanges.take(.sleepWatchLost, on: $0) }
                         }
                         changeLog.logger.info(
-                            "the system bus is gone; the daemon notices sleep by the clocks",
+                            "\(JournalDetail.systemBusGone.text)",
                             metadata: [JournalKey.error: "\(error)"]
                         )
                     },
@@ -276,7 +276,7 @@ final class HostWatch: Sendable {
             )
         } catch {
             changeLog.logger.info(
-                "no system bus; the daemon notices sleep by the clocks",
+                "\(JournalDetail.noSystemBus.text)",
                 metadata: [JournalKey.error: "\(error)"]
             )
         }

@@ -72,7 +72,7 @@ struct ChangeLog: Sendable {
     /// Logs that a request has exceeded its time limit. Its answer is still awaited.
     func overdue(_ account: AccountName, correlationID: String) {
         logger.notice(
-            "the server has not answered in time; its answer is still waited for",
+            "\(JournalDetail.answerOverdue.text)",
             metadata: [JournalKey.account: "\(account)", JournalKey.correlationID: "\(correlationID)"]
         )
     }
@@ -108,8 +108,8 @@ struct ChangeLog: Sendable {
     /// Logs that a watch is not available.
     ///
     /// - Parameter consequence: how the daemon works without it.
-    func unwatched(_ error: SystemdError, _ consequence: String) {
-        write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence)"])
+    func unwatched(_ error: SystemdError, _ consequence: JournalDetail) {
+        write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence.text)"])
     }
 
     /// Logs that fewer descriptors are allowed than the configured number of callers needs.

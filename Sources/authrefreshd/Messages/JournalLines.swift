@@ -1,4 +1,5 @@
 internal import Logging
+internal import Systemd
 
 /// The lines of the journal. What varies stands in fields; `systemd/authrefreshd.catalog` explains each line.
 extension JournalEvent {
@@ -62,6 +63,37 @@ extension JournalEvent {
         case .tokenFilesWritten: "all token files are written again"
         case .changeCommandFailed: "the on_change command was not run"
         case .machineUnwatched: "the daemon cannot watch a part of the machine"
+        }
+    }
+}
+
+/// A detail of a line of the journal, or a line that has no message id.
+enum JournalDetail {
+    case clockStepsUnnoticed
+    case networkAssumed
+    case noSystemBus
+    case systemBusGone
+    case answerOverdue
+    case socketUnitUnchanged
+    case restartNeeded(keys: [String])
+    case tooManyChanges(limit: Int)
+    case managerUnreachable(SystemdError)
+    /// `reason` is the service manager's own.
+    case unitRefused(reason: String)
+
+    /// Lower case, no full stop.
+    var text: String {
+        switch self {
+        case .clockStepsUnnoticed: "the daemon does not notice clock steps at once"
+        case .networkAssumed: "the daemon assumes that the network is up"
+        case .noSystemBus: "there is no system bus; the daemon notices sleep by comparing clocks"
+        case .systemBusGone: "the system bus is gone; the daemon notices sleep by comparing clocks"
+        case .answerOverdue: "the server has not answered in time; the daemon still waits for its answer"
+        case .socketUnitUnchanged: "the socket unit cannot be restarted"
+        case .restartNeeded(let keys): "\(keys.joined(separator: ", ")): takes effect with a restart"
+        case .tooManyChanges(let limit): "the changes of more than \(limit) accounts wait"
+        case .managerUnreachable(let error): "the user's service manager cannot be reached: \(error)"
+        case .unitRefused(let reason): reason
         }
     }
 }

@@ -73,10 +73,8 @@ extension DutyCalls {
     }
 
     private static func description(of look: Caller.Look<CallingProcess>) -> String {
-        guard case .found(let process) = look else { return "the caller ended before the daemon could identify it" }
-        let executable = process.executable.map { "runs '\($0)'" } ?? "runs an executable that the daemon cannot see"
-        let unit = process.unit.map { "in the unit '\($0)'" } ?? "in no unit"
-        return "the caller (pid \(process.pid)) \(executable) \(unit)"
+        guard case .found(let process) = look else { return CallerText.ended }
+        return CallerText.running(process)
     }
 }
 

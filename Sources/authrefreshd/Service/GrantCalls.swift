@@ -193,7 +193,7 @@ extension VarlinkError {
                 kind: kind,
                 reason: failure.detail.summary,
                 failure: FailureReport(failure.detail),
-                hint: kind == "unavailable" ? "import it again later" : "authctl login \(name)"
+                hint: kind == "unavailable" ? CallText.importLater.text : "authctl login \(name)"
             )
         )
     }

@@ -60,12 +60,12 @@ struct ProviderCalls: DutyCalls {
         // This is known without the server, which may be out of reach now.
         if name == nil, let known = profiles.profileBesideSlash(of: issuer) {
             let url = known.issuerText ?? ""
-            reply.contradiction = "the provider profile '\(known.name)' says that its issuer is '\(url)'"
+            reply.contradiction = CallText.profileContradicts(profile: known.name, issuer: url).text
             reply.otherProvider = known.name
             return responder.reply(reply)
         }
         guard coordinator.host.isOnline || issuer.isLoopback else {
-            reply.unreachable = "there is no network"
+            reply.unreachable = CallText.offline.text
             return responder.reply(reply)
         }
         guard coordinator.lifecycle.beginDiagnosis() else {
@@ -263,8 +263,7 @@ extension VarlinkError {
         let detail = error.refreshFailure.detail
         let reason = [detail.summary, detail.oauthErrorDescription].compactMap { $0 }.joined(separator: ": ")
         guard !error.willPass else {
-            let hint = "check the URL and the network, or try again later"
-            self.init(ServerUnavailableError(url: url, reason: reason, hint: hint))
+            self.init(ServerUnavailableError(url: url, reason: reason, hint: CallText.serverLater.text))
             return
         }
         self = .invalid(WrongArgument.undiscoverable(reason: reason))

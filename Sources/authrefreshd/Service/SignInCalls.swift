@@ -217,8 +217,8 @@ extension SignInEnd {
         case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
         case .failed(let failure): return VarlinkError(failure, of: target)
         case .otherSubject(let signedIn, let owner):
-            let hint = "sign in as '\(owner)', or give the account to '\(signedIn)': authctl login \(name) --replace"
-            return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint))
+            let hint = CallText.otherPerson(account: name, signedIn: signedIn, owner: owner)
+            return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint.text))
         }
     }
 }

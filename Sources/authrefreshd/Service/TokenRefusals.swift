@@ -42,8 +42,8 @@ extension AccountSnapshot {
 extension VarlinkError {
     /// The error without asking the server, because the sign-in has shown its answer.
     static func declined(_ scope: String, _ name: String) -> VarlinkError {
-        let failure = FailureReport(summary: "'\(scope)' was asked for when you signed in, and not granted")
-        return refused(name, failure, isForUser: true, "to be asked again: authctl login \(name) --prompt consent")
+        let failure = FailureReport(summary: CallText.declinedScope(scope).text)
+        return refused(name, failure, isForUser: true, .askForScopeAgain(account: name))
     }
 
     /// The error if there is no token of a target, with a hint.
@@ -62,18 +62,13 @@ extension VarlinkError {
                 )
             )
         case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded:
-            return refused(name, detail, isForUser: false, "'authctl account show \(name)' shows what its grant covers")
+            return refused(name, detail, isForUser: false, .showGrant(account: name))
         case .userRequired:
-            return refused(
-                name,
-                detail,
-                isForUser: true,
-                "sign in with the account's scopes and these: authctl login \(name) --scope SCOPE --scope SCOPE"
-            )
+            return refused(name, detail, isForUser: true, .signInWithScopes(account: name))
         }
     }
 
-    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, _ hint: String)
+    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, _ hint: CallText)
         -> VarlinkError
     {
         VarlinkError(
@@ -82,7 +77,7 @@ extension VarlinkError {
                 userRequired: isForUser,
                 reason: failure.summary,
                 failure: failure,
-                hint: hint
+                hint: hint.text
             )
         )
     }

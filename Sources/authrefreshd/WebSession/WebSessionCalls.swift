@@ -90,8 +90,7 @@ extension VarlinkError {
             self.init(LimitExceededError(limit, maximum: maximum))
             return
         case .underWay:
-            let reason = "another web session waits for this callback"
-            told = ("busy", reason, WebSessionObstacle.underWay.hint)
+            told = ("busy", CallText.callbackTaken.text, WebSessionObstacle.underWay.hint)
         case .notListening(let error):
             switch error {
             case .portTaken: told = ("busy", error.description, WebSessionObstacle.portTaken.hint)
