@@ -108,8 +108,7 @@ private enum AccessTokenFlaw {
     var failure: RefreshFailure {
         switch self {
         case .ended:
-            let summary = "the server gave an access token that has already expired"
-            return RefreshFailure(.unavailable, detail: FailureDetail(summary: summary))
+            return RefreshFailure(.unavailable, detail: FailureDetail(summary: CoreFault.tokenExpired.summary))
         case .unbound: return .unboundToken()
         }
     }

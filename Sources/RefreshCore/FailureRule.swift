@@ -48,10 +48,7 @@ enum FailureRule {
     }
 
     static func outcomeLost(_ step: inout RefreshStep, _ lease: Lease) -> [Effect] {
-        let failure = RefreshFailure(
-            .unanswered,
-            detail: FailureDetail(summary: "the daemon stopped before the server's answer was stored")
-        )
+        let failure = RefreshFailure(.unanswered, detail: FailureDetail(summary: CoreFault.outcomeLost.summary))
         return answerLost(&step, failure, sentAt: lease.startedAt)
     }
 

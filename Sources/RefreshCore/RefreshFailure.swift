@@ -16,7 +16,7 @@ package struct RefreshFailure: Error, Hashable, Sendable {
     /// The server issued an access token without a key binding, and the account requires one.
     package static func unboundToken(correlationID: String? = nil) -> RefreshFailure {
         let detail = FailureDetail(
-            summary: "the server gave an access token that is not bound to the account's key",
+            summary: CoreFault.tokenNotBound.summary,
             // RFC 6749 §5.1: an answer with tokens has no other status.
             httpStatus: 200,
             correlationID: correlationID

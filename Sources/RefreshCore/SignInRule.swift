@@ -121,22 +121,13 @@ enum SignInRule {
         guard case .scheduled = step.state.phase, !step.state.isRefreshable,
             step.state.accessToken.map({ $0.remaining(at: step.now) == .zero }) ?? true
         else { return nil }
-        return FailureRule.requireInteraction(
-            &step,
-            .noRefreshToken,
-            .withoutRefreshToken("once the access token has ended")
-        )
+        return FailureRule.requireInteraction(&step, .noRefreshToken, .withoutRefreshToken(.noRefreshToken))
     }
 }
 
 extension RefreshFailure {
     /// The failure of a grant without a refresh token.
-    ///
-    /// - Parameter purpose: what the refresh token would be needed for.
-    static func withoutRefreshToken(_ purpose: String) -> RefreshFailure {
-        RefreshFailure(
-            .userRequired,
-            detail: FailureDetail(summary: "the server gave no refresh token, so a sign-in is needed \(purpose)")
-        )
+    static func withoutRefreshToken(_ fault: CoreFault) -> RefreshFailure {
+        RefreshFailure(.userRequired, detail: FailureDetail(summary: fault.summary))
     }
 }

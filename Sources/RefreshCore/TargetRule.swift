@@ -7,7 +7,7 @@ enum TargetRule {
     /// worked, and only if no answer was lost.
     static func targetNeeded(_ step: inout RefreshStep, _ target: TokenTarget) -> [Effect] {
         guard step.state.isRefreshable || step.state.phase != .scheduled else {
-            return [.publish(.targetFailed(target, .withoutRefreshToken("for another token")))]
+            return [.publish(.targetFailed(target, .withoutRefreshToken(.noRefreshTokenForTarget)))]
         }
         guard step.mayBeginForCaller else { return [] }
         let lease = step.nextLease

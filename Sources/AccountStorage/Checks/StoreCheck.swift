@@ -206,8 +206,8 @@ extension StoreFinding {
         case .key(let error): error.description
         case .damaged(_, let cause), .sealBroken(_, let cause): cause.description
         case .targetDamaged: "one of its token sets is damaged"
-        case .unknownToken: "it has a token of a kind that this version does not know"
-        case .refreshTokenMissing(_, let generation): "its refresh token of generation \(generation) is not there"
+        case .unknownToken: "it has a token of a kind that is unknown to this version"
+        case .refreshTokenMissing(_, let generation): "its refresh token of generation \(generation) is missing"
         case .deadlineMissing: "it waits for its next refresh, but has no time for it"
         case .deadlineTooFar: "its next refresh is later than the daemon ever plans one"
         case .stillAside: "it is set aside for damage that no longer exists"

@@ -1,0 +1,12 @@
+import TestSupport
+import Testing
+
+@testable import RefreshCore
+
+/// Holds every text of the core to the form.
+@Suite struct MessageFormTests {
+    @Test(arguments: CoreFault.allCases)
+    func `every summary is one plain line`(_ fault: CoreFault) {
+        #expect(MessageForm.flaws(ofMessage: fault.summary) == [])
+    }
+}
