@@ -471,7 +471,10 @@ let package = Package(
         ),
         .testTarget(
             name: "authdemoTests",
-            dependencies: ["authdemo", "authctl", "authrefreshd", "AuthRefreshInterface", "Terminal"],
+            dependencies: [
+                "AuthRefreshInterface", "DemoIssuer", "Terminal", "TestSupport", "VarlinkClient", "authctl", "authdemo",
+                "authrefreshd",
+            ],
             swiftSettings: strict
         ),
     ]

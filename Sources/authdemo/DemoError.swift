@@ -32,18 +32,18 @@ enum DemoError: Error, Equatable {
 extension DemoError: CustomStringConvertible {
     var description: String {
         switch self {
-        case .noProgram(let path): "there is no program \"\(path)\""
-        case .cannotMake(let path): "cannot make \"\(path)\""
-        case .cannotStart(let program): "cannot start \"\(program)\""
+        case .noProgram(let path): "there is no program '\(path)'"
+        case .cannotMake(let path): "cannot make '\(path)'"
+        case .cannotStart(let program): "cannot start '\(program)'"
         case .cannotWriteOutput: "cannot write to standard output"
         case .issuer(let error): Self.describe(error)
-        case .tookTooLong(let step, let limit): "\(step): nothing came of it within \(limit.components.seconds) s"
+        case .tookTooLong(let step, let limit): "\(step): not done within \(limit.components.seconds) s"
         case .daemonEnded(let end): "authrefreshd ended by itself (\(end))"
         case .daemonDidNotStop(let limit):
             "authrefreshd did not end within \(limit.components.seconds) s of SIGTERM, and was killed"
-        case .subscriptionEnded(let end): "the subscription to authrefreshd ended: \(end)"
+        case .subscriptionEnded(let end): "the subscription to authrefreshd ended: \(Self.describe(end))"
         case .commandFailed(let command, let expected, let end, let errors):
-            "\"\(command)\" ended with \(end), expected status \(expected)\(errors.isEmpty ? "" : ":\n\(errors)")"
+            "'\(command)' ended with \(end), expected status \(expected)\(errors.isEmpty ? "" : ":\n\(errors)")"
         case .accessTokenRefused(let status):
             "the server refused the access token that authctl gave out (\(status.map { "HTTP \($0)" } ?? "no answer"))"
         case .wrongReason(let oauthError, let hint):
@@ -70,14 +70,23 @@ extension DemoError: CustomStringConvertible {
         return 1
     }
 
+    private static func describe(_ end: FeedEnd) -> String {
+        switch end {
+        case .connection: "the connection was lost"
+        case .refused(let name): "authrefreshd answered with the error '\(name)'"
+        case .unreadableReply: "the answer cannot be read"
+        case .completed: "authrefreshd sends no more changes"
+        }
+    }
+
     private static func describe(_ error: DemoIssuerError) -> String {
         switch error {
-        case .startedBefore: "the authorization server was started before"
+        case .startedBefore: "the authorization server has already been started"
         case .cannotListen(let port, let errno):
             "cannot listen on 127.0.0.1, port \(port)\(errno == 0 ? "" : " (error \(errno))")"
-        case .noSuchClient(let id): "the authorization server knows no client \"\(id)\""
-        case .noSuchGrant(let family): "the authorization server gave no grant \(family)"
-        case .noRequest(let limit): "no request came within \(limit)"
+        case .noSuchClient(let id): "the authorization server does not know the client '\(id)'"
+        case .noSuchGrant(let family): "the authorization server has not given the grant \(family)"
+        case .noRequest(let limit): "no request came within \(limit.components.seconds) s"
         case .tooManyFaults: "too many faults are scripted"
         }
     }

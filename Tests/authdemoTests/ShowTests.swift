@@ -36,7 +36,7 @@ import Testing
         defer { run.remove() }
         let outcome = try await run.run(["run", "--once", "--programs", run.temporaryFiles.path])
         #expect(outcome.status == 1)
-        #expect(outcome.errors == "authdemo: error: there is no program \"\(run.temporaryFiles.path)/authrefreshd\"\n")
+        #expect(outcome.errors == "authdemo: error: there is no program '\(run.temporaryFiles.path)/authrefreshd'\n")
         #expect(outcome.output.isEmpty)
     }
 
@@ -61,7 +61,7 @@ import Testing
         )
         let outcome = try await run.run(["run", "--once", "--programs", programs])
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("waiting for authrefreshd to listen: nothing came of it within 20 s"))
+        #expect(outcome.errors.contains("waiting for authrefreshd to listen: not done within 20 s"))
         #expect(outcome.errors.contains("\n  asked to end\n"), "SIGTERM came first, and was heard")
         let text = try String(contentsOf: pidFile, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
         let pid = try #require(pid_t(text))

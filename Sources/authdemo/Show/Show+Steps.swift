@@ -75,7 +75,7 @@ extension Show {
         try AuthctlProcess.start(executable: programs.authctl, arguments: arguments, input: input, stage: stage) {
             [announce] in announce(.commandEnded($0))
         }
-        let outcome = try await wait(for: "running \"\(command)\"", within: plan.stepLimit) { occurrence in
+        let outcome = try await wait(for: "running '\(command)'", within: plan.stepLimit) { occurrence in
             if case .commandEnded(let outcome) = occurrence { return outcome }
             return nil
         }
