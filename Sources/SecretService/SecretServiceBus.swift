@@ -39,7 +39,7 @@ final class SecretServiceBus {
 
     private func check(_ result: Int32) throws(SecretServiceError) {
         guard result < 0, result != -EINTR else { return }
-        throw .unavailable(reason: "there is no session bus: \(SecretServiceError.text(-result))")
+        throw .noBus(errno: -result)
     }
 
     /// Calls a method of `org.freedesktop.Secret.INTERFACE`. `write` writes its arguments.
@@ -82,7 +82,7 @@ extension SecretServiceError {
     /// The error for a bus that cannot be connected.
     init(_ error: SystemdError) {
         if case .busUnavailable(let errno) = error {
-            self = .unavailable(reason: "there is no session bus: \(Self.text(errno))")
+            self = .noBus(errno: errno)
         } else {
             self = .unavailable(reason: "\(error)")
         }

@@ -9,6 +9,16 @@ package enum SecretServiceError: Error, Hashable, Sendable {
     /// It answered with an error; `reason` is its own text.
     case refused(reason: String)
 
+    /// The session bus has no address.
+    package static let noBus = SecretServiceError.unavailable(reason: "there is no session bus")
+    static let noKeyring = SecretServiceError.unavailable(reason: "there is no default keyring")
+    static let unreadable = SecretServiceError.refused(reason: "its answer cannot be read")
+
+    /// The session bus cannot be connected.
+    static func noBus(errno: Int32) -> SecretServiceError {
+        .unavailable(reason: "there is no session bus: \(text(errno))")
+    }
+
     /// Names of errors that come from the bus instead of the service: it could not start the service, or got no answer
     /// from it.
     private static let ofTheBus: Set = [

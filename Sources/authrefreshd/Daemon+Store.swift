@@ -140,7 +140,7 @@ extension SecretServiceKeys {
         @Sendable func withSession<Result>(
             _ body: (SecretServiceSession) throws(SecretServiceError) -> Result
         ) throws(StoreKeyError) -> Result {
-            guard let address else { throw .secretServiceUnavailable(reason: "there is no session bus") }
+            guard let address else { throw StoreKeyError(SecretServiceError.noBus) }
             do throws(SecretServiceError) {
                 return try body(SecretServiceSession(address: address))
             } catch {
