@@ -2,10 +2,12 @@
 package enum MessageForm {
     /// What is wrong with a message or a hint; empty if nothing is.
     package static func flaws(of text: String) -> [String] {
-        var flaws = riddles.filter(text.replacing("there is no ", with: "").contains)
+        // Everybody says "there is no file".
+        let plain = text.replacing("here is no ", with: "").replacing("here are no ", with: "")
+        var flaws = riddles.filter(plain.contains)
         if text.isEmpty { flaws.append("empty") }
         if text.hasSuffix(".") { flaws.append("full stop") }
-        if text.contains("!") { flaws.append("exclamation mark") }
+        if text.hasSuffix("!") { flaws.append("exclamation mark") }
         if text.contains("\n") { flaws.append("several lines") }
         if text.contains("  ") { flaws.append("two spaces") }
         return flaws.map { "\($0): \(text)" }
