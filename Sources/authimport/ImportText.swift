@@ -25,7 +25,8 @@ enum ImportText {
         case .settingsTaken(let program, let account):
             "settings taken over from \(program.title); sign in: authctl login \(account)"
         case .unproved(let program, let refusal):
-            "taken over from \(program.title), but not refreshed yet: \(refusal?.message ?? "the daemon did not answer"); "
+            "taken over from \(program.title), but not refreshed yet: "
+                + (refusal?.message ?? "the daemon did not answer") + "; "
                 + (refusal?.hint ?? "the daemon tries again")
         }
     }
