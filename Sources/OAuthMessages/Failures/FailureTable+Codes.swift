@@ -157,8 +157,16 @@ extension FailureTable {
             .grantEnded,
             "the authorization server says that the grant has ended"
         ),
-        // Some servers answer so to a dead refresh token (Atlassian: unauthorized_client). After the second such answer
-        // this is believed, but only if the same form of request was answered with tokens before.
+        // Keycloak's answer to a wrong secret. The status says that the client was not authenticated (RFC 6749 §5.2).
+        FailureRow(
+            "client not authenticated",
+            Condition(status: [401...401], error: ["unauthorized_client"]),
+            .misconfigured,
+            "the server does not accept this client's credentials",
+            .tryOtherCredentials
+        ),
+        // Some servers answer so to a dead refresh token (Atlassian: 403 unauthorized_client). After the second such
+        // answer this is believed, but only if the same form of request was answered with tokens before.
         FailureRow(
             "request refused that worked before",
             Condition(

@@ -168,6 +168,8 @@ package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     /// The answer has only the field `message`. No authorization server's error has it alone, but those of AWS and
     /// other gateways do.
     case gatewayMessage
+    /// The answer asks for the client's credentials: `WWW-Authenticate: Basic` (RFC 6749 §5.2).
+    case clientChallenge
     /// This machine's clock shows a time before this program was written, at which no certificate can be valid.
     case implausibleClock
 }
@@ -191,6 +193,7 @@ extension FailureSignal {
         if reading.hasClaimsChallenge { signs.insert(.claimsChallenge) }
         if answer.headers.contains(name: "retry-after") { signs.insert(.retryAfter) }
         if answer.isRedirect(awayFrom: endpoint) { signs.insert(.redirectElsewhere) }
+        if answer.challenges.contains(where: { $0.scheme == "basic" }) { signs.insert(.clientChallenge) }
         if workedBefore { signs.insert(.workedBefore) }
         let isNamed = profile?.grantEnded.contains { $0.fits(answer, body, workedBefore: workedBefore) } ?? false
         if isNamed { signs.insert(.grantEnded) }
