@@ -230,7 +230,10 @@ struct AuthenticatedPost: Sendable {
     }
 
     private static func wantsNonce(_ answer: Answer) -> Bool {
-        (400...401).contains(answer.status) && ErrorReading(AnswerBody(answer).fields).error == "use_dpop_nonce"
+        guard (400...401).contains(answer.status) else { return false }
+        // RFC 9449 §8: in the body; some servers use the header of resource servers (§9).
+        let stated = [ErrorReading(AnswerBody(answer).fields).error] + answer.challenges.map { $0.parameters["error"] }
+        return stated.contains("use_dpop_nonce")
     }
 
     private func assertion(of credentials: ClientCredentials, at now: Timestamp) throws(TransportFailure) -> Secret? {
