@@ -256,7 +256,7 @@ actor KeySetCache {
         let deadline = configuration.uptime() + configuration.discoveryTimeout
         do throws(TransportFailure) {
             let answer = try await transport.send(request, before: deadline)
-            guard answer.status == 200, let keys = try? JWKSet(answer.body) else {
+            guard answer.status == 200, let keys = try? JWKSet(Array(answer.text)) else {
                 return .failure(unreadable(answer, now: configuration.now()))
             }
             return .success(keys)

@@ -117,6 +117,17 @@ struct CodeExchangeTests {
         }
     }
 
+    @Test func `keys after a byte order mark are read`() async throws {
+        let seen = try await exchange { request, signer in
+            switch request.line {
+            case "GET /keys": LoopbackServer.json(200, "\u{FEFF}" + signer.keySet)
+            case "POST /token": try Self.grant(request.origin, signer)
+            default: nil
+            }
+        }
+        #expect(seen.outcome.grant?.subject == "alice")
+    }
+
     @Test func `the clock of a server that refuses the code is remembered`() async throws {
         let date = ["date": "Sat, 21 Nov 2026 10:00:00 GMT"]
         let seen = try await exchange { request, _ in
