@@ -128,6 +128,22 @@ struct CodeExchangeTests {
         #expect(seen.outcome.grant?.subject == "alice")
     }
 
+    @Test(arguments: [("Wed, 01 Jan 2020 00:00:00 GMT", 0.0, true), ("Wed, 01 Jan 2020 00:00:00 GMT", 7200, false)])
+    func `an id_token that is right by this machine's clock is believed whatever date the answer has`(
+        _ date: String,
+        issuedLater: Double,
+        isBelieved: Bool
+    ) async throws {
+        let seen = try await exchange { request, signer in
+            guard request.line == "POST /token" else { return nil }
+            var claims = TestSigner.claims(request.origin)
+            for name in ["iat", "exp"] { claims[name] = claims[name]?.seconds.map { .number($0 + issuedLater) } }
+            let body = Self.tokens + #","id_token":"\#(try signer.token(claims))"}"#
+            return LoopbackServer.answer(200, ["content-type": "application/json", "date": date], body)
+        }
+        #expect((seen.outcome.grant?.subject == "alice") == isBelieved)
+    }
+
     @Test func `the clock of a server that refuses the code is remembered`() async throws {
         let date = ["date": "Sat, 21 Nov 2026 10:00:00 GMT"]
         let seen = try await exchange { request, _ in
