@@ -28,6 +28,8 @@ final class LoopbackServer: Sendable {
     /// A reaction to a request.
     enum Step: Sendable {
         case send(String)
+        /// Sends bytes that are no text.
+        case sendBytes([UInt8])
         /// Sends the text when the test says so.
         case sendAfter(EventLoopFuture<Void>, String)
         /// Sends the text again and again, until the client closes or `limit` bytes are written.
@@ -147,6 +149,8 @@ private final class RequestReader: ChannelInboundHandler {
         switch step {
         case .send(let text):
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+        case .sendBytes(let bytes):
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
         case .sendAfter(let gate, let text):
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             let reader = NIOLoopBound(self, eventLoop: context.eventLoop)

@@ -112,6 +112,8 @@ struct HTTPTransport: Sendable {
             method: request.method ?? (request.body == nil ? .GET : .POST),
             headers: request.headers
         )
+        // RFC 9110 §12.5.3: without this field, a server may choose any encoding, also one that is not known here.
+        message.headers.replaceOrAdd(name: "accept-encoding", value: "identity")
         message.body = request.body.map { body in
             .stream(contentLength: Int64(body.count)) { [configuration, clients] connection in
                 // The machine may have slept while the connection was made. A refresh token must not leave hours after
