@@ -37,6 +37,8 @@ final class LoopbackServer: Sendable {
         /// Sends one byte of the text every few milliseconds.
         case drip(String)
         case close
+        /// Closes the connection without the end that TLS prescribes (RFC 8446 §6.1), as Python's servers do.
+        case cut
         case reset
         /// Answers a CONNECT and continues as a TLS server.
         case openTunnel(NIOSSLContext)
@@ -161,6 +163,9 @@ private final class RequestReader: ChannelInboundHandler {
             drip(ByteBuffer(string: text), context)
         case .close:
             context.close(promise: nil)
+        case .cut:
+            let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+            tls?.close(promise: nil)
         case .reset:
             // With lingering off, closing sends RST.
             let provider = context.channel as? any SocketOptionProvider
