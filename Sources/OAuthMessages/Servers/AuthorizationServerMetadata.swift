@@ -104,9 +104,9 @@ extension AuthorizationServerMetadata {
         let reading = MetadataReading(issuer: issuer, documents: own)
         guard let tokenEndpoint = try reading.endpoint("token_endpoint") else { throw .noTokenEndpoint }
         self.init(issuer: issuer, tokenEndpoint: tokenEndpoint)
-        revocationEndpoint = try reading.endpoint("revocation_endpoint")
-        introspectionEndpoint = try? reading.endpoint("introspection_endpoint")
         // If one of these cannot be used, it counts as missing. It must not prevent the refresh of tokens.
+        revocationEndpoint = try? reading.endpoint("revocation_endpoint")
+        introspectionEndpoint = try? reading.endpoint("introspection_endpoint")
         for (name, path) in ServerEndpoints.names { endpoints[keyPath: path] = try? reading.endpoint(name) }
         mutualTLSAliases = reading.aliases
         tokenEndpointAuthenticationMethods = reading.names("token_endpoint_auth_methods_supported")
