@@ -117,6 +117,33 @@ struct CodeExchangeTests {
         }
     }
 
+    @Test func `a learned form that the server refuses for a code is found out again at the next sign-in`()
+        async throws
+    {
+        let signer = TestSigner()
+        let script = signInServer(signer) { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            guard request.header("authorization") != nil else {
+                return LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
+            }
+            return request.fields["code"] == ["code-1"]
+                ? try Self.grant(request.origin, signer) : LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                let registration = ClientRegistration(clientID: "client", clientSecret: Secret("s"), scopes: ["openid"])
+                let endpoint = try #require(Endpoint(server.origin + "/token"))
+                client.servers.cache.learn(
+                    MetadataCache.LearnedForm(method: .clientSecretPost, repeatsClientID: false, audience: .issuer),
+                    of: MetadataCache.ClientAt(endpoint: endpoint, clientID: "client")
+                )
+                let request = try codeExchange(at: server.origin, registration: registration)
+                #expect(await client.codes.exchange(request).failure?.failureClass == .misconfigured)
+                #expect(await client.codes.exchange(request).grant?.subject == "alice")
+            }
+        }
+    }
+
     @Test func `keys after a byte order mark are read`() async throws {
         let seen = try await exchange { request, signer in
             switch request.line {
