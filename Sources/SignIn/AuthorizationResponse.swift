@@ -79,7 +79,8 @@ package struct AuthorizationResponse: Equatable, Sendable {
         }
         // RFC 9207 §2.4: compare byte by byte, before anything else is trusted, errors included.
         if let issuer = parameters["iss"] {
-            guard issuer.utf8.elementsEqual(expected.issuer.utf8) else { return .untrusted(.wrongIssuer) }
+            let known = [expected.issuer] + expected.issuerAliases
+            guard known.contains(where: { issuer.utf8.elementsEqual($0.utf8) }) else { return .untrusted(.wrongIssuer) }
         } else if expected.requiresIssuer, isAnswer {
             return .untrusted(.noIssuer)
         }
@@ -132,6 +133,8 @@ package struct AuthorizationExpectation: Equatable, Sendable {
     package var state: Secret
     /// The issuer that the person was sent to.
     package var issuer: String
+    /// Other names by which the server calls itself, according to the provider's profile.
+    package var issuerAliases: [String] = []
     /// Whether the server declares that its responses always name it (RFC 9207 §3).
     package var requiresIssuer: Bool
     /// The path of the redirect URI, if it is used for this issuer only; nil if the path says nothing about the issuer.

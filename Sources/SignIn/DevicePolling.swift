@@ -9,11 +9,15 @@ package struct DevicePolling: Hashable, Sendable {
     /// The longest wait after lost answers. Once the network is back, a person who has approved waits no longer than
     /// this. A longer wait that the server asks for is kept.
     static let longestSetback = Duration.seconds(60)
+    /// The longest wait that a busy server may ask for (`Retry-After`). A longer one would outlast most codes.
+    static let longestRetryAfter = Duration.seconds(300)
 
     /// The interval that the server wants between two polls.
     private(set) var interval: Duration
     /// How many polls in a row got no answer.
     private(set) var setbacks = 0
+    /// How long the server wants to be left alone after the last poll.
+    private var leastWait = Duration.zero
     /// When the last poll ended, or when the code was issued.
     private var since: Moment
     /// Whether a poll is under way.
@@ -40,6 +44,7 @@ package struct DevicePolling: Hashable, Sendable {
     mutating func pending(at now: Moment) {
         end(at: now)
         setbacks = 0
+        leastWait = .zero
     }
 
     /// The server says that it is polled too often.
@@ -49,9 +54,12 @@ package struct DevicePolling: Hashable, Sendable {
     }
 
     /// No answer arrived, or none that could be understood.
-    mutating func lost(at now: Moment) {
+    ///
+    /// - Parameter retryAfter: when the server wants to be asked again (RFC 9110 §10.2.3); nil if it did not say.
+    mutating func lost(at now: Moment, retryAfter: Duration? = nil) {
         end(at: now)
         setbacks += 1
+        leastWait = min(retryAfter ?? .zero, Self.longestRetryAfter)
     }
 
     private mutating func end(at now: Moment) {
@@ -61,6 +69,6 @@ package struct DevicePolling: Hashable, Sendable {
 
     /// RFC 8628 §3.5 recommends exponential back-off after timeouts: each doubles the wait.
     private var wait: Duration {
-        max(interval, min(interval.scaled(by: Double(1 << min(setbacks, 8))), Self.longestSetback))
+        max(interval, leastWait, min(interval.scaled(by: Double(1 << min(setbacks, 8))), Self.longestSetback))
     }
 }

@@ -159,7 +159,7 @@ package struct SignInAttempt: Sendable {
         case .expired: return end(.timedOut)
         case .failed(let failure):
             switch failure.failureClass {
-            case .unreachable, .unanswered, .unavailable: polling.lost(at: now)
+            case .unreachable, .unanswered, .unavailable: polling.lost(at: now, retryAfter: failure.retryAfter)
             case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired:
                 return end(.failed(SignInFailure(failure)))
             }

@@ -48,6 +48,12 @@ package struct ServiceNotifier: Sendable {
         notify("RELOADING=1\nMONOTONIC_USEC=\(ClockReading.now().monotonic)")
     }
 
+    /// Asks the manager to wait for `time` from now, if it would give up before (`TimeoutStartSec=`). A start that
+    /// takes longer has to ask again.
+    package func extendTimeout(by time: Duration) {
+        notify("EXTEND_TIMEOUT_USEC=\(Int64(time / .microseconds(1)))")
+    }
+
     /// Reports that the daemon is stopping.
     package func stopping() {
         notify("STOPPING=1")

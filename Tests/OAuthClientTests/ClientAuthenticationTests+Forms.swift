@@ -1,4 +1,5 @@
 import RefreshCore
+import Synchronization
 import Testing
 
 @testable import OAuthClient
@@ -102,6 +103,52 @@ extension ClientAuthenticationTests {
                 #expect(await client.refresh(request).response != nil)
                 #expect(server.requests.count == 4)
             }
+        }
+    }
+
+    @Test(arguments: [("client_secret=plain", true), ("client_id=client", false)])
+    func `a form that was found out is given up when the server accepts another one again`(
+        _ mark: String,
+        isInBodyOnly: Bool
+    ) async throws {
+        let isChanged = Atomic(false)
+        let isGood = { @Sendable (request: LoopbackServer.Request) in
+            let isBasic = request.header("authorization") != nil
+            return isChanged.load(ordering: .sequentiallyConsistent)
+                ? isBasic && !request.body.contains("client_id")
+                : request.body.contains(mark) && isBasic != isInBodyOnly
+        }
+        try await withServer(script(isGood: isGood)) { server in
+            try await withClient { client in
+                let request = try refreshRequest(
+                    to: server.origin,
+                    registration: Self.registration(nil, secret: "plain")
+                )
+                #expect(await client.refresh(request).response != nil)
+                isChanged.store(true, ordering: .sequentiallyConsistent)
+                let before = server.requests.count
+                #expect(await client.refresh(request).response != nil)
+                #expect(server.requests.count == before + 2)
+            }
+        }
+    }
+
+    @Test(arguments: [BasicCredentialEncoding.raw, .formEncoded])
+    func `a known encoding is replaced when the server accepts only the other one`(
+        _ known: BasicCredentialEncoding
+    ) async throws {
+        let (old, new) =
+            known == .raw ? (Self.rawHeader, Self.formHeader) : (Self.formHeader, Self.rawHeader)
+        try await withServer(script { $0.header("authorization") == new }) { server in
+            let outcome = try await withClient {
+                let registration = Self.registration(.clientSecretBasic)
+                return await $0.refresh(
+                    try refreshRequest(to: server.origin, registration: registration, encoding: known)
+                )
+            }
+            #expect(outcome.response != nil)
+            #expect(outcome.basicCredentialEncoding == (known == .raw ? .formEncoded : .raw))
+            #expect(server.requests.map { $0.header("authorization") } == [old, new])
         }
     }
 

@@ -73,13 +73,19 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test(arguments: [400, 401]) func `a demanded nonce is sent at once and with each later request`(
-        status: Int
+    @Test(arguments: [(400, true), (401, true), (401, false)])
+    func `a demanded nonce is sent at once and with each later request`(
+        status: Int,
+        isInBody: Bool
     ) async throws {
+        let challenge = isInBody ? [:] : ["www-authenticate": #"DPoP error="use_dpop_nonce""#]
+        let refusal = LoopbackServer.answer(
+            status,
+            ["dpop-nonce": "n1"].merging(challenge) { $1 },
+            isInBody ? Self.wantsNonce : ""
+        )
         try await withServer({ request, _ in
-            guard Self.nonce(in: request) == "n1" else {
-                return [LoopbackServer.answer(status, ["dpop-nonce": "n1"], Self.wantsNonce)]
-            }
+            guard Self.nonce(in: request) == "n1" else { return [refusal] }
             return [LoopbackServer.json(200, issuedTokens)]
         }) { server in
             try await withClient { client async throws in

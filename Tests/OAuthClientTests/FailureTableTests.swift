@@ -116,6 +116,20 @@ struct FailureTableTests {
             error: "invalid_request",
             signs: [.workedBefore]
         ),
+        answered(
+            "client not authenticated",
+            401,
+            .misconfigured,
+            error: "unauthorized_client",
+            signs: [.workedBefore]
+        ),
+        answered(
+            "request refused that worked before",
+            403,
+            .rejected,
+            error: "unauthorized_client",
+            signs: [.workedBefore]
+        ),
         answered("client refused", 401, .misconfigured, error: "invalid_client", signs: [.workedBefore]),
         answered("client may not", 400, .misconfigured, error: "unauthorized_client"),
         answered("nonce wanted again", 400, .unavailable, error: "use_dpop_nonce", signs: [.showedProof]),
@@ -134,6 +148,17 @@ struct FailureTableTests {
         answered("no such endpoint", 404, .misconfigured, error: "not_found"),
         answered("request form refused", 415, .misconfigured),
         answered("come back later", 403, .unavailable, signs: [.retryAfter]),
+        answered("client challenged", 401, .misconfigured, body: .empty, signs: [.clientChallenge, .workedBefore]),
+        answered("client challenged", 401, .misconfigured, body: .other, signs: [.clientChallenge]),
+        answered(
+            "client challenged as unauthorized",
+            401,
+            .misconfigured,
+            error: "unauthorized",
+            signs: [.clientChallenge, .workedBefore]
+        ),
+        answered("unknown code", 401, .rejected, error: "odd", signs: [.clientChallenge, .workedBefore]),
+        answered("unknown code", 401, .rejected, error: "unauthorized", signs: [.workedBefore]),
         answered("unknown code", 400, .rejected, error: "odd"),
         answered("unknown code", 200, .rejected, error: "odd"),
         answered("refused without a code", 400, .rejected, body: .empty),

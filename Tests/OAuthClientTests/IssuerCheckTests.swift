@@ -59,7 +59,7 @@ struct IssuerCheckTests {
 
     @Test func `the issuer at the root of the host is found if the longer path has no document`() async throws {
         let (fault, origin) = try await fault("/oauth/token") { line, origin in
-            line.hasPrefix("GET /.well-known") ? Self.document(origin, origin) : nil
+            line == "GET /.well-known/openid-configuration" ? Self.document(origin, origin) : nil
         }
         let other = try Issuer(url: origin)
         #expect(fault == .contradicted(.notPublished(status: 404), other: other))

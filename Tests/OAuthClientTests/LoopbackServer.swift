@@ -28,6 +28,8 @@ final class LoopbackServer: Sendable {
     /// A reaction to a request.
     enum Step: Sendable {
         case send(String)
+        /// Sends bytes that are no text.
+        case sendBytes([UInt8])
         /// Sends the text when the test says so.
         case sendAfter(EventLoopFuture<Void>, String)
         /// Sends the text again and again, until the client closes or `limit` bytes are written.
@@ -35,6 +37,8 @@ final class LoopbackServer: Sendable {
         /// Sends one byte of the text every few milliseconds.
         case drip(String)
         case close
+        /// Closes the connection without the end that TLS prescribes (RFC 8446 §6.1), as Python's servers do.
+        case cut
         case reset
         /// Answers a CONNECT and continues as a TLS server.
         case openTunnel(NIOSSLContext)
@@ -147,6 +151,8 @@ private final class RequestReader: ChannelInboundHandler {
         switch step {
         case .send(let text):
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+        case .sendBytes(let bytes):
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
         case .sendAfter(let gate, let text):
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             let reader = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -157,6 +163,9 @@ private final class RequestReader: ChannelInboundHandler {
             drip(ByteBuffer(string: text), context)
         case .close:
             context.close(promise: nil)
+        case .cut:
+            let tls = try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+            tls?.close(promise: nil)
         case .reset:
             // With lingering off, closing sends RST.
             let provider = context.channel as? any SocketOptionProvider

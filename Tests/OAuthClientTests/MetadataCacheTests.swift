@@ -56,6 +56,21 @@ struct MetadataCacheTests {
         }
     }
 
+    @Test func `the OpenID document is also found where RFC 8414 inserts its name into the issuer`() async throws {
+        try await withServer({ request, _ in
+            let isThere = request.line == "GET /.well-known/openid-configuration/tenant"
+            guard isThere else { return [LoopbackServer.answer(404)] }
+            let issuer = request.origin + "/tenant"
+            return [LoopbackServer.json(200, #"{"issuer":"\#(issuer)","token_endpoint":"\#(issuer)/token"}"#)]
+        }) { server in
+            try await withClient { client in
+                let metadata = try await client.metadata(of: Issuer(url: server.origin + "/tenant"))
+                #expect(metadata.tokenEndpoint.url == server.origin + "/tenant/token")
+            }
+            #expect(lines(server, "GET") == 3)
+        }
+    }
+
     @Test func `many callers at the same time share one fetch`() async throws {
         try await withServer({ request, _ in
             [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]

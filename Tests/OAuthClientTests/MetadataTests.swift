@@ -149,7 +149,9 @@ struct MetadataTests {
             "require_pushed_authorization_requests": .string("true"),
             "authorization_endpoint": .string("http://a.example/authorize"),
             "jwks_uri": .string("https://127.0.0.1/keys"),
+            "revocation_endpoint": .string(""),
         ])
+        #expect(metadata.revocationEndpoint == nil)
         #expect(!metadata.requiresPushedAuthorizationRequests)
         #expect(metadata.endpoints == ServerEndpoints())
     }

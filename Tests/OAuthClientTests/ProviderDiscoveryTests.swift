@@ -76,7 +76,7 @@ struct ProviderDiscoveryTests {
     @Test func `an issuer that its own document does not confirm is not believed`() async throws {
         await #expect(throws: MetadataError.self) {
             try await discover { line, origin in
-                line.contains("/realm/") ? nil : Self.document(origin + "/realm", origin)
+                line.contains("/realm") ? nil : Self.document(origin + "/realm", origin)
             }
         }
     }

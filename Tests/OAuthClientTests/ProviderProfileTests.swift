@@ -30,6 +30,15 @@ struct ProviderProfileTests {
         }
     }
 
+    @Test func `both of GitHub's profiles know the issuer that its answers name`() throws {
+        for name in ["github", "github-classic"] {
+            let file = Self.folder.appendingPathComponent(name + ".yaml")
+            let profile = try decode(try String(contentsOf: file, encoding: .utf8))
+            let names = profile.issuerAliases + [profile.issuer?.url]
+            #expect(names.contains("https://github.com/login/oauth"))
+        }
+    }
+
     @Test func `facts that are not confirmed are marked in the same way everywhere`() throws {
         for file in try Self.files() {
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.hasPrefix("#") {

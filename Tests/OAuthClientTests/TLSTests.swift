@@ -49,6 +49,27 @@ struct TLSTests {
         }
     }
 
+    @Test(arguments: [
+        (issuedTokens, true), (String(issuedTokens.dropLast()), false), ("access_token=a1&refresh_token=r2", false),
+    ])
+    func `an answer without a length may end without the end of TLS only if it is a whole object`(
+        _ body: String,
+        isRead: Bool
+    ) async throws {
+        try await withAuthority { authority in
+            let server = try await LoopbackServer.start(tls: authority.server(for: "IP:127.0.0.1")) { _, _ in
+                [.send("HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n" + body), .cut]
+            }
+            var profile = ProviderProfile(name: "tls")
+            profile.caFile = authority.caFile
+            let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)", profile: profile)
+            let outcome = try await withClient { await $0.refresh(request) }
+            try await server.stop()
+            #expect(outcome.response?.refreshToken == (isRead ? RefreshToken(Secret("r2")) : nil))
+            #expect(outcome.failure?.failureClass == (isRead ? nil : .unanswered))
+        }
+    }
+
     @Test func `HTTP/1.1 is used even if the server prefers HTTP/2`() async throws {
         try await withAuthority { authority in
             let server = try authority.server(for: "IP:127.0.0.1", protocols: ["h2", "http/1.1"])

@@ -99,6 +99,36 @@ struct TransportTests {
         #expect(requests.count == 1)
     }
 
+    /// `issuedTokens` in gzip.
+    private static let compressed: [UInt8] = [
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 74, 76, 78, 78, 45, 46, 142, 47, 201, 207, 78, 205, 83, 178, 82, 74,
+        52, 84, 210, 81, 2, 115, 226, 75, 42, 11, 82, 129, 34, 78, 169, 137, 69, 169, 69, 64, 209, 212, 138, 130, 204,
+        162, 212, 226, 248, 76, 160, 58, 99, 51, 3, 3, 29, 165, 162, 212, 52, 160, 64, 6, 92, 115, 145, 145, 82, 45, 0,
+        226, 192, 165, 11, 82, 0, 0, 0,
+    ]
+
+    @Test func `an answer that is compressed without being asked for is read`() async throws {
+        let head = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: \(Self.compressed.count)\r\n\r\n"
+        try await withServer({ _, _ in [.send(head), .sendBytes(Self.compressed)] }) { server in
+            let outcome = try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
+            #expect(outcome.response?.refreshToken == RefreshToken(Secret("r2")))
+            #expect(server.requests.first?.header("accept-encoding") == "identity")
+        }
+    }
+
+    @Test func `a compressed answer that is longer than the limit, or cut, counts as unanswered`() async throws {
+        let cases = [(issuedTokens.utf8.count - 1, Self.compressed[...]), (1 << 20, Self.compressed.dropLast(30))]
+        for (limit, part) in cases {
+            let head = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: \(part.count)\r\n\r\n"
+            try await withServer({ _, _ in [.send(head), .sendBytes(Array(part))] }) { server in
+                let outcome = try await withClient({ $0.bodyLimit = limit }) {
+                    await $0.refresh(try refreshRequest(to: server.origin))
+                }
+                #expect(outcome.failure?.failureClass == .unanswered)
+            }
+        }
+    }
+
     @Test func `an answer that is not HTTP counts as unanswered`() async throws {
         let (failure, _) = try await failure { _, _ in [.send("SSH-2.0-OpenSSH_9.2\r\n\r\n"), .close] }
         #expect(failure.failureClass == .unanswered)

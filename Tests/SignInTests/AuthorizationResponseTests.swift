@@ -54,6 +54,14 @@ import Testing
 
     // MARK: mix-up
 
+    @Test(arguments: [("https://github.com/login/oauth", true), ("https://github.com/login/OAuth", false)])
+    func `an answer may name the server as its profile says`(issuer: String, isTrusted: Bool) throws {
+        var expected = Samples.expectation(requiresIssuer: true)
+        expected.issuerAliases = ["https://github.com/login/oauth"]
+        let verdict = try Samples.response("code=x&state=\(Samples.state)&iss=\(issuer)").verdict(against: expected)
+        #expect(verdict == (isTrusted ? code("x") : .untrusted(.wrongIssuer)))
+    }
+
     @Test(arguments: [
         "https://evil.example", "https://sso.example.org/", "https://SSO.example.org", "http://sso.example.org", "",
     ])

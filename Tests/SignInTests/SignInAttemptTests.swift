@@ -326,6 +326,20 @@ import Testing
         }
     }
 
+    @Test func `a busy server that says when to come back is left alone until then, five minutes at most`() {
+        var attempt = polling(lifetime: .seconds(1800))
+        for (asked, wait) in [(Duration.seconds(120), 120), (.seconds(1), 20), (.seconds(86_400), 300)] {
+            var failure = Samples.failure(.unavailable)
+            failure.retryAfter = asked
+            _ = attempt.handle(.timePassed, at: start.later(.seconds(60)))
+            _ = attempt.handle(.pollEnded(.failed(failure)), at: start.later(.seconds(60)))
+            #expect(attempt.remaining(at: start.later(.seconds(60))) == .seconds(wait))
+        }
+        _ = attempt.handle(.timePassed, at: start.later(.seconds(360)))
+        _ = attempt.handle(.pollEnded(.pending), at: start.later(.seconds(360)))
+        #expect(attempt.remaining(at: start.later(.seconds(360))) == .seconds(5))
+    }
+
     @Test func `a device code is awaited while it is valid, for half an hour at most`() {
         var attempt = polling(lifetime: .seconds(30))
         _ = attempt.handle(.timePassed, at: start.later(.seconds(29)))

@@ -20,6 +20,8 @@ import Testing
             #expect(manager.receivedText() == "STOPPING=1")
             notifier.watchdog()
             #expect(manager.receivedText() == "WATCHDOG=1")
+            notifier.extendTimeout(by: .seconds(30))
+            #expect(manager.receivedText() == "EXTEND_TIMEOUT_USEC=30000000")
             #expect(manager.receivedText() == nil)
             #expect(unsafe getenv("NOTIFY_SOCKET") != nil, "the environment is left alone")
         }

@@ -70,6 +70,14 @@ struct PlainAcquireTokenTests {
         #expect(VarlinkReply(encoded: Array(bytes.utf8)) == VarlinkReply(reply))
     }
 
+    @Test(arguments: [("BEARER", "Bearer"), ("dpop", "DPoP"), ("mac", "mac")])
+    func `a known type is written as its RFC writes it, in whatever case the server wrote it`(
+        type: String,
+        scheme: String
+    ) {
+        #expect(AccessToken(Secret("a"), type: type).scheme == scheme)
+    }
+
     @Test(arguments: [
         #"{"account":"home"}"#, #"{"account":"work","force":false}"#, #"{"account":"work","account":"work"}"#,
         #"{"account":"work","minimumValiditySec":-1}"#, #"{"account":"work","minimumValiditySec":31557601}"#,

@@ -112,6 +112,22 @@ struct SignInRoomTests {
         #expect(nonce() == signIn.secrets.nonce)
     }
 
+    @Test func `an answer may name the issuer by the aliases of the profile`() async throws {
+        var asking = try asking()
+        let signIn = try await withRoomValue { try await wait(in: $0) }
+        let url = AuthorizationURL(
+            url: "https://as.example/authorize",
+            host: "as.example",
+            expiresIn: nil,
+            requiresIssuer: false,
+            issuer: "https://as.example",
+            checksCodeChallenge: true
+        )
+        #expect(signIn.expectation(of: url, for: asking).issuerAliases == [])
+        asking.profile?.issuerAliases = ["https://as.example/oauth"]
+        #expect(signIn.expectation(of: url, for: asking).issuerAliases == ["https://as.example/oauth"])
+    }
+
     @Test func `facts from the first sign-in are kept in later ones of the same person`() throws {
         var account = try account()
         account.grantFacts = GrantFacts(

@@ -55,8 +55,9 @@ struct AuthenticatedPost: Sendable {
         isSuccess: @Sendable (Answer, AnswerBody) -> Bool
     ) async -> Conclusion {
         let client = MetadataCache.ClientAt(endpoint: endpoint, clientID: registration.clientID)
-        var credentials = firstGuess(servers.cache.learnedForm(of: client))
-        var alternatives = alternatives(to: credentials)
+        let learned = servers.cache.learnedForm(of: client)
+        var credentials = firstGuess(learned)
+        var alternatives = alternatives(to: credentials, isLearned: learned != nil)
         var first: Conclusion?
         while true {
             let conclusion = await post(fields, credentials, isSuccess)
@@ -78,9 +79,10 @@ struct AuthenticatedPost: Sendable {
             // A refusal that may also mean the grant justifies only two further tries: the raw secret and the other
             // audience.
             let isPlain = conclusion.row?.consequence == .tryOtherCredentials
+            if isPlain, learned != nil { servers.cache.forgetForm(of: client) }
             let audience = credentials.audience
             let isWorthTrying = { (next: ClientCredentials) in
-                isPlain || next.encoding != knownEncoding ?? .formEncoded || next.audience != audience
+                isPlain || knownEncoding == nil && next.encoding == .raw || next.audience != audience
             }
             guard let next = alternatives.firstIndex(where: isWorthTrying) else { return shown }
             credentials = alternatives.remove(at: next)
@@ -106,10 +108,17 @@ struct AuthenticatedPost: Sendable {
         registration.authentication != nil || profile?.authentication != nil || profile?.clientSecretScheme == .bearer
     }
 
-    /// The other forms, in the order in which to try them: the raw secret, `client_id` also in the body, the secret in
-    /// the body.
-    private func alternatives(to credentials: ClientCredentials) -> [ClientCredentials] {
+    /// The other forms, in the order in which to try them: the other encoding of the secret, `client_id` also in the
+    /// body, the secret in the body.
+    ///
+    /// - Parameter isLearned: whether `credentials` were learned. The client may have been registered anew since, so
+    ///   the forms of a client about which nothing was learned come first.
+    private func alternatives(to credentials: ClientCredentials, isLearned: Bool) -> [ClientCredentials] {
         guard !isSentOnce else { return [] }
+        if isLearned {
+            let first = firstGuess(nil)
+            return ([first] + alternatives(to: first, isLearned: false)).filter { !$0.hasForm(of: credentials) }
+        }
         if [.clientSecretJWT, .privateKeyJWT].contains(credentials.method), profile?.assertionAudience == nil {
             var other = credentials
             // RFC 9126 §2 lets a server require the URL of this endpoint as the audience; other servers expect the
@@ -122,10 +131,10 @@ struct AuthenticatedPost: Sendable {
         // choose.
         guard credentials.method == .clientSecretBasic, credentials.scheme == .basic else { return [] }
         var alternatives: [ClientCredentials] = []
-        if knownEncoding == nil, credentials.differsByEncoding {
-            var raw = credentials
-            raw.encoding = .raw
-            alternatives.append(raw)
+        if credentials.differsByEncoding {
+            var other = credentials
+            other.encoding = credentials.encoding == .raw ? .formEncoded : .raw
+            alternatives.append(other)
         }
         if !credentials.repeatsClientID {
             var repeating = credentials
@@ -170,7 +179,8 @@ struct AuthenticatedPost: Sendable {
                 if isBound { signal.signs.insert(.showedProof) }
                 row = FailureTable.standard.row(for: signal)
             }
-            let isFound = Self.isAuthenticated(row) && knownEncoding == nil && credentials.differsByEncoding
+            let isFound =
+                Self.isAuthenticated(row) && credentials.encoding != knownEncoding && credentials.differsByEncoding
             return Conclusion(
                 answer: .success(answer),
                 body: body,
@@ -230,7 +240,10 @@ struct AuthenticatedPost: Sendable {
     }
 
     private static func wantsNonce(_ answer: Answer) -> Bool {
-        (400...401).contains(answer.status) && ErrorReading(AnswerBody(answer).fields).error == "use_dpop_nonce"
+        guard (400...401).contains(answer.status) else { return false }
+        // RFC 9449 §8: in the body; some servers use the header of resource servers (§9).
+        let stated = [ErrorReading(AnswerBody(answer).fields).error] + answer.challenges.map { $0.parameters["error"] }
+        return stated.contains("use_dpop_nonce")
     }
 
     private func assertion(of credentials: ClientCredentials, at now: Timestamp) throws(TransportFailure) -> Secret? {
@@ -281,5 +294,13 @@ struct AuthenticatedPost: Sendable {
             }
         }
         return headers
+    }
+}
+
+extension ClientCredentials {
+    /// Whether these credentials are sent in the same form as `other`.
+    fileprivate func hasForm(of other: ClientCredentials) -> Bool {
+        method == other.method && encoding == other.encoding && repeatsClientID == other.repeatsClientID
+            && audience == other.audience
     }
 }

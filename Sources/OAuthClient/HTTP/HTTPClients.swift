@@ -166,6 +166,9 @@ final class HTTPClients: Sendable {
                 try LostPeerDetection.enable(on: channel)
             }
         }
+        // Some servers compress without being asked. This value limits how much a body may grow; its type belongs to a
+        // package that only the HTTP client knows.
+        settings.decompression = HTTPClient.Configuration.singletonConfiguration.decompression
         // The core decides about repetition. It needs the first error, and not a time limit that hides it.
         settings.connectionPool.retryConnectionEstablishment = false
         if route.usesProxy, let server = configuration.proxy.server {

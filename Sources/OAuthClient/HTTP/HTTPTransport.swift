@@ -67,6 +67,7 @@ struct HTTPTransport: Sendable {
         let remaining = configuration.uptime().duration(to: deadline)
         guard remaining > .zero else { throw TransportFailure(cause: .timeLimit, wasSent: false) }
         let progress = SendingProgress(isSentWithHead: request.isSpending && request.body == nil)
+        let reader = AnswerReader(on: clients.eventLoop, limit: configuration.bodyLimit)
         do {
             let message = try message(of: request, before: deadline, noting: progress)
             let limit = max(remaining, request.patience?.limit ?? remaining)
@@ -74,7 +75,7 @@ struct HTTPTransport: Sendable {
             // ends with the head.
             let exchange = routed.client.execute(
                 request: message,
-                delegate: AnswerReader(on: clients.eventLoop, limit: configuration.bodyLimit),
+                delegate: reader,
                 eventLoop: .delegate(on: clients.eventLoop),
                 deadline: .now() + TimeAmount(limit)
             )
@@ -93,6 +94,9 @@ struct HTTPTransport: Sendable {
             }
         } catch let cut as OversizedAnswer {
             return cut.answer
+        } catch NIOSSLError.uncleanShutdown {
+            if let answer = await reader.wholeAnswer() { return answer }
+            throw TransportFailure(cause: .connectionLost, wasSent: progress.isSent)
         } catch {
             if let name, !progress.isBodyTaken { names.forget(name) }
             throw TransportFailure(
@@ -112,6 +116,8 @@ struct HTTPTransport: Sendable {
             method: request.method ?? (request.body == nil ? .GET : .POST),
             headers: request.headers
         )
+        // RFC 9110 §12.5.3: without this field, a server may choose any encoding, also one that is not known here.
+        message.headers.replaceOrAdd(name: "accept-encoding", value: "identity")
         message.body = request.body.map { body in
             .stream(contentLength: Int64(body.count)) { [configuration, clients] connection in
                 // The machine may have slept while the connection was made. A refresh token must not leave hours after
@@ -156,12 +162,26 @@ private final class SendingProgress: Sendable {
 /// Assembles an answer from the parts that arrive on the event loop.
 private final class AnswerReader: HTTPClientResponseDelegate {
     private let answer: NIOLoopBoundBox<Answer?>
+    private let eventLoop: any EventLoop
     private let limit: Int
 
     /// - Parameter limit: longest body read, in bytes.
     init(on eventLoop: any EventLoop, limit: Int) {
         answer = .makeBoxSendingValue(nil, eventLoop: eventLoop)
+        self.eventLoop = eventLoop
         self.limit = limit
+    }
+
+    /// The answer, if its body is a whole JSON object although the connection ended without TLS's own end; nil if not.
+    ///
+    /// Servers that state no length so end their answers, unless they close TLS properly, which Python's do not. Who
+    /// cuts a connection could make an answer shorter, but a JSON object without its end is none. The answer may hold
+    /// the only refresh token that the server still accepts.
+    func wholeAnswer() async -> Answer? {
+        guard let answer = try? await eventLoop.submit({ self.answer.value }).get(),
+            JSONValue.object(in: Array(answer.text)) != nil
+        else { return nil }
+        return answer
     }
 
     func didReceiveHead(task: HTTPClient.Task<Answer>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {

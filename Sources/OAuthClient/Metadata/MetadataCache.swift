@@ -164,6 +164,11 @@ final class MetadataCache: Sendable {
         }
     }
 
+    /// Forgets the form, because the server does not accept it any more.
+    func forgetForm(of client: ClientAt) {
+        memory.withLock { $0.learnedForms[client] = nil }
+    }
+
     private func fetch(_ key: Key, in circumstances: Int) async -> Result<MetadataFetch.Result, MetadataError> {
         let result: Result<MetadataFetch.Result, MetadataError>
         do throws(MetadataError) {

@@ -2,7 +2,7 @@ import NIOHTTP1
 import OAuthMessages
 package import RefreshCore
 
-/// Fetches the two metadata documents of an issuer and merges them.
+/// Fetches the metadata documents of an issuer and merges them.
 struct MetadataFetch: Sendable {
     let transport: HTTPTransport
     let configuration: OAuthClientConfiguration
@@ -37,7 +37,12 @@ struct MetadataFetch: Sendable {
         // Some servers hang on one document and have the other.
         let openID = await document(at: locations.openID, profile, begin + limit * 2 / 3)
         let oauth = await document(at: locations.oauth, profile, begin + limit)
-        let documents = [openID, oauth]
+        var documents = [openID, oauth]
+        if !documents.contains(where: { MetadataFetch.willPass($0) || (try? $0.get()) != nil }),
+            let inserted = AuthorizationServerMetadata.insertedOpenIDLocation(of: issuer)
+        {
+            documents.append(await document(at: inserted, profile, begin + limit))
+        }
         let found = documents.compactMap { try? $0.get() }
         guard !found.isEmpty else { throw MetadataFetch.worst(of: documents) }
         return Result(

@@ -21,6 +21,11 @@ package struct Answer: Sendable {
         headers.first(name: "date").flatMap(HTTPDate.parse).map(Timestamp.init(seconds:))
     }
 
+    /// The body without the byte order mark that some servers put before text.
+    package var text: ArraySlice<UInt8> {
+        body.starts(with: [0xef, 0xbb, 0xbf]) ? body.dropFirst(3) : body[...]
+    }
+
     /// How long to wait according to `Retry-After` (RFC 9110 §10.2.3), not capped; nil if absent, unreadable or past.
     ///
     /// A date is measured from the answer's own `Date` if it has one, else from `now`.
@@ -70,9 +75,7 @@ package struct AnswerBody: Sendable {
 
     private static func read(_ answer: Answer) -> (BodyKind, [String: JSONValue]) {
         if answer.isTooLarge { return (.tooLarge, [:]) }
-        var start = answer.body[...]
-        if start.starts(with: [0xef, 0xbb, 0xbf]) { start = start.dropFirst(3) }
-        start = start.drop { $0 <= 0x20 }
+        let start = answer.text.drop { $0 <= 0x20 }
         guard let first = start.first else { return (.empty, [:]) }
         if first == UInt8(ascii: "<") { return (.html, [:]) }
         if first == UInt8(ascii: "{") {

@@ -22,6 +22,13 @@ package struct AuthenticationChallenge: Hashable, Sendable {
     }
 }
 
+extension Answer {
+    /// The challenges of the answer, without those that cannot be read.
+    package var challenges: [AuthenticationChallenge] {
+        headers["www-authenticate"].flatMap { AuthenticationChallenge.all(in: $0) ?? [] }
+    }
+}
+
 /// Reads RFC 9110 §11.6.1 from left to right.
 private struct ChallengeReader {
     private let bytes: [UInt8]

@@ -27,7 +27,12 @@ extension FailureTable {
         ),
         FailureRow(
             "provider is busy",
-            Condition(status: believed, anyCode: ["aadsts90033"]),
+            // Entra: a service behind it fails (90006, 90033), the tenant or the client has asked too often (90055,
+            // 50196).
+            Condition(
+                status: believed,
+                anyCode: ["aadsts90006", "aadsts90033", "aadsts90055", "aadsts50196"]
+            ),
             .unavailable,
             "the server says that it is temporarily unavailable"
         ),
@@ -110,6 +115,8 @@ extension FailureTable {
                     "temporarily_unavailable", "server_error", "slow_down", "internal_failure", "service_unavailable",
                     // Slack.
                     "ratelimited", "rate_limited", "internal_error", "fatal_error",
+                    // Google. Salesforce, which adds "retry your request".
+                    "rate_limit_exceeded", "unknown_error",
                     // Zoho, which blocks a client after ten tokens in ten minutes.
                     "access denied",
                 ]
@@ -150,8 +157,16 @@ extension FailureTable {
             .grantEnded,
             "the authorization server says that the grant has ended"
         ),
-        // Some servers answer so to a dead refresh token (Atlassian: unauthorized_client). After the second such answer
-        // this is believed, but only if the same form of request was answered with tokens before.
+        // Keycloak's answer to a wrong secret. The status says that the client was not authenticated (RFC 6749 §5.2).
+        FailureRow(
+            "client not authenticated",
+            Condition(status: [401...401], error: ["unauthorized_client"]),
+            .misconfigured,
+            "the server does not accept this client's credentials",
+            .tryOtherCredentials
+        ),
+        // Some servers answer so to a dead refresh token (Atlassian: 403 unauthorized_client). After the second such
+        // answer this is believed, but only if the same form of request was answered with tokens before.
         FailureRow(
             "request refused that worked before",
             Condition(

@@ -197,6 +197,22 @@ extension FailureTable {
             .unavailable,
             "the server asks to try again later"
         ),
+        // RFC 6749 §5.2: this challenge answers a client that could not be authenticated, whatever the body is.
+        // Spring's own code for it is "unauthorized".
+        FailureRow(
+            "client challenged",
+            Condition(status: [401...401], body: [.empty, .fields, .other], hasError: false, sign: .clientChallenge),
+            .misconfigured,
+            "the server does not accept this client's credentials",
+            .tryOtherCredentials
+        ),
+        FailureRow(
+            "client challenged as unauthorized",
+            Condition(status: [401...401], error: ["unauthorized"], sign: .clientChallenge),
+            .misconfigured,
+            "the server does not accept this client's credentials",
+            .tryOtherCredentials
+        ),
         FailureRow(
             "unknown code",
             Condition(status: [200...299, 400...403], hasError: true),

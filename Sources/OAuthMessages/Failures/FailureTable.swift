@@ -168,6 +168,8 @@ package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     /// The answer has only the field `message`. No authorization server's error has it alone, but those of AWS and
     /// other gateways do.
     case gatewayMessage
+    /// The answer asks for the client's credentials: `WWW-Authenticate: Basic` (RFC 6749 §5.2).
+    case clientChallenge
     /// This machine's clock shows a time before this program was written, at which no certificate can be valid.
     case implausibleClock
 }
@@ -186,10 +188,12 @@ extension FailureSignal {
         self.body = body.kind
         error = reading.error?.lowercased()
         // Twitch gives its code only in "message". It is compared as a whole, like a code.
-        codes = Set([reading.subError, reading.providerCode, reading.message].compactMap { $0?.lowercased() })
+        let stated = [reading.subError, reading.providerCode, reading.message] + reading.microsoftCodes
+        codes = Set(stated.compactMap { $0?.lowercased() })
         if reading.hasClaimsChallenge { signs.insert(.claimsChallenge) }
         if answer.headers.contains(name: "retry-after") { signs.insert(.retryAfter) }
         if answer.isRedirect(awayFrom: endpoint) { signs.insert(.redirectElsewhere) }
+        if answer.challenges.contains(where: { $0.scheme == "basic" }) { signs.insert(.clientChallenge) }
         if workedBefore { signs.insert(.workedBefore) }
         let isNamed = profile?.grantEnded.contains { $0.fits(answer, body, workedBefore: workedBefore) } ?? false
         if isNamed { signs.insert(.grantEnded) }
@@ -216,6 +220,8 @@ package struct ErrorReading {
     package var description: String?
     package var subError: String?
     package var providerCode: String?
+    /// All of Entra's codes. The first one may be general, and a later one may name the cause.
+    var microsoftCodes: [String]
     package var message: String?
     /// The claims challenge as the answer has it (Entra).
     package var claims: String?
@@ -230,7 +236,8 @@ package struct ErrorReading {
             ?? ErrorReading.word(["message"], in: inner)
         // Entra; Google.
         subError = ErrorReading.word(["suberror", "error_subtype"], in: fields)
-        providerCode = ErrorReading.microsoftCode(fields, description: description)
+        microsoftCodes = ErrorReading.microsoftCodes(fields, description: description)
+        providerCode = microsoftCodes.first
         message = fields["message"]?.text
         if providerCode == nil {
             // Okta; TikTok; HubSpot, whose "status" is the code if it is a word.
@@ -243,6 +250,8 @@ package struct ErrorReading {
 
     /// Longest claims accepted, in bytes. They become part of an address.
     private static let claimsLimit = 4096
+    /// Most of Entra's codes read. Real answers have one or two.
+    private static let codesLimit = 8
 
     /// `claims` if they can be asked for, that is if they are a JSON object; else nil.
     package var demandedClaims: String? {
@@ -271,16 +280,17 @@ package struct ErrorReading {
         return nil
     }
 
-    /// Entra's code: `AADSTS70043` from its list of numbers, or a code such as B2C's `AADB2C90080` from the beginning
+    /// Entra's codes: `AADSTS70043` from its list of numbers, or a code such as B2C's `AADB2C90080` from the beginning
     /// of the description.
-    private static func microsoftCode(_ fields: [String: JSONValue], description: String?) -> String? {
-        if case .array(let codes)? = fields["error_codes"], case .number(let code)? = codes.first, abs(code) < 1e15 {
-            return "AADSTS\(Int64(code))"
+    private static func microsoftCodes(_ fields: [String: JSONValue], description: String?) -> [String] {
+        if case .array(let codes)? = fields["error_codes"] {
+            let stated = codes.prefix(codesLimit).compactMap(\.word).filter { Int($0) != nil }
+            if !stated.isEmpty { return stated.map { "AADSTS" + $0 } }
         }
-        guard let front = description?.prefix(while: { $0 != ":" && $0 != " " }) else { return nil }
+        guard let front = description?.prefix(while: { $0 != ":" && $0 != " " }) else { return [] }
         for family in ["AADSTS", "AADB2C"] where front.hasPrefix(family) && Int(front.dropFirst(6)) != nil {
-            return String(front)
+            return [String(front)]
         }
-        return nil
+        return []
     }
 }

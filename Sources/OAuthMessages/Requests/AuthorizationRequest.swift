@@ -184,9 +184,12 @@ extension AuthorizationRequest {
 }
 
 extension Endpoint {
-    /// The URL with `parameters` added to its query (RFC 6749 §3.1).
+    /// The URL with `parameters` added to its query (RFC 6749 §3.1), for a browser.
+    ///
+    /// A space is written as `%20`, which readers of forms and of URLs both understand. `+` is a space only in forms:
+    /// Apple's own dialog in Safari then ignores the scopes, and a hop that encodes the address anew makes it `%2B`.
     package func url(adding parameters: [(name: String, value: String)]) -> String {
-        let query = String(decoding: FormEncoding.body(parameters), as: UTF8.self)
+        let query = String(decoding: FormEncoding.body(parameters), as: UTF8.self).replacing("+", with: "%20")
         guard let mark = url.firstIndex(of: "?") else { return url + "?" + query }
         let isOpen = url.index(after: mark) == url.endIndex || url.hasSuffix("&")
         return url + (isOpen ? "" : "&") + query

@@ -58,6 +58,15 @@ extension AuthorizationServerMetadata {
         )
     }
 
+    /// A third place, for an issuer with a path; nil for others. RFC 8414 §3.1 also inserts names other than its own,
+    /// and some servers so publish only `/.well-known/openid-configuration/tenant`.
+    package static func insertedOpenIDLocation(of issuer: Issuer) -> Endpoint? {
+        let places = locations(of: issuer)
+        guard let oauth = places.oauth?.url, let openID = places.openID?.url else { return nil }
+        let inserted = oauth.replacing("/oauth-authorization-server", with: "/openid-configuration", maxReplacements: 1)
+        return inserted == openID ? nil : Endpoint(inserted)
+    }
+
     /// The metadata that `profile` gives instead of any document; nil if it names no token endpoint.
     package init?(issuer: Issuer, profile: ProviderProfile?) {
         guard let profile, let endpoint = profile.tokenEndpoint else { return nil }
@@ -104,9 +113,9 @@ extension AuthorizationServerMetadata {
         let reading = MetadataReading(issuer: issuer, documents: own)
         guard let tokenEndpoint = try reading.endpoint("token_endpoint") else { throw .noTokenEndpoint }
         self.init(issuer: issuer, tokenEndpoint: tokenEndpoint)
-        revocationEndpoint = try reading.endpoint("revocation_endpoint")
-        introspectionEndpoint = try? reading.endpoint("introspection_endpoint")
         // If one of these cannot be used, it counts as missing. It must not prevent the refresh of tokens.
+        revocationEndpoint = try? reading.endpoint("revocation_endpoint")
+        introspectionEndpoint = try? reading.endpoint("introspection_endpoint")
         for (name, path) in ServerEndpoints.names { endpoints[keyPath: path] = try? reading.endpoint(name) }
         mutualTLSAliases = reading.aliases
         tokenEndpointAuthenticationMethods = reading.names("token_endpoint_auth_methods_supported")

@@ -12,8 +12,10 @@ final class ServiceManagerLink {
     /// The watchdog's timer; nil until the first `ready`. Dispatch traps if a timer is released that never started, as
     /// would happen in a failed start.
     private var timer: (any DispatchSourceTimer)?
+    /// Nil once the daemon is ready or stops, and without a service manager.
+    private var start: LongStart?
 
-    /// Creates the link.
+    /// Creates the link, and with a service manager begins to prolong the start.
     ///
     /// - Parameter loops: the daemon counts as alive if all of them run.
     init(notifier: ServiceNotifier, loops: [Watchdog.Loop]) {
@@ -21,10 +23,12 @@ final class ServiceManagerLink {
         let news = ManagerNews { $0.tell(notifier) }
         self.news = news
         watchdog = Watchdog(loops) { news.add(.alive) }
+        start = notifier.isConnected ? LongStart { news.add(.starting) } : nil
     }
 
     /// Sends READY=1, and serves the watchdog from now on.
     func ready(status: String) {
+        start = nil
         news.add(.ready(status))
         if timer == nil { timer = startWatchdog() }
     }
@@ -39,6 +43,8 @@ final class ServiceManagerLink {
     }
 
     func stopping() {
+        // The manager's limit for the end holds.
+        start = nil
         news.add(.stopping)
     }
 
@@ -68,6 +74,33 @@ final class ServiceManagerLink {
         timer.setEventHandler { [watchdog] in watchdog.ask() }
         timer.activate()
         return timer
+    }
+}
+
+/// Keeps the service manager from ending a start that takes long. A store with a million accounts on a slow disk may be
+/// rewritten for minutes after an upgrade; ended at the start's time limit, it would begin anew each time.
+final class LongStart {
+    /// How often the manager is asked to wait, and for how long each time.
+    static let interval = Duration.seconds(10)
+    static let prolongation = Duration.seconds(30)
+    /// When the manager's own limit applies again, because the start hangs.
+    static let longest = Duration.seconds(1800)
+
+    private let source: any DispatchSourceTimer
+
+    /// Calls `ask` after each interval until it is released, for at most `longest`.
+    init(every interval: Duration = interval, for longest: Duration = longest, ask: @escaping @Sendable () -> Void) {
+        let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "authrefreshd.start"))
+        let interval = DispatchTimeInterval.microseconds(Int(interval.microseconds))
+        source.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(10))
+        let end = DispatchTime.now() + .microseconds(Int(longest.microseconds))
+        source.setEventHandler { if DispatchTime.now() < end { ask() } else { source.cancel() } }
+        source.activate()
+        self.source = source
+    }
+
+    deinit {
+        source.cancel()
     }
 }
 
@@ -122,7 +155,7 @@ final class Watchdog: Sendable {
 
 /// The news for the service manager, on its own queue. A manager that does not read blocks its sender (sd_notify(3)).
 ///
-/// Of each kind of news only the latest waits, so there are never more than five.
+/// Of each kind of news only the latest waits, so there are never more than six.
 final class ManagerNews: Sendable {
     enum Item: Sendable {
         case ready(String)
@@ -130,6 +163,8 @@ final class ManagerNews: Sendable {
         case reloading
         case stopping
         case alive
+        /// The start goes on.
+        case starting
 
         func tell(_ notifier: ServiceNotifier) {
             switch self {
@@ -138,6 +173,7 @@ final class ManagerNews: Sendable {
             case .reloading: notifier.reloading()
             case .stopping: notifier.stopping()
             case .alive: notifier.watchdog()
+            case .starting: notifier.extendTimeout(by: LongStart.prolongation)
             }
         }
 
@@ -145,9 +181,9 @@ final class ManagerNews: Sendable {
         fileprivate func isOutdated(by next: Item) -> Bool {
             switch (self, next) {
             case (.ready, .ready), (.status, .status), (.status, .ready), (.reloading, .reloading),
-                (.stopping, .stopping), (.alive, .alive):
+                (.stopping, .stopping), (.alive, .alive), (.starting, .starting), (.starting, .ready):
                 true
-            case (.ready, _), (.status, _), (.reloading, _), (.stopping, _), (.alive, _): false
+            case (.ready, _), (.status, _), (.reloading, _), (.stopping, _), (.alive, _), (.starting, _): false
             }
         }
     }

@@ -71,12 +71,17 @@ extension FailureReport {
 }
 
 extension AccessToken {
-    /// The token's type in the form of RFC 6750 §2.1 if it is Bearer; otherwise as the server wrote it.
+    /// The token's type in the form of RFC 6750 §2.1 or RFC 9449 §7.1 if it is Bearer or DPoP; otherwise as the server
+    /// wrote it.
     ///
     /// Servers write "bearer" in any case (RFC 6749 §5.1: case-insensitive), but not every resource server accepts
     /// that.
     var scheme: String {
-        type.lowercased() == "bearer" ? "Bearer" : type
+        switch type.lowercased() {
+        case "bearer": "Bearer"
+        case "dpop": "DPoP"
+        default: type
+        }
     }
 }
 

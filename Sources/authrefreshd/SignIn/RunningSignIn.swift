@@ -251,6 +251,7 @@ extension RunningSignIn {
             codeParameters: ["code"] + profile.codeParameters,
             keptParameters: profile.callbackFields
         )
+        expectation.issuerAliases = asking.profile?.issuerAliases ?? []
         expectation.passwordResetCodes = asking.profile?.policies.passwordResetCodes ?? []
         expectation.cancellationCodes = asking.profile?.policies.cancellationCodes ?? []
         return expectation

@@ -59,6 +59,15 @@ struct AuthorizationRequestTests {
         #expect(!url.url.contains(exampleVerifier))
     }
 
+    @Test func `a space is written as readers of forms and of URLs both understand it, and a plus stays a plus`()
+        async throws
+    {
+        let url = try await url(request: { $0.loginHint = "me+you@example.org" })
+        #expect(url.url.contains("&scope=openid%20mail&"))
+        #expect(url.url.contains("&login_hint=me%2Byou%40example.org"))
+        #expect(!url.url.contains("+"))
+    }
+
     @Test func `parameters without a value are not sent`() async throws {
         let url = try await url(registration: ClientRegistration(clientID: "client"))
         #expect(

@@ -117,6 +117,60 @@ struct CodeExchangeTests {
         }
     }
 
+    @Test func `a learned form that the server refuses for a code is found out again at the next sign-in`()
+        async throws
+    {
+        let signer = TestSigner()
+        let script = signInServer(signer) { request, _ in
+            guard request.line == "POST /token" else { return nil }
+            guard request.header("authorization") != nil else {
+                return LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
+            }
+            return request.fields["code"] == ["code-1"]
+                ? try Self.grant(request.origin, signer) : LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                let registration = ClientRegistration(clientID: "client", clientSecret: Secret("s"), scopes: ["openid"])
+                let endpoint = try #require(Endpoint(server.origin + "/token"))
+                client.servers.cache.learn(
+                    MetadataCache.LearnedForm(method: .clientSecretPost, repeatsClientID: false, audience: .issuer),
+                    of: MetadataCache.ClientAt(endpoint: endpoint, clientID: "client")
+                )
+                let request = try codeExchange(at: server.origin, registration: registration)
+                #expect(await client.codes.exchange(request).failure?.failureClass == .misconfigured)
+                #expect(await client.codes.exchange(request).grant?.subject == "alice")
+            }
+        }
+    }
+
+    @Test func `keys after a byte order mark are read`() async throws {
+        let seen = try await exchange { request, signer in
+            switch request.line {
+            case "GET /keys": LoopbackServer.json(200, "\u{FEFF}" + signer.keySet)
+            case "POST /token": try Self.grant(request.origin, signer)
+            default: nil
+            }
+        }
+        #expect(seen.outcome.grant?.subject == "alice")
+    }
+
+    @Test(arguments: [("Wed, 01 Jan 2020 00:00:00 GMT", 0.0, true), ("Wed, 01 Jan 2020 00:00:00 GMT", 7200, false)])
+    func `an id_token that is right by this machine's clock is believed whatever date the answer has`(
+        _ date: String,
+        issuedLater: Double,
+        isBelieved: Bool
+    ) async throws {
+        let seen = try await exchange { request, signer in
+            guard request.line == "POST /token" else { return nil }
+            var claims = TestSigner.claims(request.origin)
+            for name in ["iat", "exp"] { claims[name] = claims[name]?.seconds.map { .number($0 + issuedLater) } }
+            let body = Self.tokens + #","id_token":"\#(try signer.token(claims))"}"#
+            return LoopbackServer.answer(200, ["content-type": "application/json", "date": date], body)
+        }
+        #expect((seen.outcome.grant?.subject == "alice") == isBelieved)
+    }
+
     @Test func `the clock of a server that refuses the code is remembered`() async throws {
         let date = ["date": "Sat, 21 Nov 2026 10:00:00 GMT"]
         let seen = try await exchange { request, _ in
