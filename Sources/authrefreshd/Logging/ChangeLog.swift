@@ -108,7 +108,7 @@ struct ChangeLog: Sendable {
     /// Logs that a watch is not available.
     ///
     /// - Parameter consequence: how the daemon works without it.
-    func unwatched(_ error: SystemdError, _ consequence: String) {
+    func unwatched(_ error: some Error, _ consequence: String) {
         write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence)"])
     }
 
@@ -256,6 +256,8 @@ extension ChangeLog {
             write(.socketReturned, [JournalKey.detail: "\(path)"])
         case .pathLost(let path, let error):
             write(.socketLost, [JournalKey.detail: "\(path)", JournalKey.error: "\(error)"])
+        case .pathUnwatched(let failure):
+            unwatched(failure, "the socket's path is checked every \(PathWatch.period.components.seconds) s instead")
         case .acceptFailed(let errno):
             write(.descriptorsExhausted, [JournalKey.error: "\(VarlinkServerError.cannotAccept(errno: errno))"])
         case .acceptResumed:
@@ -270,7 +272,7 @@ extension VarlinkServerEvent {
         switch self {
         case .acceptFailed: true
         case .acceptResumed: false
-        case .refused, .pathRestored, .pathReturned, .pathLost: nil
+        case .refused, .pathRestored, .pathReturned, .pathLost, .pathUnwatched: nil
         }
     }
 }
