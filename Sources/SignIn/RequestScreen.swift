@@ -60,8 +60,10 @@ package struct RequestScreen: Sendable {
 
     private func isOurs(_ host: String, port: Int) -> Bool {
         // RFC 9110 §7.2: without a port, the scheme's port is meant.
-        let names = ["127.0.0.1", "[::1]", "localhost"]
-        return names.contains { host.lowercased() == "\($0):\(port)" || port == 80 && host.lowercased() == $0 }
+        let host = host.lowercased()
+        let end = ":\(port)"
+        guard host.hasSuffix(end) else { return port == 80 && RedirectHost.isListener(host) }
+        return RedirectHost.isListener(host.dropLast(end.count))
     }
 
     private func isForm(_ head: RequestHead) -> Bool {

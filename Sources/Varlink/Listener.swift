@@ -19,6 +19,8 @@ final class Listener {
     private var identity: FileIdentity?
     private var ownsPath = false
     private var watch: PathWatch?
+    /// Whether the owner knows that inotify does not watch the path.
+    private var isUnwatchedTold = false
     private var isAskingOwner = false
     private var isStopped = false
 
@@ -118,9 +120,12 @@ final class Listener {
         watch?.cancel()
         watch = nil
         guard let path else { return }
-        watch = PathWatch(path) { [enter] in
+        let watch = PathWatch(path) { [enter] in
             enter { $0.checkPath() }
         }
+        self.watch = watch
+        if let failure = watch.failure, !isUnwatchedTold { observe(.pathUnwatched(failure)) }
+        isUnwatchedTold = watch.failure != nil
         // After a failure, only a change makes another attempt worthwhile.
         if !isRetry, !isPathIntact {
             checkPath()

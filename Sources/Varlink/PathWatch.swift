@@ -6,32 +6,88 @@ internal import Glibc
 /// While the path exists, the watch is on its file and its folder themselves, so other files in a busy folder cause no
 /// wake-ups. While the path does not exist, the watch is on new files in the nearest existing folder.
 ///
+/// A user has few inotify instances (`fs.inotify.max_user_instances`, 128 by default), and other programs may have used
+/// them up. In that case only, the path is checked every `period`, and `failure` tells why.
+///
 /// It may fire several times until it is cancelled. After a change of the path, a new watch is needed.
 package struct PathWatch {
-    private let source: any DispatchSourceRead
+    /// Why inotify does not watch a path.
+    package struct Failure: Error, CustomStringConvertible, Equatable {
+        package let path: String
+        package let errno: Int32
 
-    /// Starts the watch; nil if the kernel has no inotify instance left, and the path is then not watched.
+        /// What failed, on what, and why: lower case, no full stop.
+        package var description: String {
+            "inotify cannot watch '\(path)': \(VarlinkServerError.reason(errno))"
+        }
+    }
+
+    /// How often the path is checked if inotify does not watch it.
+    ///
+    /// Callers of a socket that vanished wait that long at most; a check costs one system call.
+    package static let period = Duration.seconds(10)
+
+    /// Why the path is checked by a timer; nil if inotify watches it.
+    package let failure: Failure?
+    private let source: any DispatchSourceProtocol
+
+    /// Starts the watch.
     ///
     /// - Parameter onChange: called on a queue of Dispatch.
-    package init?(_ path: String, onChange: @escaping @Sendable () -> Void) {
+    package init(_ path: String, onChange: @escaping @Sendable () -> Void) {
+        do throws(Failure) {
+            source = try Self.inotify(path, onChange)
+            failure = nil
+        } catch {
+            source = Self.timer(path, onChange)
+            failure = error
+        }
+        source.resume()
+    }
+
+    private static func inotify(
+        _ path: String,
+        _ onChange: @escaping @Sendable () -> Void
+    ) throws(Failure) -> any DispatchSourceProtocol {
         let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else { throw Failure(path: path, errno: errno) }
         let gone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
         // When a name is removed, only the link count changes, because the file lives on in the socket.
         let file = gone | UInt32(IN_ATTRIB) | UInt32(IN_DONT_FOLLOW)
         let hasFile = unsafe inotify_add_watch(descriptor, path, file) >= 0
         var folder = Folder.parent(of: path)
         let wanted = hasFile ? gone : gone | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO)
-        while unsafe inotify_add_watch(descriptor, folder, wanted) < 0, folder != "/", folder != "." {
+        while unsafe inotify_add_watch(descriptor, folder, wanted) < 0 {
+            let number = errno
+            guard folder != "/", folder != "." else {
+                close(descriptor)
+                throw Failure(path: path, errno: number)
+            }
             folder = Folder.parent(of: folder)
         }
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
         source.setEventHandler {
-            Self.discardEvents(descriptor)
+            discardEvents(descriptor)
             onChange()
         }
         source.setCancelHandler { close(descriptor) }
-        source.resume()
+        return source
+    }
+
+    private static func timer(
+        _ path: String,
+        _ onChange: @escaping @Sendable () -> Void
+    ) -> any DispatchSourceProtocol {
+        let before = FileIdentity(path: path)
+        let source = DispatchSource.makeTimerSource()
+        let seconds = DispatchTimeInterval.seconds(Int(period.components.seconds))
+        source.schedule(deadline: .now() + seconds, repeating: seconds, leeway: .seconds(1))
+        source.setEventHandler {
+            // A path that is missing may be one that can be made by now.
+            guard before == nil || FileIdentity(path: path) != before else { return }
+            onChange()
+        }
+        return source
     }
 
     package func cancel() { source.cancel() }

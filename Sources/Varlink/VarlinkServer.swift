@@ -117,6 +117,8 @@ package enum VarlinkServerEvent: Equatable, Sendable {
     /// The socket's path has vanished and cannot be bound now. The server binds it when the folder can be created
     /// again.
     case pathLost(String, VarlinkServerError)
+    /// Inotify does not watch the socket's path. The server checks it every `PathWatch.period` instead.
+    case pathUnwatched(PathWatch.Failure)
 }
 
 /// The limits on everything that a peer can make the server hold or wait for, each with its reason.
@@ -251,7 +253,8 @@ extension VarlinkServerError: CustomStringConvertible {
         }
     }
 
-    private static func reason(_ errno: Int32) -> String {
+    /// The text of an error number.
+    static func reason(_ errno: Int32) -> String {
         // strerror itself is not thread-safe.
         var text = [CChar](repeating: 0, count: 128)
         guard unsafe strerror_r(errno, &text, text.count) == 0 else { return "error \(errno)" }

@@ -241,6 +241,13 @@ struct StoreCheckTests {
         )
     }
 
+    @Test func `an index that only a later version knows is no damage, unless it can refuse rows`() throws {
+        try damage("create index if not exists later ON account (created_usec)")
+        #expect(try check().1 == [])
+        try damage("CREATE UNIQUE INDEX refusing ON account (created_usec, id)")
+        #expect(try check().1 == [.schema(path: folder.store, name: "refusing", .unknown)])
+    }
+
     /// The reason for `integrity_check`: nothing else would notice this fault, and the account would never be
     /// refreshed.
     @Test func `an account missing from the schedule's index is reported`() throws {

@@ -1,6 +1,7 @@
 import AuthRefreshInterface
 import DemoIssuer
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -14,6 +15,45 @@ struct RemovedFolderTests {
         try await daemon.log.first("the path") { $0.contains("the socket was removed, and is back") }
         #expect(try await stage.info().accounts == 0)
         #expect(try await daemon.terminate() == .exited(0))
+    }
+
+    /// Starts a program in a user namespace without inotify instances, as if other programs had used them up.
+    private static let withoutInotify = [
+        "--user", "--map-root-user", "sh", "-c", "echo 0 >/proc/sys/user/max_inotify_instances && exec \"$@\"", "sh",
+    ]
+    private static let canTakeInotifyAway: Bool = {
+        let trial = try? Program.run("/usr/bin/unshare", withoutInotify + ["/bin/true"])
+        return trial?.end == .exited(0)
+    }()
+
+    @Test(.enabled(if: canTakeInotifyAway, "needs user namespaces"))
+    func `without inotify a removed socket and a removed log are noticed all the same, and the journal says how`()
+        async throws
+    {
+        let stage = try DaemonStage()
+        let daemon = try Program(
+            "/usr/bin/unshare",
+            Self.withoutInotify + [Program.products + "/authrefreshd"],
+            environment: stage.environment
+        )
+        defer { if daemon.isRunning { daemon.signal(SIGKILL) } }
+        try await stage.notify.messages.first("READY=1") { $0.contains("READY=1") }
+        try FileManager.default.removeItem(atPath: stage.store + "-wal")
+        try? FileManager.default.removeItem(atPath: stage.folder.path + "/run/authrefreshd")
+        try await daemon.errors.first("the path") { $0.contains("the socket was removed, and is back") }
+        try await daemon.errors.first("the log") { $0.contains("the store's write-ahead log was removed") }
+        #expect(try await stage.info().trouble == nil)
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.ended() == .exited(0))
+        let notices = daemon.errors.all.filter { $0.contains("the daemon cannot watch a part of the machine") }
+        let paths = [(stage.store, "the store's files are"), (stage.socket, "the socket's path is")]
+        #expect(notices.count == paths.count, "\(daemon.errorText)")
+        for (path, what) in paths {
+            #expect(
+                notices.contains { $0.contains("inotify cannot watch '\(path)'") && $0.contains(what) },
+                "\(notices)"
+            )
+        }
     }
 
     @Test func `without its store the daemon serves what it has, spends nothing, and continues when it is back`()

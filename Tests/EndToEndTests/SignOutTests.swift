@@ -77,6 +77,8 @@ struct SignOutTests {
                 ["work"], ["work", "--id-token"], ["work", "--scope", "demo"], ["work", "--min-validity", "9s"],
             ]
             for call in calls { #expect(try await stage.authctl(["token"] + call).end == .exited(0), "\(call)") }
+            let whole = try await stage.authctl("account", "export", "work")
+            #expect(whole.output.contains("\"refreshToken\""), "\(whole.errors)")
             let file = stage.folder.path + "/run/authrefreshd/tokens/work"
             #expect(FileManager.default.fileExists(atPath: file))
             let end = try #require(try await stage.status("work").signOutAtUSec)
@@ -88,6 +90,12 @@ struct SignOutTests {
                 #expect(refused.end == .exited(75) && refused.output.isEmpty, "\(call): \(refused)")
                 #expect(refused.errors.contains("no space is left for the store"), "\(refused.errors)")
             }
+            let export = try await stage.authctl("account", "export", "work")
+            #expect(export.end == .exited(0) && export.output.contains("\"clientId\""), "\(export)")
+            #expect(!export.output.contains("\"refreshToken\""))
+            let move = try await stage.authctl("account", "export", "work", "--move")
+            #expect(move.end == .exited(65) && move.output.isEmpty, "\(move)")
+            #expect(move.errors.contains("the account has no refresh token that could be moved"), "\(move.errors)")
             let patience = ContinuousClock.now + .seconds(20)
             while FileManager.default.fileExists(atPath: file), ContinuousClock.now < patience {}
             #expect(!FileManager.default.fileExists(atPath: file))

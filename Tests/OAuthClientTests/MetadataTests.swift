@@ -87,6 +87,7 @@ struct MetadataTests {
 
     @Test(arguments: [
         "http://a.example/t", "http://127.0.0.1/t", "https://127.0.0.1/t", "t", "", "https://u@a.example/",
+        "https://[::1]/t", "https://[0:0:0:0:0:0:0:1]/t", "http://[0::1]/t", "https://[::ffff:127.0.0.1]/t",
     ])
     func `an endpoint to which tokens must not be sent is refused`(_ url: String) throws {
         let document = ["issuer": JSONValue.string("https://a.example"), "token_endpoint": .string(url)]

@@ -291,6 +291,7 @@ struct ProviderProfileTests {
     @Test(arguments: [
         "https://a.example", "https://a.example//api", "https://a.example:8443/t?p=x", "http://127.0.0.1:80/",
         "http://localhost/t", "http://[::1]:8080/t", "HTTPS://A.example/",
+        "http://[0:0:0:0:0:0:0:1]/t", "https://[2001:db8::1]/t",
     ])
     func `valid endpoints are accepted as published`(_ url: String) {
         #expect(Endpoint(url)?.url == url)
@@ -301,6 +302,7 @@ struct ProviderProfileTests {
         "https://a.example:0/", "https://a.example:99999/", "https://a.example/ t", "https://a.example\\@b.example/",
         "http://127.0.0.1.evil.example/", "http://127.0.0.1@evil.example/", "ftp://127.0.0.1/", "https://[::1",
         "https://ä.example/", "http://localhost.evil.example/", "https://a.exampl%65/", "https://%31%32%37.0.0.1/t",
+        "https://[::ffff:127.0.0.1]/t", "https://[::ffff:7f00:1]/t", "https://[a.example]/t", "http://127.0.0.010/t",
     ])
     func `other endpoints are refused`(_ url: String) {
         #expect(Endpoint(url) == nil)

@@ -25,7 +25,7 @@ import Testing
         listener.close()
     }
 
-    @Test(arguments: ["127.0.0.1", "localhost", "[::1]"])
+    @Test(arguments: ["127.0.0.1", "localhost", "[::1]", "[0:0:0:0:0:0:0:1]"])
     func `a browser's query is delivered, and it is shown a page`(host: String) async throws {
         try await listening { listener, deliveries in
             let reply = try await RawWeb.get("http://\(host):\(listener.port)/callback?code=x&state=y")
@@ -97,6 +97,9 @@ import Testing
         ("GET /callback?code=x HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
         ("GET /callback?code=x HTTP/1.1\r\nHost: 127.0.0.1.evil.example:PORT\r\n\r\n", 421),
         ("GET /callback?code=x HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n", 421),
+        ("GET /callback?code=x HTTP/1.1\r\nHost: 127.0.0.01:PORT\r\n\r\n", 421),
+        ("GET /callback?code=x HTTP/1.1\r\nHost: [::ffff:127.0.0.1]:PORT\r\n\r\n", 421),
+        ("GET /callback?code=x HTTP/1.1\r\nHost: [::1]\r\n\r\n", 421),
         ("GET /callback?code=x HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nHost: 127.0.0.1:PORT\r\n\r\n", 421),
         ("GET /callback?code=x HTTP/1.1\r\n\r\n", 421),
         ("GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n", 404),

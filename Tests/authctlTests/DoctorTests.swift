@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import CommandLineProgram
+import Glibc
 import Terminal
 import Testing
 
@@ -199,6 +200,14 @@ import Testing
         #expect(CommandOutput(of: ["printf", "a b; $HOME"]) == CommandOutput(text: "a b; $HOME", end: .exited(0)))
         #expect(CommandOutput(of: ["false"]).end == .exited(1))
         #expect(CommandOutput(of: ["no-such-program-here"]).end == .notStarted(2))
+        #expect(CommandOutput(of: ["yes"], longest: 100).end == .timedOut)
+        #expect(CommandOutput(of: ["sleep", "60"], limitMilliseconds: 1).end == .timedOut)
+    }
+
+    @Test func `a program that is run has the usual signals`() {
+        // As our programs do.
+        _ = signal(SIGPIPE, SIG_IGN)
+        #expect(CommandOutput(of: ["sh", "-c", "yes | head -n 1"]) == CommandOutput(text: "y\n", end: .exited(0)))
     }
 
     @Test func `the most urgent error or warning decides the exit status, and notes never do`() {

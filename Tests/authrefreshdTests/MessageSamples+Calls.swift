@@ -177,7 +177,8 @@ extension MessageSamples {
     static let callTextsCount = 10
 
     static let journalDetails: [JournalDetail] = [
-        .clockStepsUnnoticed, .networkAssumed, .noSystemBus, .systemBusGone, .answerOverdue, .socketUnitUnchanged,
+        .clockStepsUnnoticed, .networkAssumed, .socketPathChecked(every: .seconds(10)),
+        .storeFilesChecked(every: .seconds(10)), .noSystemBus, .systemBusGone, .answerOverdue, .socketUnitUnchanged,
         .restartNeeded(keys: ["request_timeout"]), .tooManyChanges(limit: 100),
         .managerUnreachable(.busUnavailable(errno: 2)), .unitRefused(reason: "the service manager refuses"),
     ]
@@ -187,6 +188,8 @@ extension MessageSamples {
         switch text {
         case .clockStepsUnnoticed: "clockStepsUnnoticed"
         case .networkAssumed: "networkAssumed"
+        case .socketPathChecked: "socketPathChecked"
+        case .storeFilesChecked: "storeFilesChecked"
         case .noSystemBus: "noSystemBus"
         case .systemBusGone: "systemBusGone"
         case .answerOverdue: "answerOverdue"
@@ -198,5 +201,5 @@ extension MessageSamples {
         }
     }
 
-    static let journalDetailsCount = 10
+    static let journalDetailsCount = 12
 }

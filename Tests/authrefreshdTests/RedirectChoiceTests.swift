@@ -114,8 +114,17 @@ struct RedirectChoiceTests {
     @Test(arguments: [
         "https://127.0.0.1/", "http://127.0.0.1.evil.example/", "http://127.0.0.1:0/", "http://127.0.0.1:x/",
         "http://127.0.0.1:80:80/", "http://localhost.example/", "http://127.0.0.1/?a=b", "http://[::2]:1/",
+        "http://[::ffff:127.0.0.1]:1/", "http://127.1/", "http://127.0.0.2/", "http://[::1]x/", "http://[::1/",
     ])
     func `another machine's address is not a loopback address`(text: String) {
         #expect(LoopbackURI(text) == nil)
+    }
+
+    @Test(arguments: ["[::1]", "[0:0:0:0:0:0:0:1]", "[::0001]"])
+    func `a loopback address is sent to the server as it was given`(host: String) throws {
+        let uri = try #require(LoopbackURI("http://\(host):8400/callback"))
+        #expect((uri.host, uri.port, uri.path) == (host, 8400, "/callback"))
+        let registered = profile { $0.redirectURI = "http://\(host)/callback" }
+        #expect(try RedirectChoice(for: .browser, registered) == .loopback(host: host, port: nil, path: "/callback"))
     }
 }

@@ -126,7 +126,7 @@ struct StoreBackupTests {
             if FileManager.default.fileExists(atPath: copy.path) {
                 try await removals.first("the removal") { _ in !FileManager.default.fileExists(atPath: copy.path) }
             }
-            watch?.cancel()
+            watch.cancel()
         }
     }
 

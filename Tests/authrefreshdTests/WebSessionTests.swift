@@ -72,6 +72,7 @@ struct WebSessionTests {
             ("http://127.0.0.1/done", .loopback, "http://127.0.0.1/done"),
             ("HTTP://LocalHost:8400", .loopback, "HTTP://LocalHost:8400"),
             ("http://[::1]:8400/Done", .loopback, "http://[::1]:8400/Done"),
+            ("http://[0::1]:8400/Done", .loopback, "http://[0::1]:8400/Done"),
             ("com.example.app:/done", .scheme, "com.example.app:/done"),
             ("MyApp://auth", .scheme, "MyApp://auth"),
             ("https://App.example/back/", .page, "https://App.example/back/"),
@@ -92,6 +93,7 @@ struct WebSessionTests {
             "", "done", "/done", "http://app.example/done", "http://127.0.0.1.evil.example/", "https:///done",
             "https:done",
             "http://127.0.0.1:0/", "http://127.0.0.1:65536/", "http://127.0.0.1:+80/", "http://me@127.0.0.1/",
+            "http://[::ffff:127.0.0.1]/", "http://[::2]/", "http://127.1/",
             "http://127.0.0.1/done?x=1", "com.example.app:/done#x", "com.example.app:", "javascript:alert(1)",
             "data:text/html,x", "file:///etc/passwd", "MAILTO:me@example.org", "1app:/done", "com.example.app:/a b",
             "com.example.app:/é", "com.example.app:/" + String(repeating: "a", count: 2048),
@@ -122,6 +124,7 @@ struct WebSessionTests {
             ("http://127.0.0.1:8400/done", "http://127.0.0.1:8400/done", true),
             ("http://127.0.0.1:8400/done", "http://localhost:8400/done", false),
             ("http://127.0.0.1:80/done", "http://127.0.0.1/done?x", true),
+            ("http://[0:0:0:0:0:0:0:1]:8400/done", "http://[::1]:8400/done?x", true),
         ]
     )
     func `scheme, host, port and path decide whether an address is the callback`(

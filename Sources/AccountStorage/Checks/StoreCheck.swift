@@ -66,6 +66,9 @@ package struct StoreCheck {
     }
 
     /// The differences from the schema of a new store.
+    ///
+    /// An index that this version does not know is none: a later version may add one, and this version can still use
+    /// the store. `integrity_check` has compared it with its table. A unique index is one, because it can refuse rows.
     private func schemaFindings(in db: Database) throws -> [StoreFinding] {
         let model = try DatabaseQueue()
         try Schema.migrator.migrate(model)
@@ -73,10 +76,16 @@ package struct StoreCheck {
         let found = try Self.definitions(in: db)
         return Set(expected.keys).union(found.keys).sorted().compactMap { name in
             guard let definition = found[name] else { return .schema(path: path, name: name, .missing) }
-            guard let wanted = expected[name] else { return .schema(path: path, name: name, .unknown) }
+            guard let wanted = expected[name] else {
+                return Self.isPlainIndex(definition) ? nil : .schema(path: path, name: name, .unknown)
+            }
             return definition == wanted ? nil : .schema(path: path, name: name, .altered)
         }
     }
+
+    /// Whether `definition` creates an index that is not unique. SQLite stores the beginning of a definition in this form
+    /// ("The Schema Table", §2).
+    private static func isPlainIndex(_ definition: String) -> Bool { definition.hasPrefix("CREATE INDEX ") }
 
     /// The SQL text of everything in the schema, by name, without SQLite's own statistics.
     private static func definitions(in db: Database) throws -> [String: String] {

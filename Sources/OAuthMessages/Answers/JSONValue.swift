@@ -2,6 +2,9 @@ internal import FoundationEssentials
 package import StrictJSON
 
 /// Any JSON value, for answers whose fields may have more than one type.
+///
+/// It owns what it holds, so that it can be made, compared and written. `StrictJSON.JSONValue` is a view of a text that
+/// was read.
 package enum JSONValue: Equatable, Sendable {
     case null
     case boolean(Bool)

@@ -140,75 +140,31 @@ struct CommandOutput: Equatable, Sendable {
         longest: Int = Self.longest,
         waitingFor awaited: String? = nil
     ) {
-        var ends: [Int32] = [0, 0]
-        // A socket pair can be created close-on-exec in one step. Swift's pipe(2) cannot do that.
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-            self.init(end: .notStarted(errno))
-            return
-        }
-        var child: pid_t = 0
-        let failure = Self.spawn(words, output: ends[1], &child)
-        close(ends[1])
-        defer { close(ends[0]) }
-        guard failure == 0 else {
-            self.init(end: .notStarted(failure))
-            return
-        }
-        let (bytes, isEnded) = Self.read(from: ends[0], limitMilliseconds, longest, awaited)
-        if !isEnded { kill(child, SIGKILL) }
-        var status: Int32 = 0
-        while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        let code = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-        self.init(text: String(decoding: bytes, as: UTF8.self), end: isEnded ? .exited(code) : .timedOut)
-    }
-
-    private static func spawn(_ words: [String], output: Int32, _ child: inout pid_t) -> Int32 {
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        return unsafe posix_spawnp(&child, words[0], &actions, nil, &arguments, environ)
-    }
-
-    /// Reads everything until the end, the time limit or the size limit.
-    private static func read(
-        from descriptor: Int32,
-        _ limitMilliseconds: Int32,
-        _ longest: Int,
-        _ awaited: String?
-    ) -> (bytes: [UInt8], isEnded: Bool) {
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
-        let end = milliseconds + Int64(limitMilliseconds)
-        var notice = StandardError.isTerminal ? awaited : nil
-        let noticeAt = milliseconds + Int64(quietMilliseconds)
-        while bytes.count < longest {
-            var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let next = notice == nil ? end : min(end, noticeAt)
-            let ready = unsafe poll(&interest, 1, Int32(clamping: max(0, next - milliseconds)))
-            if ready < 0, errno == EINTR { continue }
-            if ready == 0, let words = notice, next < end {
-                StandardError.note(.waiting(subject: words, seconds: limitMilliseconds / 1000))
-                notice = nil
-                continue
+        let run = ProgramRun(
+            words,
+            input: .nothing,
+            collectsErrors: true,
+            limitMilliseconds: limitMilliseconds,
+            bytesMax: longest
+        )
+        let notice = StandardError.isTerminal ? awaited : nil
+        let (bytes, end) = run.output(
+            quietMilliseconds: Self.quietMilliseconds,
+            notice: notice.map { subject in
+                { StandardError.note(.waiting(subject: subject, seconds: limitMilliseconds / 1000)) }
             }
-            guard ready > 0 else { return (bytes, false) }
-            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return (bytes, true) }
-            bytes += piece.prefix(count)
-        }
-        return (bytes, false)
+        )
+        self.init(text: String(decoding: bytes, as: UTF8.self), end: End(end))
     }
+}
 
-    private static var milliseconds: Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+extension CommandOutput.End {
+    /// For our callers, a program with too much output is one that does not end.
+    fileprivate init(_ end: ProgramRun.End) {
+        switch end {
+        case .exited(let status): self = .exited(status)
+        case .notStarted(let number): self = .notStarted(number)
+        case .timedOut, .tooMuch: self = .timedOut
+        }
     }
 }

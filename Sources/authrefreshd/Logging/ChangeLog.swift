@@ -108,7 +108,7 @@ struct ChangeLog: Sendable {
     /// Logs that a watch is not available.
     ///
     /// - Parameter consequence: how the daemon works without it.
-    func unwatched(_ error: SystemdError, _ consequence: JournalDetail) {
+    func unwatched(_ error: some Error, _ consequence: JournalDetail) {
         write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence.text)"])
     }
 
@@ -256,6 +256,8 @@ extension ChangeLog {
             write(.socketReturned, [JournalKey.detail: "\(path)"])
         case .pathLost(let path, let error):
             write(.socketLost, [JournalKey.detail: "\(path)", JournalKey.error: "\(error)"])
+        case .pathUnwatched(let failure):
+            unwatched(failure, .socketPathChecked(every: PathWatch.period))
         case .acceptFailed(let errno):
             write(.descriptorsExhausted, [JournalKey.error: "\(VarlinkServerError.cannotAccept(errno: errno))"])
         case .acceptResumed:
@@ -270,7 +272,7 @@ extension VarlinkServerEvent {
         switch self {
         case .acceptFailed: true
         case .acceptResumed: false
-        case .refused, .pathRestored, .pathReturned, .pathLost: nil
+        case .refused, .pathRestored, .pathReturned, .pathLost, .pathUnwatched: nil
         }
     }
 }

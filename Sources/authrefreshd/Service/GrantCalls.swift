@@ -78,16 +78,14 @@ struct GrantCalls: DutyCalls {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
         guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
         guard asked.park ?? false else { return responder.reply(try export(snapshot, on: coordinator)) }
-        guard snapshot.account.registration.serviceGrant == nil, snapshot.state.isRefreshable,
-            snapshot.state.phase != .signedOut
-        else {
-            throw .invalid(WrongArgument.nothingToMove)
-        }
+        try checkCanMove(snapshot)
         let id = snapshot.account.id
         wait(for: .attempt, of: id, after: .parked, responder, on: coordinator) { [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 guard case .settled = outcome else { return refuse(outcome, asked.account, responder) }
                 do throws(VarlinkError) {
+                    // The account may have signed out while we waited.
+                    try checkCanMove(try account(asked.account, on: coordinator))
                     try stored(AccountChanges.park(id, on: coordinator))
                     responder.reply(try export(try account(asked.account, on: coordinator), on: coordinator))
                 } catch {
@@ -97,17 +95,27 @@ struct GrantCalls: DutyCalls {
         }
     }
 
+    private func checkCanMove(_ snapshot: AccountSnapshot) throws(VarlinkError) {
+        guard snapshot.account.registration.serviceGrant == nil, snapshot.state.isRefreshable,
+            snapshot.state.phase != .signedOut, !snapshot.state.isSignOutDue(at: snapshot.at)
+        else {
+            throw .invalid(WrongArgument.nothingToMove)
+        }
+    }
+
+    /// An account whose sign-out is due is exported like one that has signed out: without a refresh token.
     private func export(
         _ snapshot: AccountSnapshot,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> ExportGrant.Reply {
         let registration = snapshot.account.registration
+        let isOver = snapshot.state.isSignOutDue(at: snapshot.at)
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
             clientSecret: registration.clientSecret?.reveal(),
             clientKey: registration.clientKey?.reveal(),
             dpopKey: registration.dpopKey.flatMap(ClientKeys.text(ofDPoPKey:))?.reveal(),
-            refreshToken: try stored(coordinator.records.refreshToken(of: snapshot))?.secret.reveal(),
+            refreshToken: isOver ? nil : try stored(coordinator.records.refreshToken(of: snapshot))?.secret.reveal(),
             registration: registration.management.map {
                 ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())
             },

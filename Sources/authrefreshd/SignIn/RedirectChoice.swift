@@ -148,6 +148,7 @@ enum RedirectChoice: Hashable {
 
 /// A redirect URI on this machine, such as `http://127.0.0.1:8400/callback`.
 struct LoopbackURI: Hashable {
+    /// In the given spelling, because servers compare byte by byte.
     let host: String
     let port: Int?
     /// From the slash after the host; "/" if there is none.
@@ -159,13 +160,15 @@ struct LoopbackURI: Hashable {
         let rest = text.dropFirst("http://".count)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
         let authority = rest[..<slash]
-        let names = ["127.0.0.1", "localhost", "[::1]"]
-        guard let name = names.first(where: { authority == $0 || authority.hasPrefix($0 + ":") }) else { return nil }
-        let port = authority.dropFirst(name.count).dropFirst()
+        // The colons of an IPv6 address are inside its brackets.
+        let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
+        let name = authority[..<(authority[bracket...].firstIndex(of: ":") ?? authority.endIndex)]
+        guard RedirectHost.isListener(name) else { return nil }
+        let port = authority[name.endIndex...].dropFirst()
         guard port.isEmpty || Int(port).map({ (1...65_535).contains($0) }) == true else { return nil }
         let path = rest[slash...]
         guard !path.contains("?"), !path.contains("#") else { return nil }
-        host = name
+        host = String(name)
         self.port = Int(port)
         self.path = path.isEmpty ? "/" : String(path)
     }

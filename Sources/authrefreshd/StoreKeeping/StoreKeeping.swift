@@ -52,6 +52,8 @@ final class StoreKeeping {
     var backups = StoreBackups()
     /// The watches on the store's files, the database and its log. They report when one is removed or comes back.
     private var watches: [PathWatch] = []
+    /// Whether the log says that inotify does not watch the files.
+    private var isUnwatchedTold = false
     /// Whether the daemon is stopping, and nothing new may begin.
     private var isStopping = false
 
@@ -100,7 +102,10 @@ final class StoreKeeping {
     /// - Parameter onChange: called once, on any thread. After that, the paths must be watched again.
     func watchFiles(_ onChange: @escaping @Sendable () -> Void) {
         for watch in watches { watch.cancel() }
-        watches = [store.path, store.path + "-wal"].compactMap { PathWatch($0, onChange: onChange) }
+        watches = [store.path, store.path + "-wal"].map { PathWatch($0, onChange: onChange) }
+        let failure = watches.compactMap(\.failure).first
+        if let failure, !isUnwatchedTold { changeLog.unwatched(failure, .storeFilesChecked(every: PathWatch.period)) }
+        isUnwatchedTold = failure != nil
     }
 
     func descriptorsChanged(areLacking: Bool) {

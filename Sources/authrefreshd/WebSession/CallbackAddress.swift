@@ -1,3 +1,4 @@
+internal import RefreshCore
 internal import SignIn
 
 /// The address to which a browser is sent back in a web session: `http://127.0.0.1:8400/done`, `com.example.app:/done`,
@@ -19,7 +20,7 @@ struct CallbackAddress: Sendable {
     let kind: Kind
     /// The scheme in lower case.
     let scheme: String
-    /// The host in lower case, without a port; nil if there is none.
+    /// The host in lower case, without a port, and with `[::1]` in the spelling of browsers; nil if there is none.
     let host: String?
     /// The port; nil if none is named.
     var port: Int?
@@ -87,13 +88,11 @@ struct CallbackAddress: Sendable {
         // RFC 3986 §6.2.3: with a host, an empty path and "/" are the same.
         let path = rest.dropFirst(2)[authority.endIndex...]
         self.path = path.isEmpty ? "/" : String(path)
-        (self.host, self.port) = (host, port)
+        (self.host, self.port) = (IPv6Address(host: host) == .loopback ? "[::1]" : host, port)
         written = ("\(text[...colon])//\(authority[..<beforePort])", String(path))
         let isWeb = ["http", "https"].contains(scheme)
-        kind = scheme == "http" && Self.loopbackHosts.contains(host) ? .loopback : isWeb ? .page : .scheme
+        kind = scheme == "http" && RedirectHost.isListener(host) ? .loopback : isWeb ? .page : .scheme
     }
-
-    private static let loopbackHosts: Set<String> = ["127.0.0.1", "localhost", "[::1]"]
 
     /// The address in its original form, with the port.
     var text: String { written.head + portText + written.path }
