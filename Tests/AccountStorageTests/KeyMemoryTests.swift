@@ -29,17 +29,18 @@ struct KeyMemoryTests {
 
     @Test func `nothing of a secret stays in freed memory`() async throws {
         let path = folder.file("token")
-        // Random, because a literal of the program is in its memory from the beginning.
-        let token = (0..<4).map { _ in String(UInt64.random(in: 1 << 63...UInt64.max), radix: 16) }.joined()
+        // Random, because a literal of the program is in its memory from the beginning. Long, because the search itself
+        // allocates memory, which would overwrite a short secret.
+        let token = (0..<2048).map { _ in String(UInt64.random(in: 1 << 63...UInt64.max), radix: 16) }.joined()
         try Data(token.utf8).write(to: URL(fileURLWithPath: path))
         await #expect(processExitsWith: .success) { [path = path as String] in
             let page = try MemoryPage(contentsOf: path)
             var secret: Secret? = page.secret()
-            // The allocator overwrites the first bytes of freed memory.
-            let held = try page.copiesElsewhere(of: 20..<52)
+            let part = page.count - 64..<page.count - 32
+            let held = try page.copiesElsewhere(of: part)
             #expect(secret?.count == page.count)
             secret = nil
-            let freed = try page.copiesElsewhere(of: 20..<52)
+            let freed = try page.copiesElsewhere(of: part)
             #expect(held == 1 && freed == 0, "\(held) copies while it is held, \(freed) afterwards")
         }
     }

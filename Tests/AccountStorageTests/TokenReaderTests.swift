@@ -140,16 +140,18 @@ struct TokenReaderTests {
     }
 
     @Test func `few tokens are cached, and a dropped one is erased`() throws {
+        struct Found {
+            weak var secret: Secret?
+        }
         _ = try store.add((0..<200).map { try account("a\($0)") })
-        weak var first: Secret?
-        do {
-            first = reader.token(of: "a0")?.token.secret
-            #expect(first != nil)
-        }
+        var found: [Found] = []
         for index in 0..<200 {
-            #expect(reader.token(of: "a\(index)")?.token.secret == Secret("access-a\(index)"))
+            let secret = reader.token(of: "a\(index)")?.token.secret
+            #expect(secret == Secret("access-a\(index)"))
+            found.append(Found(secret: secret))
         }
-        #expect(first == nil)
+        let cached = found.count { $0.secret != nil }
+        #expect((1...64).contains(cached), "\(cached)")
         weak var last: Secret?
         last = reader.token(of: "a199")?.token.secret
         #expect(last != nil)

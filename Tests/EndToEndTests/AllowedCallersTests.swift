@@ -206,6 +206,44 @@ struct AllowedCallersTests {
         }
     }
 
+    @Test(.enabled(if: isRoot, "needs root, to mount"))
+    func `a program that a mount namespace shows at the allowed path is refused`() async throws {
+        try await withList { stage, copy, _, _, _ in
+            let script = #"mount --bind "$0" "$1" && exec "$1" token work"#
+            let mount = ["--mount", "--propagation", "private", "/bin/sh", "-c", script]
+            let disguised = try await run("/usr/bin/unshare", mount + [Program.products + "/authctl", copy], stage)
+            #expect(disguised.end == .exited(77), "\(disguised)")
+            // The path is right, as the kernel tells it, and the file is not.
+            #expect(disguised.errors.contains("runs '\(copy)' in "), "\(disguised.errors)")
+            #expect(disguised.output == "")
+        }
+    }
+
+    @Test func `an unlisted caller gets no proof and no ID token, by a sign-in or a sign-out either`() async throws {
+        func refuses(_ body: () async throws -> Void) async -> Bool {
+            do {
+                try await body()
+            } catch TestFault.refused(PermissionDeniedError.name, _) {
+                return true
+            } catch {}
+            return false
+        }
+        try await withList { stage, _, _, _, _ in
+            let proof = ProvePossession.Parameters(account: "work", method: "GET", url: "https://api.example/")
+            let isProofRefused = await refuses {
+                _ = try await stage.ask(.provePossession, proof, for: ProvePossession.Reply.self)
+            }
+            #expect(isProofRefused)
+            let end = SignOut.Parameters(account: "work", endSession: true)
+            let isEndRefused = await refuses { _ = try await stage.ask(.signOut, end, for: SignOut.Reply.self) }
+            #expect(isEndRefused)
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", responseType: "id_token"))
+            let isSignInRefused = await refuses { try await call.completed() }
+            #expect(isSignInRefused)
+            #expect(try await stage.status("work").state == "fresh")
+        }
+    }
+
     @Test func `a list of units refuses a process that is in none of them`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()

@@ -44,6 +44,10 @@ struct LimitTests {
         )
         let page = GetStatus.Parameters(accounts: Array(names.dropLast()))
         #expect(try await stage.ask(.getStatus, page, for: GetStatus.Reply.self).accounts.count == 500)
+        for number in 1...500 { try await stage.add("more-\(number)", issuer: issuer) }
+        let all = ListAccounts.Parameters(limit: 501)
+        let listed = try await stage.ask(.listAccounts, all, for: ListAccounts.Reply.self)
+        #expect(listed.accounts.count == 500 && listed.next != nil)
 
         let refusal = try await onOwnThread { [socket = stage.socket] in
             let connection = try RawConnection(socket)

@@ -148,6 +148,20 @@ struct SignInAttackTests {
             #expect(page.body.contains("redirect URI is unknown"))
             #expect(await honest.exchanges == [])
         }
+        // An account of the honest server would have another path.
+        try await withIssuer { _, honest in
+            try await withSignInStage { stage, _, _ in
+                let own = try redirectPath(try await stage.signIn().started())
+                try await stage.add("honest", issuer: honest)
+                let other = try SignInCall(stage, StartSignIn.Parameters(account: "honest"))
+                #expect(try redirectPath(try await other.started()) != own)
+            }
+        }
+    }
+
+    private func redirectPath(_ started: StartSignIn.Reply) throws -> Substring {
+        let uri = try #require(started.redirectUri)
+        return try #require(uri.firstMatch(of: /\/callback\/[0-9a-f]{16}$/), "\(uri)").0
     }
 
     @Test func `a code at another server's redirect URI is not sent to the requested server`()

@@ -150,6 +150,17 @@ struct TLSTests {
                 #expect(try await client.refresh(refreshRequest(to: server.origin)).response != nil)
             }
         }
+        // A good file with empty lines behind it, up to the limit and one more.
+        try await withAuthority { authority in
+            let certificate = try String(contentsOfFile: authority.caFile, encoding: .utf8)
+            for (excess, isRead) in [(0, true), (1, false)] {
+                let padding = CertificateAuthorities.fileBytesMax + excess - certificate.utf8.count
+                try folder.write(certificate + String(repeating: "\n", count: padding), to: "padded")
+                let context = try authority.server(for: "IP:127.0.0.1")
+                let (outcome, _) = try await outcome(context, caFile: folder.path + "/padded")
+                #expect((outcome.failure == nil) == isRead, "\(excess)")
+            }
+        }
     }
 
     @Test func `requests with a CA file that hangs fail in time, and no others wait`() async throws {

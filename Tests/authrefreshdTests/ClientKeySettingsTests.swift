@@ -126,6 +126,26 @@ struct ClientKeySettingsTests {
         #expect(AccountSettings(account).idTokenAlgorithm == algorithm)
     }
 
+    @Test func `a client secret follows its account to another server only if the owner says so`() throws {
+        let draft = try reader.draft(settings(), clientSecret: "s3cret")
+        let account = Account(
+            id: AccountID(1),
+            name: draft.name,
+            issuer: draft.issuer,
+            registration: draft.registration
+        )
+        func moved(_ keepSecret: Bool?) throws -> Secret? {
+            let change = UpdateAccount.Parameters(account: "a", keepSecret: keepSecret) {
+                $0.issuer = "https://b.example"
+            }
+            return try reader.account(account, changedBy: change).registration.clientSecret
+        }
+        let error = #expect(throws: VarlinkError.self) { try moved(nil) }
+        #expect(String(decoding: try #require(error).parameters, as: UTF8.self).contains("secret"))
+        #expect(try moved(false) == nil)
+        #expect(try moved(true) == Secret("s3cret"))
+    }
+
     @Test func `a key stays with the server, and is dropped if the account moves`() throws {
         let draft = try reader.draft(settings(), clientSecret: nil, clientKey: Self.key)
         let account = Account(

@@ -1,6 +1,7 @@
 import AuthRefreshInterface
 import RefreshCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import authrefreshd
@@ -87,7 +88,7 @@ struct ConfirmationsTests {
         #expect(room.known(asked, at: start) == nil)
     }
 
-    @Test func `an unanswered question ends`() throws {
+    @Test func `an unanswered question ends`() async throws {
         var room = Confirmations()
         let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
         let number = room.addAgent(agent.note)
@@ -102,6 +103,18 @@ struct ConfirmationsTests {
         _ = room.ask(try question(), at: start, asker.note)
         room.removeAgent(number)
         #expect(asker.words.last == .noAgent)
+
+        // In the daemon, it ends after `confirmationTime`, which is shorter here.
+        let rig = try CoordinatorRig()
+        try await rig.start()
+        let (outcomes, open) = (EventLog<ConfirmationOutcome>(), try question())
+        await rig.inside { coordinator in
+            _ = coordinator.confirmations.addAgent { _ in }
+            let calls = ConfirmationCalls(coordinator: rig.coordinator)
+            _ = calls.ask(open, for: .milliseconds(50), on: coordinator) { outcomes.append($0) }
+        }
+        #expect(try await outcomes.first("the end of the question") { _ in true } == .unanswered)
+        await rig.stop()
     }
 
     @Test func `a later agent gets the open questions`() throws {

@@ -89,6 +89,31 @@ struct RefreshCoordinatorTests {
         }
     }
 
+    @Test func `an answer that the daemon cannot store is kept, handed out, and stored when the store is back`()
+        async throws
+    {
+        try await withFreshAccount { rig, issuer, account in
+            let before = try await rig.inside { try $0.records.accessToken(of: account)?.secret }
+            let sequence = await issuer.lastSequence
+            try await issuer.script(.delayAfter(.seconds(3)))
+            let outcomes = EventLog<WaitOutcome>()
+            await rig.inside { coordinator in
+                _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
+            }
+            _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
+            try rig.setStoreIsThere(false)
+            try await rig.log.first("the news of it") { $0.contains("the store cannot be used") }
+            try await outcomes.first("the answer") { _ in true }
+            #expect(await rig.inside { $0.trouble != nil && $0.records.unstored.count == 1 })
+            let held = try await rig.inside { try $0.records.accessToken(of: account)?.secret }
+            #expect(held != nil && held != before)
+            try rig.setStoreIsThere(true)
+            await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+            #expect(await rig.inside { $0.trouble == nil && $0.records.areStored })
+            #expect(try await rig.inside { try $0.store.tokens.accessToken(of: account)?.secret } == held)
+        }
+    }
+
     @Test func `a caller that asks for a validity or a new token waits its full time`() throws {
         let now = try CoordinatorClock().timebase().now()
         let held = AccessTokenTimes(issuedAt: now, lifetime: .seconds(10), refreshAfter: .seconds(5))

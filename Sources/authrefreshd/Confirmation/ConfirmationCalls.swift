@@ -41,13 +41,27 @@ struct ConfirmationCalls: DutyCalls {
     ) {
         let now = coordinator.timebase.now()
         if let known = coordinator.confirmations.known(question, at: now) { return tell(known) }
-        let (number, asker, isNew) = coordinator.confirmations.ask(question, at: now, tell)
+        let (number, asker) = ask(question, on: coordinator, tell)
         responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.forget(asker, of: number) } }
-        guard isNew else { return }
-        let time = DispatchTimeInterval.microseconds(Int(CallerLimits.confirmationTime.microseconds))
+    }
+
+    /// Asks the user, or joins callers that ask the same.
+    ///
+    /// - Parameter time: how long the question is open. Tests use a shorter time.
+    /// - Returns: the question's number and the caller's.
+    func ask(
+        _ question: ConfirmationQuestion,
+        for time: Duration = CallerLimits.confirmationTime,
+        on coordinator: isolated RefreshCoordinator,
+        _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
+    ) -> (question: Int64, asker: Int) {
+        let (number, asker, isNew) = coordinator.confirmations.ask(question, at: coordinator.timebase.now(), tell)
+        guard isNew else { return (number, asker) }
+        let time = DispatchTimeInterval.microseconds(Int(time.microseconds))
         coordinator.queue.asyncAfter(deadline: .now() + time) { [weak coordinator] in
             coordinator?.assumeIsolated { $0.confirmations.expire(number) }
         }
+        return (number, asker)
     }
 }
 
