@@ -103,6 +103,8 @@ struct Daemon {
         }
         parts.manager.ready(status: await coordinator.statusLine)
         parts.changeLog.write(.daemonStarted)
+        // What reading the configuration took.
+        FreedMemory.giveBack()
 
         await serve(coordinator, parts, until: events)
         parts.changeLog.write(.daemonStopping)
