@@ -260,7 +260,7 @@ extension Daemon {
                     // org.varlink.service requires this field, but the project has no web page.
                     url: ""
                 ),
-                interfaces: [Interface.name: Interface.text],
+                interfaces: [Interface.name: { Interface.text }],
                 refusalError: { $0.interfaceError },
                 handle: { call, peer, responder in router.handle(call, from: peer, responder) }
             )
