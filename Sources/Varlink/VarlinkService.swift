@@ -222,12 +222,12 @@ package struct VarlinkResponder: Sendable {
         }
     }
 
-    /// Sends prepared replies in their order. They leave together.
-    package func send(_ replies: [VarlinkReply]) {
+    /// Sends several replies in their order. They leave together. `replies` is called on the server's thread.
+    package func send(_ replies: @escaping @Sendable () -> [VarlinkReply]) {
         guard isConnected else { return }
         link.onThread { [number] connection in
             guard let connection else { return }
-            for reply in replies { connection.replied(reply, to: number) }
+            for reply in replies() { connection.replied(reply, to: number) }
         }
     }
 
