@@ -48,7 +48,7 @@ let staticExecutable: (swift: [SwiftSetting], linker: [LinkerSetting]) = (
     ]
 )
 
-/// For the modules of `authctl token`: each function is a section of its own, which the linker can move.
+/// For the modules of `authctl token` and of the daemon: each function is a section of its own, which the linker can move.
 let hotPath: [SwiftSetting] = [
     .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release))
 ]
@@ -80,10 +80,10 @@ let package = Package(
     ],
     targets: [
         // The pure core: decides, and does nothing else.
-        .target(name: "RefreshCore", swiftSettings: strict),
+        .target(name: "RefreshCore", swiftSettings: strict + hotPath),
 
         // The pure half of signing in: decides, and does nothing else.
-        .target(name: "SignIn", dependencies: ["RefreshCore", "TextEncodings"], swiftSettings: strict),
+        .target(name: "SignIn", dependencies: ["RefreshCore", "TextEncodings"], swiftSettings: strict + hotPath),
 
         // How bytes, forms and dates are written as text.
         .target(name: "TextEncodings", swiftSettings: strict + hotPath),
@@ -95,7 +95,7 @@ let package = Package(
                 "JOSE", "RefreshCore", "StrictJSON", "TextEncodings",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + hotPath
         ),
 
         // The edges of the machine, each on its own.
@@ -114,7 +114,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + hotPath
         ),
         .target(
             name: "AccountStorage",
@@ -125,11 +125,15 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + hotPath
         ),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .target(name: "Systemd", dependencies: ["CLinux", "CSystemd"], swiftSettings: strict),
-        .target(name: "SecretService", dependencies: ["CSystemd", "RefreshCore", "Systemd"], swiftSettings: strict),
+        .target(name: "Systemd", dependencies: ["CLinux", "CSystemd"], swiftSettings: strict + hotPath),
+        .target(
+            name: "SecretService",
+            dependencies: ["CSystemd", "RefreshCore", "Systemd"],
+            swiftSettings: strict + hotPath
+        ),
 
         // JSON, read and written: one grammar, which shows repeated members and stops at limits.
         .target(name: "StrictJSON", swiftSettings: strict + hotPath),
@@ -141,7 +145,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + hotPath
         ),
 
         // Whose the other end of a connection on loopback is.
@@ -154,7 +158,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict + hotPath
         ),
 
         // The wire.
@@ -162,12 +166,12 @@ let package = Package(
         .target(
             name: "Varlink",
             dependencies: ["CLinux", "StrictJSON"],
-            swiftSettings: strict
+            swiftSettings: strict + hotPath
         ),
         .target(
             name: "AuthRefreshInterface",
             resources: [.embedInCode("io.authrefresh.varlink")],
-            swiftSettings: strict
+            swiftSettings: strict + hotPath
         ),
         .target(name: "VarlinkClient", dependencies: ["StrictJSON"], swiftSettings: strict + hotPath),
 
@@ -231,7 +235,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             exclude: ["Linking"],
-            swiftSettings: strict + staticRuntime.swift,
+            swiftSettings: strict + hotPath + staticRuntime.swift,
             linkerSettings: staticRuntime.linker + smallFootprint
         ),
         // What happens in `authctl` before `main`, cheaper.

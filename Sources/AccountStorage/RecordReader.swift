@@ -5,6 +5,9 @@ import RefreshCore
 final class RecordReader {
     private let connection: StoreConnection
     private var issuers: [IssuerID: Issuer] = [:]
+    /// The settings that were read last, and their text. Accounts of one client have the same settings, and are often
+    /// due together.
+    private var lastSettings: (text: String, value: StoredSettings)?
 
     init(_ connection: StoreConnection) {
         self.connection = connection
@@ -33,6 +36,14 @@ final class RecordReader {
         return issuer
     }
 
+    /// The settings in `text`; nil if it is no JSON of them.
+    private func settings(from text: String) -> StoredSettings? {
+        if let lastSettings, lastSettings.text == text { return lastSettings.value }
+        guard let value = JSONColumn.value(StoredSettings.self, from: text) else { return nil }
+        lastSettings = (text, value)
+        return value
+    }
+
     /// The record in a row of `AccountColumns.recordColumns`.
     private func record(from row: Row, in db: Database) throws -> Record {
         let id = AccountID(row[0])
@@ -44,7 +55,13 @@ final class RecordReader {
         } catch is IssuerError {
             throw StoreError.damagedRow(id, column: "issuer.url", .malformed)
         }
-        let account = try AccountColumns.account(id, issuer: issuer, from: &reader, sealer: connection.sealer)
+        let account = try AccountColumns.account(
+            id,
+            issuer: issuer,
+            from: &reader,
+            sealer: connection.sealer,
+            readSettings: settings
+        )
         let state = try StateColumns.state(from: &reader, offset: connection.scheduleOffset)
         return Record(
             account: account,

@@ -8,7 +8,9 @@ package import RefreshCore
 /// repeated after a request that may have reached the server.
 ///
 /// Each task has a type of its own. It holds the `ServerAccess` and the other types that it needs.
-package struct OAuthClient: Sendable {
+///
+/// It is a class, because each request holds it, and a copy of all its parts would take longer than they work.
+package final class OAuthClient: Sendable {
     private let clients: HTTPClients
     let servers: ServerAccess
 

@@ -29,6 +29,12 @@ package struct OAuthClientConfiguration: Sendable {
     package var authorities = CertificateAuthorities()
     package var proxy = ProxySettings(environment: ProcessInfo.processInfo.environment)
     package var userAgent = "authrefreshd"
+    /// How long an HTTP client is kept after its last use, with its TLS settings. Its connections are closed by then,
+    /// except those that are still waiting for an answer. A client that is made later trusts what the system trusts
+    /// then.
+    package var clientRest: Duration = .seconds(10)
+    /// Called on an event loop when the last HTTP client has been released, and its memory is free.
+    package var onRest: @Sendable () -> Void = {}
     /// The event loops of the connections; NIO's shared threads unless the daemon sets its own.
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// The wall clock, for comparing with dates in answers and for judging certificates.

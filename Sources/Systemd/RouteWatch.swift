@@ -221,7 +221,6 @@ struct RouteReading {
 final class RouteTable {
     private let descriptor: Int32
     private var sequence: UInt32 = 0
-    private var buffer = [UInt8](repeating: 0, count: RouteTable.bufferSize)
 
     /// The kernel's pieces are at most 32 KiB (`netlink_recvmsg`), whatever the reader's buffer.
     private static let bufferSize = 32 * 1024
@@ -264,6 +263,7 @@ final class RouteTable {
         sequence &+= 1
         try request()
         var reading = RouteReading(sequence: sequence)
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         while !reading.isComplete {
             let count = unsafe recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count < 0 && errno == EINTR { continue }

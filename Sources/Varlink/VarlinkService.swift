@@ -26,15 +26,16 @@ package struct VarlinkService: Sendable {
     package typealias Handle = @Sendable (VarlinkCall, PeerCredentials, VarlinkResponder) -> Void
 
     package let info: ServiceInfo
-    /// The text of each interface's description, by name. Calls to other interfaces do not reach `handle`.
-    package let interfaces: [String: String]
+    /// Makes the text of each interface's description, by name. Only people ask for it, so it is not kept. Calls to
+    /// other interfaces do not reach `handle`.
+    package let interfaces: [String: @Sendable () -> String]
     package let handle: Handle
     /// The error reply for a refusal by the server itself.
     package let refusalError: @Sendable (Refusal) -> VarlinkError
 
     package init(
         info: ServiceInfo,
-        interfaces: [String: String],
+        interfaces: [String: @Sendable () -> String],
         refusalError: @escaping @Sendable (Refusal) -> VarlinkError = { $0.standardError },
         handle: @escaping Handle
     ) {
@@ -119,7 +120,7 @@ enum SelfDescription {
     ) throws(VarlinkError) -> String {
         if name == interface { return description }
         guard let text = service.interfaces[name] else { throw .interfaceNotFound(name) }
-        return text
+        return text()
     }
 
     private static let description = """
@@ -221,12 +222,12 @@ package struct VarlinkResponder: Sendable {
         }
     }
 
-    /// Sends prepared replies in their order. They leave together.
-    package func send(_ replies: [VarlinkReply]) {
+    /// Sends several replies in their order. They leave together. `replies` is called on the server's thread.
+    package func send(_ replies: @escaping @Sendable () -> [VarlinkReply]) {
         guard isConnected else { return }
         link.onThread { [number] connection in
             guard let connection else { return }
-            for reply in replies { connection.replied(reply, to: number) }
+            for reply in replies() { connection.replied(reply, to: number) }
         }
     }
 

@@ -103,6 +103,8 @@ struct Daemon {
         }
         parts.manager.ready(status: await coordinator.statusLine)
         parts.changeLog.write(.daemonStarted)
+        // What reading the configuration took.
+        FreedMemory.giveBack()
 
         await serve(coordinator, parts, until: events)
         parts.changeLog.write(.daemonStopping)
@@ -261,7 +263,7 @@ extension Daemon {
                     // org.varlink.service requires this field, but the project has no web page.
                     url: ""
                 ),
-                interfaces: [Interface.name: Interface.text],
+                interfaces: [Interface.name: { Interface.text }],
                 refusalError: { $0.interfaceError },
                 handle: { call, peer, responder in router.handle(call, from: peer, responder) }
             )

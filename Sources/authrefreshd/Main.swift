@@ -1,15 +1,20 @@
 internal import ArgumentParser
 internal import CSwiftRuntime
 internal import Glibc
+internal import NIOCore
 internal import StandardDescriptors
+internal import Systemd
 
 /// The program: it chooses where its tasks run, then starts the command.
 @main
 enum Main {
     static func main() {
+        FreedMemory.share()
         SignalWatch.hold()
         StandardDescriptors.fillGaps()
         authrefresh_run_tasks_on_own_queue()
+        // All connections share one loop. NIO would start one for each processor, with memory of its own.
+        NIOSingletons.groupLoopCountSuggestion = 1
         Task { @concurrent in
             do {
                 try await DaemonCommand.parse().run()

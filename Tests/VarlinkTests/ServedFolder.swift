@@ -53,7 +53,7 @@ final class ServedFolder: Sendable {
         configure(&configuration)
         let queue = DispatchQueue(label: "service")
         let info = ServiceInfo(vendor: "Test", product: "Served", version: "1", url: "https://service.example/")
-        let service = VarlinkService(info: info, interfaces: ["test.echo": "interface test.echo\n"]) {
+        let service = VarlinkService(info: info, interfaces: ["test.echo": { "interface test.echo\n" }]) {
             [largeAnswers] call, _, responder in
             do throws(VarlinkError) {
                 try Self.serve(call, responder, queue, holding, largeAnswers)

@@ -54,10 +54,12 @@ enum AccountColumns {
         _ id: AccountID,
         issuer: Issuer,
         from reader: inout ColumnReader,
-        sealer: Sealer
+        sealer: Sealer,
+        readSettings: (String) -> StoredSettings?
     ) throws(StoreError) -> Account {
         let name = try reader.required(reader.text().flatMap(AccountName.init), "name", .malformed)
-        let stored = try reader.required(value(StoredSettings.self, "settings", from: &reader), "settings")
+        let text = try reader.required(reader.text(), "settings")
+        let stored = try reader.required(readSettings(text), "settings", .notJSON)
         if let unknown = stored.unknown { throw .damagedRow(id, column: "settings.\(unknown)", .unknownWord) }
         var settings = stored.settings
         let (subject, subjectID) = (try reader.accountName(), reader.integer().map(AccountID.init))

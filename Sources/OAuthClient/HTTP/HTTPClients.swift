@@ -38,24 +38,30 @@ final class HTTPClients: Sendable {
 
     private struct Kept {
         let client: RoutedClient
-        var lastUse: UInt64
+        var lastUse: NIODeadline
     }
 
     private struct State {
         var clients: [Route: Kept] = [:]
-        var uses: UInt64 = 0
         var isShutDown = false
 
         mutating func use(_ route: Route) -> RoutedClient? {
             guard let client = clients[route]?.client else { return nil }
-            uses += 1
-            clients[route]?.lastUse = uses
+            clients[route]?.lastUse = .now()
             return client
+        }
+
+        /// Removes the clients that were last used before `limit`.
+        mutating func removeUnused(since limit: NIODeadline) -> [Kept] {
+            let unused = clients.filter { $0.value.lastUse < limit }
+            for route in unused.keys { clients[route] = nil }
+            return Array(unused.values)
         }
     }
 
     /// Most clients kept for later requests. The one that was used longest ago goes first, and ends with its last
-    /// request. Each has its TLS settings ready, which take some milliseconds to make.
+    /// request. Each has its TLS settings ready, which take some milliseconds to make and hold the system's
+    /// certificates, a MiB. So all are released when nobody has used them for a while.
     static let limit = 64
 
     private let configuration: OAuthClientConfiguration
@@ -97,6 +103,7 @@ final class HTTPClients: Sendable {
     private func keep(_ client: RoutedClient, for route: Route) throws(TransportFailure) -> RoutedClient {
         // Declared outside, so that the client is released after the lock.
         var oldest: Kept?
+        var isFirst = false
         let kept = state.withLock { state -> RoutedClient? in
             guard !state.isShutDown else { return nil }
             // Another call may have made one meanwhile.
@@ -106,13 +113,33 @@ final class HTTPClients: Sendable {
             {
                 oldest = state.clients.removeValue(forKey: last.key)
             }
-            state.uses += 1
-            state.clients[route] = Kept(client: client, lastUse: state.uses)
+            isFirst = state.clients.isEmpty
+            state.clients[route] = Kept(client: client, lastUse: .now())
             return client
         }
         withExtendedLifetime(oldest) {}
         guard let kept else { throw TransportFailure(cause: .other, wasSent: false) }
+        if isFirst { releaseUnused(after: TimeAmount(configuration.clientRest)) }
         return kept
+    }
+
+    /// Releases the clients that were not used for `clientRest`, then and later, until there are none.
+    private func releaseUnused(after time: TimeAmount) {
+        eventLoop.scheduleTask(in: time) { [weak self] in
+            guard let self else { return }
+            let rest = TimeAmount(configuration.clientRest)
+            let (unused, nextUse) = state.withLock { state in
+                (state.removeUnused(since: .now() - rest), state.clients.values.map(\.lastUse).min())
+            }
+            // Those with a request under way end with it.
+            withExtendedLifetime(unused) {}
+            if let nextUse {
+                releaseUnused(after: nextUse + rest - .now())
+            } else {
+                // They are shut down by then.
+                eventLoop.scheduleTask(in: .seconds(1), configuration.onRest)
+            }
+        }
     }
 
     /// The number of clients kept.

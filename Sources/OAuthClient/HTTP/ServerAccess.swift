@@ -2,8 +2,8 @@ import OAuthMessages
 import RefreshCore
 
 /// The way in which the parts of the client reach servers: the connections, what is remembered of the servers, and the
-/// configuration.
-struct ServerAccess: Sendable {
+/// configuration. A class, because every part of a request holds it.
+final class ServerAccess: Sendable {
     let configuration: OAuthClientConfiguration
     let transport: HTTPTransport
     let cache: MetadataCache

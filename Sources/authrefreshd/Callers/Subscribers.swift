@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import RefreshCore
+internal import Synchronization
 internal import Varlink
 
 /// The callers of `Subscribe`: those who follow all accounts, and those who follow single accounts by name.
@@ -24,7 +25,7 @@ struct Subscribers {
     private var ofAccount: [AccountID: Set<Int>] = [:]
     private var lastNumber = 0
     /// The replies that were not sent yet, by subscriber.
-    private var unsent: [Int: [VarlinkReply]] = [:]
+    private var unsent: [Int: [SharedReply]] = [:]
 
     var isEmpty: Bool { subscribers.isEmpty }
     var count: Int { subscribers.count }
@@ -74,14 +75,17 @@ struct Subscribers {
         }
     }
 
-    /// Queues a change for all subscribers to `account`, until the next `send`. The reply is encoded once.
-    mutating func publish(_ change: @autoclosure () -> Subscribe.Reply, of account: AccountID) {
+    /// Queues a change for all subscribers to `account`, until the next `send`. The reply is made and encoded once.
+    mutating func publish(
+        _ change: @autoclosure @escaping @Sendable () -> Subscribe.Reply,
+        of account: AccountID
+    ) {
         var concerned = ofAccount[account] ?? []
         for number in ofAll {
             if case .all(let last) = subscribers[number]?.following, account <= last { concerned.insert(number) }
         }
         guard !concerned.isEmpty else { return }
-        let reply = VarlinkReply(change(), continues: true)
+        let reply = SharedReply { VarlinkReply(change(), continues: true) }
         for number in concerned { unsent[number, default: []].append(reply) }
     }
 
@@ -125,8 +129,28 @@ struct Subscribers {
     mutating func send() {
         // Send in the order of arrival, so that the order does not depend on hashing.
         for (number, replies) in unsent.sorted(by: { $0.key < $1.key }) {
-            subscribers[number]?.responder.send(replies)
+            subscribers[number]?.responder.send { replies.map(\.value) }
         }
         unsent = [:]
+    }
+}
+
+/// A reply to several subscribers. The socket's thread encodes it when it sends the first one, because the coordinator
+/// has more to do.
+private final class SharedReply: Sendable {
+    private let make: @Sendable () -> VarlinkReply
+    private let made = Mutex<VarlinkReply?>(nil)
+
+    init(_ make: @escaping @Sendable () -> VarlinkReply) {
+        self.make = make
+    }
+
+    var value: VarlinkReply {
+        made.withLock { made in
+            if let made { return made }
+            let reply = make()
+            made = reply
+            return reply
+        }
     }
 }

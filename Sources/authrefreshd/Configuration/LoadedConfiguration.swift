@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import OAuthClient
 internal import RefreshCore
+internal import Systemd
 
 /// The configuration file and the provider profiles, read and validated.
 struct LoadedConfiguration: Sendable {
@@ -35,6 +36,7 @@ struct LoadedConfiguration: Sendable {
         client.totalTimeout = file.requestTimeout
         client.caFile = file.caFile
         client.userAgent = "authrefreshd/\(Version.text)"
+        client.onRest = FreedMemory.giveBack
         return client
     }
 }

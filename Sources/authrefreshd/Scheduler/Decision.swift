@@ -2,21 +2,43 @@ internal import AccountStorage
 internal import RefreshCore
 
 /// A decision about one account: what to commit, and what to do after that.
-struct Decision {
+///
+/// It is a class, because it holds the whole account, and a turn goes through its decisions several times.
+final class Decision {
     var record: Record
     let arrival: Arrival
     /// The event that was decided on.
     let event: Event
     let effects: [Effect]
     /// What the effects ask to commit; nil if nothing changed.
-    var write: StateWrite?
+    let write: StateWrite?
     /// The account before its owner's change; nil without such a change.
-    var accountBefore: Account?
+    let accountBefore: Account?
     /// The account's failure before the decision; nil if there was none.
     let failureBefore: RefreshFailure?
     /// Whether accounts derived from this one have to know: it has a new grant, a valid access token after it had none,
     /// or now needs a person.
-    var concernsDerived = false
+    let concernsDerived: Bool
+
+    init(
+        record: Record,
+        arrival: Arrival,
+        event: Event,
+        effects: [Effect],
+        write: StateWrite?,
+        accountBefore: Account? = nil,
+        failureBefore: RefreshFailure?,
+        concernsDerived: Bool = false
+    ) {
+        self.record = record
+        self.arrival = arrival
+        self.event = event
+        self.effects = effects
+        self.write = write
+        self.accountBefore = accountBefore
+        self.failureBefore = failureBefore
+        self.concernsDerived = concernsDerived
+    }
 
     /// Whether it sends a refresh token.
     var sends: Bool {
@@ -68,10 +90,18 @@ struct Decision {
     /// This decision, plus the settings from an earlier decision that was not stored.
     func following(_ earlier: Decision?) -> Decision {
         guard let earlier, let change = earlier.write?.settings else { return self }
-        var decision = self
-        decision.write?.settings = change.followed(by: write?.settings)
-        decision.accountBefore = earlier.accountBefore
-        return decision
+        var write = write
+        write?.settings = change.followed(by: self.write?.settings)
+        return Decision(
+            record: record,
+            arrival: arrival,
+            event: event,
+            effects: effects,
+            write: write,
+            accountBefore: earlier.accountBefore,
+            failureBefore: failureBefore,
+            concernsDerived: concernsDerived
+        )
     }
 }
 
@@ -81,7 +111,7 @@ extension Decision {
     /// - Parameters:
     ///   - event: what the arrival means for the account.
     ///   - record: the account as it is stored, or will be after the earlier decisions.
-    init(
+    convenience init(
         on arrival: Arrival,
         as event: Event,
         of record: Record,
