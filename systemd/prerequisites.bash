@@ -72,7 +72,8 @@ swift_build() {
     wait "$build" || status=$?
     trap - INT TERM
     ((status != 0)) || return 0
-    grep -E 'error:' "$log" | head -n 20 >&2 || tail -n 20 "$log" >&2
+    # The compiler may report an error several times, and draws it below the line, too.
+    grep -E '(^|: )(fatal )?error: ' "$log" | awk '!seen[$0]++' | head -n 20 | grep . >&2 || tail -n 20 "$log" >&2
     return "$status"
 }
 
