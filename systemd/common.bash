@@ -7,6 +7,8 @@ shopt -u patsub_replacement 2> /dev/null || :
 
 source_dir=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 program=${0##*/}
+# Without HOME, as in some containers, "~" is the folder that the user database has.
+[[ -n ${HOME-} ]] || { unset HOME && export HOME=~; }
 default_prefix=$HOME/.local
 prefix=$default_prefix
 unit_dir=${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user
@@ -39,7 +41,9 @@ desktop_entry=$data_dir/applications/authctl-callback.desktop
 man_dir() { printf '%s' "$prefix/share/man"; }
 
 say() { printf '%s\n' "$*"; }
+is_reported=no
 fail() { # STATUS MESSAGE [HINT]
+    is_reported=yes
     printf '%s: error: %s\n' "$program" "$2" >&2
     [[ -z ${3-} ]] || printf '%s: hint: %s\n' "$program" "$3" >&2
     exit "$1"
@@ -79,6 +83,14 @@ has_user_manager() {
         export XDG_RUNTIME_DIR=/run/user/$UID
     fi
     systemctl --user show-environment > /dev/null 2>&1
+}
+
+# manager_variable NAME   the value in the user manager, or nothing. systemd quotes a value that has blanks or other special characters.
+manager_variable() {
+    local value
+    value=$(systemctl --user show-environment | sed -n "s/^$1=//p")
+    [[ ! $value =~ ^\$\'([^\'\\]|\\.)*\'$ ]] || eval "value=$value"
+    printf '%s' "$value"
 }
 
 # is_edited PROFILE   whether the profile of that name is there, and is not what was installed

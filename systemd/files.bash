@@ -20,13 +20,15 @@ page_maker=authmanual
 # Makes the release build, and installs what it needs. SwiftPM builds one product at a time. The programs must not contain the path of
 # this folder, because it would make two builds of one commit differ.
 build_release() {
-    local product log=$source_dir/.build/release.log
+    local product number=0 products=("${binaries[@]}" "$page_maker") log=$source_dir/.build/release.log
     local nameless=(-Xswiftc -file-prefix-map -Xswiftc "$source_dir=." -Xcc "-ffile-prefix-map=$source_dir=.")
     install_build_packages
     check_swift
     mkdir -p "${log%/*}"
     printf '%s: building; a first build takes a quarter of an hour (compiler output: %s)\n' "$program" "$log" >&2
-    for product in "${binaries[@]}" "$page_maker"; do
+    for product in "${products[@]}"; do
+        number=$((number + 1))
+        build_part="$product ($number of ${#products[@]})"
         swift_build "$log" -c release --product "$product" "${nameless[@]}" ||
             fail 1 "'$product' did not build" "the whole output is in $log"
     done

@@ -13,11 +13,11 @@ needed=(
     'ca-certificates /etc/ssl/certs/ca-certificates.crt'
 )
 
-# sudo can ask for its password on a terminal, but not in a script.
+# sudo asks for its password on the terminal, wherever the standard streams lead. Without a terminal it must not ask.
 as_root() {
     if ((EUID == 0)); then
         "$@"
-    elif [[ -t 0 ]]; then
+    elif (: < /dev/tty) 2> /dev/null; then
         sudo "$@"
     else
         sudo -n "$@"
@@ -31,11 +31,11 @@ install_packages() {
         fail 69 "missing: $*" "there is no apt-get here; install what your distribution calls these"
     ((EUID == 0)) || command -v sudo > /dev/null || fail 77 "missing: $*" "as root: apt-get install $*"
     printf '%s: installing %s\n' "${program:-${0##*/}}" "$*" >&2
-    # Without standard input, apt asks no questions.
+    # Without standard input, apt asks no questions. One of many sources may fail; the packages may come from another.
     as_root apt-get update -qq < /dev/null >&2 ||
-        fail 75 "apt-get update failed" "look at the messages above; without a network: apt-get install $*"
+        printf '%s: apt-get update failed; going on with the lists that are there\n' "${program:-${0##*/}}" >&2
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" < /dev/null >&2 ||
-        fail 75 "cannot install $*" "as root: apt-get install $*"
+        fail 75 "cannot install $*: see the messages above" "as root: apt-get install $*"
 }
 
 install_build_packages() {
@@ -72,7 +72,8 @@ swift_build() {
     wait "$build" || status=$?
     trap - INT TERM
     ((status != 0)) || return 0
-    grep -E 'error:' "$log" | head -n 20 >&2 || tail -n 20 "$log" >&2
+    # The compiler may report an error several times, and draws it below the line, too.
+    grep -E '(^|: )(fatal )?error: ' "$log" | awk '!seen[$0]++' | head -n 20 | grep . >&2 || tail -n 20 "$log" >&2
     return "$status"
 }
 
@@ -93,19 +94,27 @@ show_progress() {
     [[ ! -t 2 ]] || printf '\r\e[K' >&2
 }
 
-# progress_line LOG SECONDS   from the build's last line, "[412/1659] Compiling NIOCore Channel.swift". The number of steps still grows in
-# the first minute, so there is no estimate until a tenth of them is done.
+# How many steps a first build has, if the caller knows it. SwiftPM learns of many steps late: it says 1529 after a minute, and 2590 at the
+# end. An estimate from its number would say "22 s left" for two minutes. A build that begins with few steps is no first build.
+steps_of_first_build=0
+# What is built, if a caller builds several products.
+build_part=
+
+# progress_line LOG SECONDS   from the build's last line, "[412/1659] Compiling NIOCore Channel.swift". There is no estimate until a tenth
+# of the steps is done.
 progress_line() {
-    local log=$1 elapsed=$2 step='^\[([0-9]+)/([0-9]+)\] ([A-Z][a-z ]*[a-z]) ([^ ]+)' last done all left=''
+    local log=$1 elapsed=$2 last done all left=''
+    local step='^\[([0-9]+)/([0-9]+)\] (Wrapping AST for|[A-Z][a-z ]*[a-z]) ([^ ]+)'
     last=$(tail -c 4096 "$log" | grep -E "$step" | tail -n 1)
     if ! [[ $last =~ $step ]]; then
-        printf '%s: building: preparing, %s so far' "${program:-${0##*/}}" "$(duration "$elapsed")"
+        printf '%s: building%s: preparing, %s so far' "${program:-${0##*/}}" "${build_part:+ $build_part}" "$(duration "$elapsed")"
         return
     fi
     done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+    ((all < 1000 || all > steps_of_first_build)) || all=$steps_of_first_build
     ((elapsed < 10 || done * 10 < all)) || left=", about $(duration $((elapsed * (all - done) / done))) left"
-    printf '%s: building: step %d of %d (%s), %s so far%s' "${program:-${0##*/}}" "$done" "$all" "${BASH_REMATCH[4]##*/}" \
-        "$(duration "$elapsed")" "$left"
+    printf '%s: building%s: step %d of %d (%s), %s so far%s' "${program:-${0##*/}}" "${build_part:+ $build_part}" \
+        "$done" "$all" "${BASH_REMATCH[4]##*/}" "$(duration "$elapsed")" "$left"
 }
 
 duration() { # SECONDS

@@ -53,7 +53,7 @@ import Testing
 
     @Test func `a picture shows countdowns, generation and the newest events`() {
         let text = Self.picture(columns: 110, rows: 30).lines.joined(separator: "\n")
-        #expect(text.contains("demo     fresh                 in 14 s     in 4 s        4"))
+        #expect(text.contains("demo     fresh                 in 14 s  in 4 s        4"))
         #expect(text.contains("█"))
         #expect(text.contains("event 30") && !text.contains("event 1\n"))
         #expect(text.contains("  AUTHREFRESH_SOCKET=/tmp/authdemo-1m2l77m/socket authctl status"))

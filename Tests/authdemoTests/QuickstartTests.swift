@@ -31,13 +31,19 @@ struct QuickstartTests {
             swift: """
                 case $1 in
                 --version) echo 'Swift version 6.2.1 (swift-6.2.1-RELEASE)' ;;
-                build) echo '[1/9] Compiling A B.swift'; echo 'B.swift:3:1: error: cannot find it in scope'; exit 1 ;;
+                build) echo '[1/9] Compiling A B.swift'
+                    for time in 1 2; do
+                        echo 'B.swift:3:1: error: cannot find it in scope'
+                        echo '  |  `- error: cannot find it in scope'
+                    done
+                    exit 1 ;;
                 esac
                 """
         )
         let outcome = try checkout.run("systemd/quickstart", "--once")
         #expect(outcome.status == 70)
         #expect(outcome.output == "")
+        #expect(outcome.errors.components(separatedBy: "cannot find it in scope").count == 2)
         #expect(outcome.errors.contains("B.swift:3:1: error: cannot find it in scope"))
         #expect(outcome.errors.contains("quickstart: hint: the whole output is in "))
         #expect(try checkout.text(".build/quickstart.log").contains("[1/9] Compiling A B.swift"))
@@ -48,6 +54,15 @@ struct QuickstartTests {
         let outcome = try checkout.run("systemd/quickstart")
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("Swift 6.1 is too old"))
+        #expect(!checkout.has("called-with-build"))
+    }
+
+    @Test(arguments: [["--onse"], ["--lifetime"], ["--lifetime", "long"]])
+    func `wrong arguments are refused before anything is built`(arguments: [String]) throws {
+        let checkout = try Checkout(swift: "touch called-with-$1")
+        let outcome = try checkout.run(["systemd/quickstart"] + arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.errors.contains("quickstart: hint: "))
         #expect(!checkout.has("called-with-build"))
     }
 
@@ -62,12 +77,29 @@ struct QuickstartTests {
             "[7/10] Compiling A B.swift\nwarning: [1/2] is none",
             "building: step 7 of 10 (A), 1 min 5 s so far, about 27 s left"
         ),
+        (
+            "[1789/1875] Wrapping AST for RefreshCore for debugging",
+            "building: step 1789 of 1875 (RefreshCore), 1 min 5 s so far, about 3 s left"
+        ),
     ])
     func `a line shows the progress of the build`(log: String, line: String) throws {
         let checkout = try Checkout(swift: "")
         try checkout.write(log + "\n", to: "log")
         let outcome = try checkout.run("bash", "-c", "source systemd/prerequisites.bash; progress_line log 65")
         #expect(outcome.output == "bash: " + line)
+    }
+
+    @Test(arguments: [
+        ("[737/1529] Compiling handshake_client.cc", "step 737 of 2590", "about 2 min 30 s left"),
+        ("[2600/2700] Compiling A B.swift", "step 2600 of 2700", "about 2 s left"),
+        ("[737/999] Compiling A B.swift", "step 737 of 999", "about 21 s left"),
+    ])
+    func `a first build is known to have more steps than SwiftPM says`(log: String, step: String, left: String) throws {
+        let checkout = try Checkout(swift: "")
+        try checkout.write(log + "\n", to: "log")
+        let script = "source systemd/prerequisites.bash; steps_of_first_build=2590; progress_line log 60"
+        let outcome = try checkout.run("bash", "-c", script)
+        #expect(outcome.output.contains(step) && outcome.output.hasSuffix(left), "\(outcome.output)")
     }
 
     /// A folder that its scripts take for a checkout.
@@ -110,7 +142,9 @@ struct QuickstartTests {
         }
 
         /// Runs a command in the folder. The folder's `swift` comes first in PATH.
-        func run(_ command: String...) throws -> ShowRun.Outcome {
+        func run(_ command: String...) throws -> ShowRun.Outcome { try run(command) }
+
+        func run(_ command: [String]) throws -> ShowRun.Outcome {
             let process = Process()
             let (output, errors) = (folder.appending(path: "stdout"), folder.appending(path: "stderr"))
             for file in [output, errors] { try Data().write(to: file) }

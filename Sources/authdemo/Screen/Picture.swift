@@ -40,12 +40,10 @@ struct Picture {
     /// The text of each account that needs a person, with the command that helps.
     private var need: [String] {
         scene.accounts.filter { $0.state == "interaction-required" }.flatMap { status in
-            [
-                "\(status.account) needs you: \(PlainText.line(Report.serverWords(status)))",
-                "  run: \(status.hint ?? "")",
-            ]
+            let words = "\(status.account) needs you: \(PlainText.line(Report.serverWords(status)))"
+            return Self.wrapped(words, to: columns) + [PlainText.cut("  run: \(status.hint ?? "")", to: columns)]
         }
-        .map { style.paint(PlainText.cut($0, to: columns), .red) }
+        .map { style.paint($0, .red) }
     }
 
     private var advice: [String] {
@@ -73,7 +71,7 @@ struct Picture {
     }
 
     private var table: [String] {
-        let header = ["ACCOUNT", "STATE", "TOKEN ENDS", "NEXT REFRESH", "GENERATION"]
+        let header = ["ACCOUNT", "STATE", "EXPIRES", "NEXT REFRESH", "GENERATION"]
         let rows = scene.accounts.map(cells)
         let widths = header.indices.map { column in
             // Wide enough for every state and countdown, so that nothing moves over time.

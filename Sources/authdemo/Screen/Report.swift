@@ -66,11 +66,10 @@ extension Report {
         case "refresh-started":
             return [Report(.change, "\(opening): generation \(status.generation) is sent", atUSec: change.atUSec)]
         case "token-refreshed":
-            let ends = status.expiresAtUSec.map { "ends \(WallClock.countdown(to: $0, from: change.atUSec))" }
-            let next = status.nextAttemptAtUSec.map {
-                "next refresh \(WallClock.countdown(to: $0, from: change.atUSec))"
-            }
-            let words = ["generation \(status.generation)", ends, next].compactMap(\.self).joined(separator: ", ")
+            // Short enough for 80 columns.
+            let expires = status.expiresAtUSec.map { "expires \(WallClock.countdown(to: $0, from: change.atUSec))" }
+            let next = status.nextAttemptAtUSec.map { "next \(WallClock.countdown(to: $0, from: change.atUSec))" }
+            let words = ["generation \(status.generation)", expires, next].compactMap(\.self).joined(separator: ", ")
             return [Report(.change, "\(opening): \(words)", atUSec: change.atUSec)]
         default:
             let failure = status.failure.map { ": \($0.summary)" } ?? ""

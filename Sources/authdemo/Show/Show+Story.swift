@@ -112,8 +112,8 @@ extension Show {
         guard counters.overlaps == 0, counters.spentTokenUses == 0 else {
             throw .brokenPromise(overlaps: counters.overlaps, spentTokenUses: counters.spentTokenUses)
         }
-        let text = "\(counters.refreshes) refreshes: never two at a time, no spent refresh token used"
-        tell(Report(.proof, "the server counted \(text)"))
+        let text = "the server saw \(counters.refreshes) refreshes: never two at a time, no spent token"
+        tell(Report(.proof, text))
     }
 
     private mutating func stayOpen() async throws(DemoError) {
