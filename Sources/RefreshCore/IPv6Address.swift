@@ -13,9 +13,9 @@ package struct IPv6Address: Hashable, Sendable {
 
     /// Reads an address; nil if `text` is not one.
     package init?(_ text: some StringProtocol) {
-        guard text.hasPrefix("::") || !text.hasPrefix(":"), text.hasSuffix("::") || !text.hasSuffix(":") else {
-            return nil
-        }
+        guard !text.isEmpty, text.hasPrefix("::") || !text.hasPrefix(":"),
+            text.hasSuffix("::") || !text.hasSuffix(":")
+        else { return nil }
         var parts = text.split(separator: ":", omittingEmptySubsequences: false)
         // The split leaves an empty part for "::", and a second one at the beginning and at the end.
         if text.hasPrefix("::") { parts.removeFirst() }
