@@ -49,7 +49,20 @@ extension IntegrationScene {
 
     /// The connections to the daemon's socket, with those that it has not accepted yet, and the socket itself.
     private var connections: Int {
-        let table = (try? String(contentsOfFile: "/proc/net/unix", encoding: .utf8)) ?? ""
-        return table.split(separator: "\n").count { $0.hasSuffix(" " + stage.socket) }
+        let name = Array(" \(stage.socket)".utf8)
+        return Self.socketTable.split(separator: UInt8(ascii: "\n")).count { line in
+            line.suffix(name.count).elementsEqual(name)
+        }
+    }
+
+    /// The table of Unix sockets, proc_net(5). The kernel returns a page of it at most with each read.
+    private static var socketTable: [UInt8] {
+        let descriptor = unsafe open("/proc/net/unix", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var table: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = unsafe read(descriptor, &piece, piece.count), count > 0 { table += piece[..<count] }
+        return table
     }
 }
