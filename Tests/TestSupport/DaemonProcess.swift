@@ -6,10 +6,28 @@ package final class DaemonProcess: Sendable {
     private let stage: DaemonStage
     private let firstMessage: Int
 
-    init(stage: DaemonStage, arguments: [String], environment: [String: String], logFile: String?) throws(TestFault) {
+    init(
+        stage: DaemonStage,
+        arguments: [String],
+        environment: [String: String],
+        listener: Int32?,
+        logFile: String?
+    ) throws(TestFault) {
         self.stage = stage
         firstMessage = stage.notify.messages.count
-        program = try Program("authrefreshd", arguments, environment: environment, errorFile: logFile)
+        guard let listener else {
+            program = try Program("authrefreshd", arguments, environment: environment, errorFile: logFile)
+            return
+        }
+        // The shell's process id is the daemon's.
+        let command = "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\""
+        program = try Program(
+            "/bin/sh",
+            ["-c", command, Program.products + "/authrefreshd"] + arguments,
+            environment: environment,
+            passed: [listener],
+            errorFile: logFile
+        )
     }
 
     deinit {

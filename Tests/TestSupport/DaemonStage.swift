@@ -41,21 +41,31 @@ package final class DaemonStage: Sendable {
 
     /// Starts a daemon. It may fail to start.
     ///
-    /// - Parameter logFile: the file for its log; nil keeps the log in memory.
+    /// - Parameters:
+    ///   - listener: a socket that it is passed as a service manager does; nil lets it bind its own.
+    ///   - logFile: the file for its log; nil keeps the log in memory.
     package func spawn(
         _ arguments: [String] = [],
         environment more: [String: String] = [:],
+        listener: Int32? = nil,
         logFile: String? = nil
     ) throws -> DaemonProcess {
-        let environment = environment.merging(more) { $1 }
-        return try DaemonProcess(stage: self, arguments: arguments, environment: environment, logFile: logFile)
+        try DaemonProcess(
+            stage: self,
+            arguments: arguments,
+            environment: environment.merging(more) { $1 },
+            listener: listener,
+            logFile: logFile
+        )
     }
 
     /// Starts a daemon and waits until it is ready.
-    package func start(_ arguments: [String] = [], environment more: [String: String] = [:]) async throws
-        -> DaemonProcess
-    {
-        let daemon = try spawn(arguments, environment: more)
+    package func start(
+        _ arguments: [String] = [],
+        environment more: [String: String] = [:],
+        listener: Int32? = nil
+    ) async throws -> DaemonProcess {
+        let daemon = try spawn(arguments, environment: more, listener: listener)
         try await daemon.ready()
         return daemon
     }

@@ -28,6 +28,7 @@ package final class Program: Sendable {
     /// - Parameters:
     ///   - executable: a path, or the name of a program that was built together with the tests.
     ///   - input: its standard input.
+    ///   - passed: descriptors that it gets as 3 and following.
     ///   - errorFile: a file for its standard error instead of `errors`, so that a program with much output can be
     ///     measured without a reader.
     package init(
@@ -35,6 +36,7 @@ package final class Program: Sendable {
         _ arguments: [String],
         environment: [String: String],
         input: String = "",
+        passed: [Int32] = [],
         errorFile: String? = nil
     ) throws(TestFault) {
         let path = executable.hasPrefix("/") ? executable : Self.products + "/" + executable
@@ -47,7 +49,7 @@ package final class Program: Sendable {
             streams[2].child = unsafe open(errorFile, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
             guard streams[2].child >= 0 else { throw .system("open \(errorFile)", errno: errno) }
         }
-        pid = try Self.spawn(path, arguments, environment, streams.map(\.child))
+        pid = try Self.spawn(path, arguments, environment, streams.map(\.child) + passed)
         for stream in streams { close(stream.child) }
         Self.feed(input, to: streams[0].parent)
         let readers = [(streams[1].parent, output), (streams[2].parent, errors)]

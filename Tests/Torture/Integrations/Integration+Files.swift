@@ -28,7 +28,7 @@ extension Integration {
             verdicts: [
                 .nothing: .answer, .restarted: .answer, .serverDown: .answer, .diskFull: .answer, .readOnly: .answer,
                 .tokenFolderGone: .answer, .runtimeFolderGone: .answer,
-                .notRunning: .answer,
+                .notRunning: .answer, .killed: .answer, .activated: .answer,
                 .signedOut: .refusal(1, "No such file"), .serverDownAndEnded: .refusal(1, "No such file"),
                 .serviceManagerGone: .leftOut(noCommand),
                 .unknown: .leftOut("a path names no account"),
@@ -62,8 +62,8 @@ extension Integration {
         name: "metrics",
         account: "metrics",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .tokenFolderGone: .leftOut(noTokenFile),
-            .unknown: .leftOut(noAccountIsAsked),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
         use: { try await $0.scene.stage.authctl("metrics") },
         isAnswer: { outcome, use in
@@ -80,9 +80,9 @@ extension Integration {
         name: "metrics --output",
         account: "metrics-file",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .diskFull: .refusal(75, "hint: "),
-            .readOnly: .refusal(77, "hint: "), .tokenFolderGone: .leftOut(noTokenFile),
-            .unknown: .leftOut(noAccountIsAsked),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .diskFull: .refusal(75, "hint: "), .readOnly: .refusal(77, "hint: "),
+            .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
         use: { try await $0.writeFigures() },
         isAnswer: { outcome, _ in outcome.end == .exited(0) && outcome.output == "written" }
@@ -98,7 +98,8 @@ extension Integration {
         name: "on_change",
         account: "change",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .leftOut("nothing changes without a daemon"), .tokenFolderGone: .leftOut(noTokenFile),
+            .notRunning: .leftOut("nothing changes without a daemon"),
+            .killed: .leftOut("nothing changes without a daemon"), .tokenFolderGone: .leftOut(noTokenFile),
             .diskFull: .leftOut("nothing changes while nothing can be written"), .serviceManagerGone: .answer,
             .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
@@ -112,8 +113,8 @@ extension Integration {
         name: "forward, at its start",
         account: "forward-start",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .tokenFolderGone: .leftOut(noTokenFile),
-            .unknown: .refusal(4, "no account is named 'nobody'"),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .tokenFolderGone: .leftOut(noTokenFile), .unknown: .refusal(4, "no account is named 'nobody'"),
         ]) { $1 },
         use: { use in
             let program = try use.scene.forward(use.target, by: .shortLived)
@@ -126,7 +127,7 @@ extension Integration {
     static let forwarded = Integration(
         name: "token by a forwarded socket",
         account: "forwarded",
-        verdicts: forToken(gone: "the daemon ended the connection"),
+        verdicts: forToken(gone: "the daemon ended the connection", killed: "the daemon ended the connection"),
         use: { try await $0.scene.authctlElsewhere("token", $0.target) },
         isAnswer: { outcome, use in
             outcome.end == .exited(0) && outcome.output == use.tokens.access.accessToken
@@ -139,18 +140,23 @@ extension Integration {
         name: "--confirm, no agent",
         account: "confirm-alone",
         verdicts: everywhere(.refusal(77, "authagent, which would ask you, is not running")).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .tokenFolderGone: .leftOut(noTokenFile),
-            .unknown: .leftOut("an account that is none asks nobody"),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut("an account that is none asks nobody"),
         ]) { $1 },
         asksFirst: true,
         use: { try await $0.scene.stage.authctl("token", $0.target) },
         isAnswer: { _, _ in false }
     )
 
+    private static let agentIsCut = "its agent loses the daemon, too"
+
     private static let confirmed = Integration(
         name: "--confirm, allowed",
         account: "confirm-allowed",
-        verdicts: forToken().merging([.unknown: .leftOut("an account that is none asks nobody")]) { $1 },
+        verdicts: forToken().merging([
+            .killed: .leftOut(agentIsCut), .activated: .leftOut(agentIsCut),
+            .unknown: .leftOut("an account that is none asks nobody"),
+        ]) { $1 },
         asksFirst: true,
         use: { try await $0.askWithAgent() },
         isAnswer: { outcome, use in

@@ -13,13 +13,14 @@ extension Integration {
     /// - Parameter words: what is said where the tokens have ended, and where no account has the name.
     static func forToken(
         gone: String = "no daemon answers",
+        killed: String = askedOnceMore,
         ended: Verdict = .refusal(75, "no valid token for"),
         unknown: Verdict = .refusal(4, "no account is named 'nobody'")
     ) -> [IntegrationFault: Verdict] {
         [
             .nothing: .answer, .restarted: .answer, .serverDown: .answer, .diskFull: .answer, .readOnly: .answer,
-            .runtimeFolderGone: .answer,
-            .notRunning: .refusal(69, gone, isFound: false),
+            .runtimeFolderGone: .answer, .activated: .answer,
+            .notRunning: .refusal(69, gone, isFound: false), .killed: .refusal(69, killed, isFound: false),
             .signedOut: .refusal(5, "is signed out"),
             .serverDownAndEnded: ended,
             .tokenFolderGone: .leftOut(noTokenFile), .serviceManagerGone: .leftOut(noCommand),
@@ -27,6 +28,8 @@ extension Integration {
         ]
     }
 
+    /// What is said if the daemon ends during a call that may be made twice, and no other follows.
+    static let askedOnceMore = "the daemon ended the connection; authctl asked once more, but no daemon answers"
     static let noCommand = "it starts nothing but the command of on_change"
     static let noTokenFile = "only token files are in that folder"
 
@@ -101,6 +104,7 @@ extension Integration {
         let old = Verdict.refusal(75, "authctl status")
         return [
             .nothing: .answer, .restarted: .answer, .readOnly: .answer, .runtimeFolderGone: .answer,
+            .activated: .answer, .killed: .refusal(69, askedOnceMore),
             .notRunning: .refusal(69, "no daemon answers"), .signedOut: .silence, .serverDown: old,
             .serverDownAndEnded: old, .diskFull: .refusal(75, "store"), .tokenFolderGone: .leftOut(noTokenFile),
             .serviceManagerGone: .leftOut(noCommand), .unknown: unknown,
@@ -223,8 +227,8 @@ extension IntegrationFault {
     /// Whether a token that is reported as refused is replaced at once.
     fileprivate var replacesErased: Bool {
         switch self {
-        case .nothing, .restarted, .readOnly, .runtimeFolderGone: true
-        case .notRunning, .signedOut, .serverDown, .serverDownAndEnded, .diskFull, .tokenFolderGone,
+        case .nothing, .restarted, .activated, .readOnly, .runtimeFolderGone: true
+        case .notRunning, .killed, .signedOut, .serverDown, .serverDownAndEnded, .diskFull, .tokenFolderGone,
             .serviceManagerGone, .unknown:
             false
         }

@@ -8,6 +8,8 @@ enum IntegrationFault: String, CaseIterable, Sendable {
     case nothing = "nothing wrong"
     case notRunning = "daemon not running"
     case restarted = "daemon killed, started again"
+    case killed = "daemon killed while asked"
+    case activated = "daemon killed while asked, activated again"
     case signedOut = "signed out"
     case serverDown = "server down, token valid"
     case serverDownAndEnded = "server down, token expired"
@@ -21,6 +23,9 @@ enum IntegrationFault: String, CaseIterable, Sendable {
     /// Whether the tokens must not last.
     var needsShortTokens: Bool { self == .serverDownAndEnded }
 
+    /// Whether the daemon is killed during each use.
+    var killsWhileAsked: Bool { self == .killed || self == .activated }
+
     /// Whether the integration is asked for an account that is none.
     var isOfNobody: Bool { self == .unknown }
 }
@@ -29,7 +34,7 @@ extension IntegrationScene {
     /// Brings the fault about.
     func breakDown(_ fault: IntegrationFault) async throws {
         switch fault {
-        case .nothing, .unknown: break
+        case .nothing, .unknown, .killed, .activated: break
         case .notRunning: try await endDaemon()
         case .restarted: try await killAndStartDaemon()
         case .signedOut: for account in rows.map(\.account) { try await signOut(account) }
@@ -49,7 +54,7 @@ extension IntegrationScene {
     /// Puts an end to the fault.
     func mend(_ fault: IntegrationFault) async throws {
         switch fault {
-        case .nothing, .unknown, .restarted, .tokenFolderGone, .runtimeFolderGone: break
+        case .nothing, .unknown, .restarted, .killed, .activated, .tokenFolderGone, .runtimeFolderGone: break
         case .notRunning: try await startDaemon()
         case .signedOut: for account in rows.map(\.account) { try await giveGrant(to: account) }
         case .serviceManagerGone: try await startServiceManager()

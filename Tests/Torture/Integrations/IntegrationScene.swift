@@ -14,6 +14,8 @@ final class IntegrationScene: Sendable {
     let issuer: DemoIssuer
     private let door: ServerDoor
     private let faultyFolder: String
+    /// The socket of a daemon that is activated; nil if the daemon binds its own.
+    let listener: Int32?
     let state = Mutex(State())
 
     struct State {
@@ -43,6 +45,7 @@ final class IntegrationScene: Sendable {
         door = ServerDoor()
         let tokens = stage.folder.path + "/run/authrefreshd/tokens"
         faultyFolder = fault == .readOnly ? tokens : stage.folder.path
+        listener = fault == .activated ? try Self.listener(at: stage) : nil
         var policy = GrantPolicy()
         policy.refreshesIDTokens = true
         if fault.needsShortTokens {
@@ -71,6 +74,7 @@ final class IntegrationScene: Sendable {
             state.serviceManager?.abandon()
             if let program = state.forwarding, program.isRunning { program.signal(SIGKILL) }
         }
+        if let listener { close(listener) }
     }
 
     var tokenFolder: String { stage.folder.path + "/run/authrefreshd/tokens" }
@@ -97,7 +101,7 @@ final class IntegrationScene: Sendable {
     }
 
     func startDaemon() async throws {
-        let daemon = try await stage.start(environment: files.environment(for: faultyFolder))
+        let daemon = try await stage.start(environment: files.environment(for: faultyFolder), listener: listener)
         state.withLock { $0.daemon = daemon }
     }
 

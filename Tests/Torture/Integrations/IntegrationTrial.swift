@@ -74,7 +74,7 @@ struct IntegrationTrial {
             target: fault.isOfNobody ? "nobody" : row.account,
             tokens: try scene.tokens(of: row.account)
         )
-        let outcome = try await row.use(use)
+        let outcome = try await fault.killsWhileAsked ? scene.killDaemon { try await row.use(use) } : row.use(use)
         var surprises = row.surprises(in: outcome, of: use, verdict)
         surprises += Self.secretSurprises(in: outcome, verdict)
         if await !scene.grant(of: row.account).stands { surprises.append("the grant is lost") }

@@ -24,7 +24,9 @@ extension IntegrationUse {
             guard status.output.contains("its token file has a problem") else { return status }
         case .serverDownAndEnded:
             try await scene.wait("the file's end") { !FileManager.default.fileExists(atPath: file) }
-        case .nothing, .notRunning, .restarted, .signedOut, .serverDown, .serviceManagerGone, .unknown: break
+        case .nothing, .notRunning, .restarted, .killed, .activated, .signedOut, .serverDown, .serviceManagerGone,
+            .unknown:
+            break
         }
         return try await scene.run("/bin/cat", [file])
     }
@@ -74,8 +76,8 @@ extension IntegrationUse {
         switch fault {
         case .signedOut: "signed-out signed-out"
         case .serverDown, .serverDownAndEnded: "refresh-failed retrying"
-        case .nothing, .notRunning, .restarted, .diskFull, .readOnly, .tokenFolderGone, .runtimeFolderGone,
-            .serviceManagerGone, .unknown:
+        case .nothing, .notRunning, .restarted, .killed, .activated, .diskFull, .readOnly, .tokenFolderGone,
+            .runtimeFolderGone, .serviceManagerGone, .unknown:
             "token-refreshed fresh"
         }
     }
