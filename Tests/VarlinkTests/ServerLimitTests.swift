@@ -277,6 +277,13 @@ extension SocketTests {
                 #expect(replies.count == 8)
                 #expect(replies.allSatisfy { $0.count > 900_000 || $0.contains("error") })
             }
+            // Without any room, a short reply is still sent, and a longer one is not.
+            try await ServedFolder.serving({ $0.limits.undrainedBytesOfProcessMax = 1 }) { served in
+                #expect(try echo(served).error == nil)
+                let peer = try RawPeer(served.path)
+                try peer.write(#"{"method":"test.echo.Large","parameters":{"bytes":5000}}"# + "\0")
+                #expect(await refusal(in: served) == .processReadsTooLittle(limit: 1))
+            }
         }
 
         @Test(arguments: [false, true])

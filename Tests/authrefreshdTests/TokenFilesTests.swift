@@ -129,6 +129,25 @@ struct TokenFilesTests {
         }
     }
 
+    @Test func `a reader finds the old token or the new one, never a part and never no file`() async throws {
+        let folder = try TemporaryFolder()
+        let tokens = TokenFolder(path: folder.path + "/tokens")
+        let contents = ["a", "b"].map { Secret(String(repeating: $0, count: 5_000)) }
+        #expect(tokens.carryOut([TokenFolder.Job(name: "work", contents: contents[0])], keeping: nil).isEmpty)
+        let whole = Set(contents.map { Data($0.reveal().utf8) })
+        async let areWritten = onOwnThread {
+            (1...2_000).allSatisfy { number in
+                let job = TokenFolder.Job(name: "work", contents: contents[number % 2])
+                return tokens.carryOut([job], keeping: nil).isEmpty
+            }
+        }
+        async let areWhole = onOwnThread { [path = folder.path + "/tokens/work"] in
+            (1...2_000).allSatisfy { _ in FileManager.default.contents(atPath: path).map(whole.contains) ?? false }
+        }
+        #expect(try await areWritten)
+        #expect(try await areWhole)
+    }
+
     @Test func `one token file too many gets the limit tokenFiles`() async throws {
         try await withFreshAccount { rig, _, account in
             try await rig.inside { coordinator in
