@@ -130,11 +130,12 @@ enum FileDescriptor {
 
     /// Reads to the end, but at most `most` bytes.
     ///
-    /// - Parameter isWhole: whether what has come is all that will be said, though the end has not come.
+    /// - Parameter isEnd: gets each piece as it comes, and returns whether reading ends with this piece, without the
+    ///   end of the input.
     static func readAll(
         _ descriptor: Int32,
         atMost most: Int,
-        until isWhole: ([UInt8]) -> Bool = { _ in false }
+        until isEnd: (ArraySlice<UInt8>) -> Bool = { _ in false }
     ) throws(ReadFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -147,7 +148,7 @@ enum FileDescriptor {
             }
             bytes += chunk[..<count]
             guard bytes.count <= most else { throw .tooLong }
-            if isWhole(bytes) { return bytes }
+            if isEnd(chunk[..<count]) { return bytes }
         }
     }
 
