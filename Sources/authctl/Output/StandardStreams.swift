@@ -63,7 +63,7 @@ enum StandardError {
 
     /// Reports a failure with its hints.
     static func tell(_ error: AuthctlError) {
-        write(isJSON ? error.json : Charset.current.rendered(error.report.text))
+        write(isJSON ? error.json : error.report.text(.standardError))
     }
 
     /// Says what should be looked at.
@@ -79,13 +79,18 @@ enum StandardError {
     /// Shows lines to people while they wait. With `--json` it does nothing, because programs get the same as JSON
     /// elsewhere.
     static func show(_ text: String) {
-        if !isJSON { write(Charset.current.rendered(text)) }
+        guard !isJSON else { return }
+        let text = Charset.current.rendered(CalledName.here.inText(text))
+        write(WrappedText.text(text, width: TerminalStyle.standardError.width))
     }
 
     private static func say(_ kind: String, _ message: String) {
-        let line = PlainText.line(message)
-        let text = "authctl: \(kind): \(line)\n"
-        write(isJSON ? JSONText.object([(kind, JSONText.quote(line))]) + "\n" : Charset.current.rendered(text))
+        let line = CalledName.here.inText(PlainText.line(message))
+        write(
+            isJSON
+                ? JSONText.object([(kind, JSONText.quote(line))]) + "\n"
+                : MessageLines.text(kind, line, .standardError)
+        )
     }
 
     private static func write(_ text: String) {
