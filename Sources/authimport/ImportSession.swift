@@ -63,7 +63,7 @@ struct ImportSession {
 
     private func confirm(_ found: FoundAccount) throws(ImportError) -> Bool {
         let server = PlainText.line(AccountTable.server(of: found))
-        messages.ask("take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
+        messages.ask("Take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
         guard let answer = readLine() else { throw .cancelled }
         return ["y", "yes"].contains(answer.lowercased())
     }

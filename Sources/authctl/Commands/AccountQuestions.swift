@@ -189,7 +189,7 @@ struct AccountQuestions {
         guard hasOne else { return }
         client = FileClient(
             id: clientId,
-            secret: try HiddenPrompt.ask(Prompt.clientSecret, .clientSecret)
+            secret: try HiddenPrompt.ask(Prompt.newClientSecret, .clientSecret)
         )
     }
 
