@@ -52,7 +52,7 @@ import Testing
             let isName = ["Google", "KUBERNETES"].contains { row.message.hasPrefix($0) }
             #expect(first?.isLowercase == true || first == "'" || isName, "\(row.place)")
             #expect(row.message.count <= Self.longestMessage, "\(row.place): \(row.message)")
-            expectPlain(row.message, row.place)
+            Self.expectPlain(row.message, row.place)
         }
     }
 
@@ -61,7 +61,7 @@ import Testing
             let first = finding.text.first
             let isName = ["XDG", "AUTHREFRESH"].contains { finding.text.hasPrefix($0) }
             #expect(first?.isLowercase == true || first == "'" || isName, "\(finding.text)")
-            expectPlain(finding.text, finding.text)
+            Self.expectPlain(finding.text, finding.text)
             if finding.knownLevel > .note { #expect(finding.advice?.isEmpty == false, "\(finding.text)") }
         }
         for kind in Samples.findingKinds { #expect(kind.sampled == kind.all) }
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `every hint is plain`() {
         for row in Self.errors + Self.findings {
-            for hint in row.hints where !hint.isEmpty { expectPlain(hint, row.place) }
+            for hint in row.hints where !hint.isEmpty { Self.expectPlain(hint, row.place) }
         }
     }
 
@@ -115,7 +115,8 @@ import Testing
         #expect(Set(Samples.states.map(\.state)).count == AccountState.allCases.count + 1)
     }
 
-    private func expectPlain(_ text: String, _ place: String) {
+    /// Expects what holds for every text for people.
+    static func expectPlain(_ text: String, _ place: String) {
         #expect(!text.hasSuffix("."), "\(place): \(text)")
         #expect(!text.contains("  "), "\(place): \(text)")
         #expect(!text.contains("!"), "\(place): \(text)")
