@@ -204,6 +204,7 @@ struct AccountQuestions {
             do throws(AuthctlError) {
                 client = try ClientSecretFile(name: Self.path(answer), prompt: "").read()
                 clientId = client?.id
+                if isForPerson, !hasRedirect { client?.warnOfRedirects() }
             } catch {
                 StandardError.tell(error)
             }
