@@ -101,13 +101,17 @@ struct AccountQuestions {
         settings.providerSettings = providerSettings
     }
 
-    /// Asks for a name that no account has.
+    /// Asks for a name that no account has, also if the given one is none that an account can have.
     ///
     /// - Throws: `refused` if the given name belongs to another account.
     private mutating func askName(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         if let name, Refusal.isPossibleName(name), try daemon.hasAccount(name) {
             let parameters = WireText.encode(AccountExistsError(account: name))
             throw .refused(Refusal(name: AccountExistsError.name, parameters: parameters))
+        }
+        if let given = name, !Refusal.isPossibleName(given) {
+            StandardError.warn(.badAccountName)
+            name = nil
         }
         while name == nil {
             let answer = try Self.answer(Prompt.accountName)
