@@ -396,8 +396,8 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "authimport", "AuthRefreshInterface", "CLinux", "CommandLineProgram", "MovingIn", "QRCode",
-                "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
+                "authctl", "authimport", "authrefreshd", "AuthRefreshInterface", "CLinux", "CommandLineProgram",
+                "MovingIn", "QRCode", "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],

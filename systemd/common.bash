@@ -22,11 +22,7 @@ catalog=/usr/local/lib/systemd/catalog/authrefreshd.catalog
 packaged_catalog=/usr/lib/systemd/catalog/authrefreshd.catalog
 # The second name of authctl, for a shell that finds another project's authctl first.
 second_name=authrefreshctl
-# Where shells look for completions: bash and fish by themselves, zsh if its fpath names the folder.
 data_dir=${XDG_DATA_HOME:-$HOME/.local/share}
-completion_bash=$data_dir/bash-completion/completions/authctl
-completion_fish=$data_dir/fish/vendor_completions.d/authctl.fish
-completion_zsh=$data_dir/zsh/site-functions/_authctl
 units=(authrefreshd.service authrefreshd.socket)
 # A drop-in that users put in force themselves. Its comments say what it costs.
 see_executables=$data_dir/authrefreshd/see-executables.conf

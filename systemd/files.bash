@@ -14,6 +14,16 @@ page_links=(
     'git-credential-authctl authctl-git-credential'
     'docker-credential-authctl authctl-docker-credential'
 )
+# The completions for the programs that people type, each with its shell and its place below /usr/share: bash and fish look there by
+# themselves, zsh if its fpath names the folder. `install` uses the same places below the user's data folder.
+completions=(
+    'authctl bash bash-completion/completions/authctl'
+    'authctl fish fish/vendor_completions.d/authctl.fish'
+    'authctl zsh zsh/site-functions/_authctl'
+    'authrefreshd bash bash-completion/completions/authrefreshd'
+    'authrefreshd fish fish/vendor_completions.d/authrefreshd.fish'
+    'authrefreshd zsh zsh/site-functions/_authrefreshd'
+)
 # What `build_release` builds in addition. It makes the manual pages.
 page_maker=authmanual
 
@@ -61,21 +71,17 @@ stage_files() {
     install -D -m 0644 -t "$to/share/authrefreshd/providers.d" "$etc"/providers.d/*.yaml
     install -D -m 0644 -t "$examples" "$etc"/{authrefreshd,provider-profile}.yaml
     install -D -m 0644 -t "$examples/relay" "$etc"/relay/*
-    stage_completions "$from/authctl" "$to/share"
+    stage_completions "$from" "$to/share"
     stage_manual "$from" "$to/share/man"
 }
 
-stage_completions() { # AUTHCTL DIR
-    local shell file
-    while read -r shell file; do
+stage_completions() { # BINARIES DIR
+    local binary shell file
+    while read -r binary shell file; do
         mkdir -p "$2/${file%/*}"
-        "$1" --generate-completion-script "$shell" > "$2/$file" ||
-            fail 1 "$1 does not run: its completion for $shell cannot be made"
-    done << 'LIST'
-bash bash-completion/completions/authctl
-fish fish/vendor_completions.d/authctl.fish
-zsh zsh/site-functions/_authctl
-LIST
+        "$1/$binary" --generate-completion-script "$shell" > "$2/$file" ||
+            fail 1 "$1/$binary does not run: its completion for $shell cannot be made"
+    done < <(printf '%s\n' "${completions[@]}")
 }
 
 stage_manual() { # BINARIES DIR

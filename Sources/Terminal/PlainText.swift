@@ -39,12 +39,47 @@ package enum WrappedText {
         breaking: Bool = false
     ) -> [String] {
         guard let width, TerminalWidth.of(text) > width else { return [text] }
-        let margin = String(repeating: " ", count: indent)
         let room = max(1, width - indent - TerminalWidth.of(ending))
+        let words = text.split(separator: " ").map { pieces(of: String($0), room, breaking) }
+        return fill(words, width, indent, ending)
+    }
+
+    /// Wraps a message in which there may be commands, so that they can be copied.
+    ///
+    /// A command stays on one line if it fits there. The lines of a longer one end with a backslash, as a shell reads
+    /// it.
+    ///
+    /// - Parameters: as for `lines`.
+    package static func message(_ text: String, width: Int?, indent: Int = 0) -> [String] {
+        guard let width, TerminalWidth.of(text) > width else { return [text] }
+        let room = max(1, width - indent)
+        let words = CommandWords.parts(of: text).flatMap { part in
+            part.isCommand
+                ? lines(part.text, width: room, ending: " \\").map { [$0] }
+                : [pieces(of: part.text, room, false)]
+        }
+        return fill(words, width, indent, "")
+    }
+
+    /// Wraps the lines of a text for people, except for those that are indented: they are addresses, codes and tables.
+    ///
+    /// A blank at the end stays, as behind a question.
+    package static func text(_ text: String, width: Int?) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard let width, !line.hasPrefix(" "), TerminalWidth.of(String(line)) > width else { return String(line) }
+            return message(String(line), width: width).joined(separator: "\n") + (line.hasSuffix(" ") ? " " : "")
+        }.joined(separator: "\n")
+    }
+
+    /// Puts as many words into each line as have room.
+    ///
+    /// - Parameter words: each as the pieces between which a line may end.
+    private static func fill(_ words: [[String]], _ width: Int, _ indent: Int, _ ending: String) -> [String] {
+        let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
         var line = ""
-        for word in text.split(separator: " ") {
-            for (index, piece) in pieces(of: String(word), room, breaking).enumerated() {
+        for word in words {
+            for (index, piece) in word.enumerated() {
                 let longer = line.isEmpty ? piece : line + (index == 0 ? " " : "") + piece
                 let columns = TerminalWidth.of(longer) + TerminalWidth.of(ending)
                 if line.isEmpty || columns <= width - (lines.isEmpty ? 0 : indent) {

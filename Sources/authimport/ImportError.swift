@@ -108,12 +108,6 @@ extension ImportError {
         }
     }
 
-    /// The lines for people, each with a newline.
-    var text: String {
-        let hints = hint.map { "authctl: hint: \(PlainText.line($0))\n" } ?? ""
-        return "authctl: error: \(PlainText.line(message))\n" + hints
-    }
-
     /// One line for programs.
     var json: String {
         JSONText.object([

@@ -18,7 +18,7 @@ enum ImportText {
         case .nothingTaken: "nothing was taken over: name accounts, or use --all"
         case .nothingFound: "no account was found in another program"
         case .question(let account, let program, let server):
-            "take over '\(account)' from \(program.title) (\(server))? [y/N] "
+            "Take over '\(account)' from \(program.title) (\(server))? [y/N] "
         case .programMustStop(let program, let account):
             "\(program.title) must no longer use '\(account)'; looking for \(program.processes.joined(separator: ", "))"
         case .taken(let program): "taken over from \(program.title), and refreshed once"

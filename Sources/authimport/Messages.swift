@@ -23,7 +23,12 @@ struct Messages {
     }
 
     func tell(_ error: ImportError) {
-        _ = write(isJSON ? error.json : error.text, to: STDERR_FILENO)
+        guard !isJSON else {
+            _ = write(error.json, to: STDERR_FILENO)
+            return
+        }
+        let lines = [("error", error.message)] + (error.hint.map { [("hint", $0)] } ?? [])
+        _ = write(lines.map(line).joined(), to: STDERR_FILENO)
     }
 
     func warn(_ problem: MovingInError) {
@@ -35,9 +40,12 @@ struct Messages {
     }
 
     private func say(_ kind: String, _ message: String) {
-        let line = PlainText.line(message)
-        let text = isJSON ? JSONText.object([(kind, JSONText.quote(line))]) + "\n" : "authctl: \(kind): \(line)\n"
-        _ = write(text, to: STDERR_FILENO)
+        let json = JSONText.object([(kind, JSONText.quote(PlainText.line(message)))]) + "\n"
+        _ = write(isJSON ? json : line(kind, message), to: STDERR_FILENO)
+    }
+
+    private func line(_ kind: String, _ message: String) -> String {
+        MessageLines.text(kind, called.inText(PlainText.line(message)), .standardError)
     }
 
     private func write(_ text: String, to descriptor: Int32) -> Bool {

@@ -62,13 +62,16 @@ struct DaemonCommand: AsyncParsableCommand {
 
 /// The daemon's command line.
 struct DaemonOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Read the configuration from FILE.", valueName: "file"))
+    @Option(help: ArgumentHelp("Read the configuration from FILE.", valueName: "file"), completion: .file())
     var config: String?
 
-    @Option(help: ArgumentHelp("Keep the store and its key in DIR.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Keep the store and its key in DIR.", valueName: "dir"), completion: .directory)
     var stateDir: String?
 
-    @Option(help: ArgumentHelp("Listen at PATH, unless systemd passes a socket.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Listen at PATH, unless systemd passes a socket.", valueName: "path"),
+        completion: .file()
+    )
     var socket: String?
 
     @Flag(help: "Check the configuration and the provider profiles, then exit.")
@@ -78,7 +81,8 @@ struct DaemonOptions: ParsableArguments {
         help: ArgumentHelp(
             "Replace the store with the backup FILE, then exit; see 'authctl store restore'.",
             valueName: "file"
-        )
+        ),
+        completion: .file()
     )
     var restore: String?
 

@@ -16,7 +16,7 @@ struct SubscribeTests {
         defer { watch.signal(SIGKILL) }
         try await watch.output.first("the present state") { $0.contains(#""event":"ready""#) }
         #expect(try await first.terminate() == .exited(0))
-        try await watch.errors.first("the missing daemon") { $0.contains("waiting 10 s for the next one") }
+        try await watch.errors.first("the missing daemon") { $0.contains("waiting at most 10 s for the next one") }
         let second = try await stage.start()
         try await watch.output.first("the present state anew", from: 1) { $0.contains(#""event":"ready""#) }
         #expect(watch.isRunning)

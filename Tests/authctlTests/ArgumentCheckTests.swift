@@ -1,4 +1,5 @@
 import CommandLineProgram
+import Terminal
 import Testing
 
 @testable import authctl
@@ -10,8 +11,8 @@ import Testing
             let error = #expect(throws: AuthctlError.self) { try ArgumentCheck.check(arguments) }
             let report = try #require(error).report
             #expect(report.status == .usage)
-            #expect(report.text.contains(option))
-            #expect(!report.text.contains("hunter2"))
+            #expect(report.text(TerminalStyle()).contains(option))
+            #expect(!report.text(TerminalStyle()).contains("hunter2"))
         }
     }
 

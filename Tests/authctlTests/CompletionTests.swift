@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import Foundation
 import Testing
 
@@ -20,15 +21,42 @@ import Testing
         ),
     ]
 
-    /// The terminal after `authctl token wo`, a tab and a line break were typed.
-    private func complete(_ shell: String, _ start: String) throws -> String {
+    enum Shell: String, CaseIterable {
+        case bash, zsh, fish
+
+        /// The command that starts it with the completion script `_PROGRAM` of its folder.
+        func start(for program: String) -> String {
+            switch self {
+            case .bash: "printf 'source ./_\(program); PS1=READ\"\"Y\\n' > rc; exec bash --rcfile rc -i"
+            case .zsh:
+                """
+                printf 'fpath=($PWD $fpath); autoload -U compinit; compinit -u -d ./dump; PS1=READ""Y\\n' > .zshrc
+                ZDOTDIR=$PWD exec zsh -i
+                """
+            case .fish:
+                """
+                mkdir -p .local/share/fish/vendor_completions.d
+                mv _\(program) .local/share/fish/vendor_completions.d/\(program).fish
+                exec fish -i -C 'function fish_prompt; echo READ""Y; end'
+                """
+            }
+        }
+    }
+
+    /// The terminal after the keys were typed in the shell with the program's completion script.
+    private func show(
+        _ shell: Shell,
+        _ program: String,
+        _ steps: [TerminalRun.Step],
+        _ exchanges: [StubDaemon.Exchange] = []
+    ) throws -> String {
         let run = try CommandRun()
         defer { run.remove() }
-        let script = try run.run("authctl --generate-completion-script \(shell)")
+        let script = try run.run("\(program) --generate-completion-script \(shell)")
         #expect(script.status == 0)
-        try Data(script.output.utf8).write(to: run.folder.appendingPathComponent("_authctl"))
-        let daemon = try StubDaemon(path: run.socket, exchanges: Self.listing + [Self.token])
-        let shown = try TerminalRun(columns: 120).run(start, in: run, Self.typing)
+        try Data(script.output.utf8).write(to: run.folder.appendingPathComponent("_\(program)"))
+        let daemon = try StubDaemon(path: run.socket, exchanges: exchanges)
+        let shown = try TerminalRun(columns: 120).run(shell.start(for: program), in: run, steps)
         #expect(daemon.finish() == [])
         return shown
     }
@@ -44,29 +72,31 @@ import Testing
         replies: [#"{"parameters":{"accessToken":"at-1","tokenType":"Bearer","expiresAtUSec":1}}"#]
     )
 
-    @Test(.enabled(if: CommandRun.has("bash"), "bash is not installed"))
-    func `bash completes the name of an account`() throws {
-        let start = "printf 'source ./_authctl; PS1=READ\"\"Y\\n' > rc; exec bash --rcfile rc -i"
-        #expect(try complete("bash", start).contains("at-1"))
+    @Test(arguments: Shell.allCases)
+    func `the shell completes the name of an account`(shell: Shell) throws {
+        guard CommandRun.has(shell.rawValue) else { try Test.cancel("\(shell) is not installed") }
+        #expect(try show(shell, "authctl", Self.typing, Self.listing + [Self.token]).contains("at-1"))
     }
 
-    @Test(.enabled(if: CommandRun.has("zsh"), "zsh is not installed"))
-    func `zsh completes the name of an account`() throws {
-        let start = """
-            printf 'fpath=($PWD $fpath); autoload -U compinit; compinit -u -d ./dump; PS1=READ""Y\\n' > .zshrc
-            ZDOTDIR=$PWD exec zsh -i
-            """
-        #expect(try complete("zsh", start).contains("at-1"))
+    @Test(arguments: Shell.allCases)
+    func `the shell completes the programs that accounts are imported from`(shell: Shell) throws {
+        guard CommandRun.has(shell.rawValue) else { try Test.cancel("\(shell) is not installed") }
+        let steps = [
+            TerminalRun.Step.typing("authctl impo\t", at: "READY"), .typing("--from oidc\t", at: "rt"),
+            .typing("--help\n", at: "-agent"), .typing("exit\n", at: "READY"),
+        ]
+        let shown = try show(shell, "authctl", steps)
+        #expect(shown.contains("Take over accounts from other programs"))
     }
 
-    @Test(.enabled(if: CommandRun.has("fish"), "fish is not installed"))
-    func `fish completes the name of an account`() throws {
-        let start = """
-            mkdir -p .local/share/fish/vendor_completions.d
-            mv _authctl .local/share/fish/vendor_completions.d/authctl.fish
-            exec fish -i -C 'function fish_prompt; echo READ""Y; end'
-            """
-        #expect(try complete("fish", start).contains("at-1"))
+    @Test(arguments: Shell.allCases)
+    func `the shell completes an option of the daemon`(shell: Shell) throws {
+        guard CommandRun.has(shell.rawValue) else { try Test.cancel("\(shell) is not installed") }
+        let steps = [
+            TerminalRun.Step.typing("authrefreshd --vers\t", at: "READY"), .typing("\n", at: "sion"),
+            .typing("exit\n", at: "\(Version.text)\r\n"),
+        ]
+        #expect(try show(shell, "authrefreshd", steps).contains("\(Version.text)\r\n"))
     }
 
     @Test func `only names that begin with the word are offered, also complete ones`() throws {

@@ -235,7 +235,7 @@ import Testing
         #expect(report.status == .misconfigured)
     }
 
-    @Test func `every line fits 40 columns, and commands stay in one piece`() {
+    @Test func `every line fits 40 columns, and a command can be copied`() {
         var report = DoctorReport(style: TerminalStyle(width: 40, charset: .ascii))
         let text = report.add(
             .error(
@@ -243,7 +243,7 @@ import Testing
                 "the certificate is another host's: this may not be the server",
                 of: "as.example",
                 needs: .repair,
-                advice: "check the URL of the issuer and then look again"
+                advice: "check the URL of the issuer, then: systemctl --user restart authrefreshd"
             )
         )
         #expect(
@@ -252,8 +252,9 @@ import Testing
                 X tls: as.example: the certificate is
                   another host's: this may not be the
                   server
-                    -> check the URL of the issuer and
-                    then look again
+                    -> check the URL of the issuer,
+                       then: systemctl --user restart \\
+                       authrefreshd
 
                 """
         )

@@ -12,6 +12,23 @@ struct GitCredentialTests {
         #expect(asked.secret?.reveal() == "hunter2")
     }
 
+    /// The pieces in which the text arrives do not matter.
+    @Test(
+        arguments: [
+            ("a=b\n\n", true), ("a=b\r\n\r\n", true), ("\n", true), ("\r\n", true), ("a=b\n", false),
+            ("a=b\r\n", false),
+            ("a=b\n\r\r\n", false), ("a=b\n \n", false), ("a=b\n\nc=d\n", true), ("", false),
+        ]
+    )
+    func `an empty line is found wherever the pieces end`(text: String, isFound: Bool) {
+        let bytes = Array(text.utf8)
+        for length in 1...max(1, bytes.count) {
+            var search = EmptyLineSearch()
+            let pieces = stride(from: 0, to: bytes.count, by: length).map { bytes[$0..<min($0 + length, bytes.count)] }
+            #expect(pieces.contains { search.finds(in: $0) } == isFound, "\(length)")
+        }
+    }
+
     @Test func `nothing behind an empty line is read`() throws {
         let asked = try GitCredential("protocol=https\nhost=git.example.org\n\nhost=other.example.org\n")
         #expect(asked.url == "https://git.example.org")

@@ -9,8 +9,8 @@ import Testing
         account "home" { token_uri = "https://as.example.org/token"; client_id = "c-1"; }
         account "office" { token_uri = "https://as.example.org/token"; client_id = "c-2"; }
         """
-    private static let home = "take over 'home' from pizauth (https://as.example.org)? [y/N] "
-    private static let office = "take over 'office' from pizauth (https://as.example.org)? [y/N] "
+    private static let home = "Take over 'home' from pizauth (https://as.example.org)? [y/N] "
+    private static let office = "Take over 'office' from pizauth (https://as.example.org)? [y/N] "
 
     private func show(_ steps: TerminalRun.Step...) throws -> String {
         let run = try CommandRun()

@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import Foundation
+import Synchronization
 import Testing
 
 @testable import authctl
@@ -90,7 +91,7 @@ import Testing
         #expect(problems == [])
         #expect(shown.contains("exit 0"))
         // From the corner of the screen, not below the previous text.
-        #expect(shown.contains("\u{1B}[J\u{1B}[?7h\u{1B}[?7l\u{1B}[H"))
+        #expect(shown.contains("\u{1B}[?7h\u{1B}[?7l\u{1B}[H"))
     }
 
     /// Nineteen accounts on a terminal with 24 lines. The last five are signed out.
@@ -123,7 +124,7 @@ import Testing
         #expect(shown.contains(ending))
         #expect(isGivenBack(shown))
         let first = try #require(shown.split(separator: "q quits").first)
-        let rows = first.split(separator: "\r\n").map(String.init)
+        let rows = first.split(separator: "\r\n").map { $0.replacing("\u{1B}[K", with: "") }
         #expect(rows.count == 24)
         #expect(rows[1...5].allSatisfy { $0.contains("signed-out") })
         #expect(rows.filter { $0.hasPrefix("a") }.count == 19)
@@ -151,6 +152,34 @@ import Testing
         let (shown, problems) = try show([first, Self.info, second, Self.info], steps)
         #expect(problems == [])
         #expect(shown.contains("exit 0"))
+    }
+
+    /// Nothing holds the socket between the two, as systemd would.
+    @Test(arguments: [("status --watch", "q"), ("watch", "\u{3}")])
+    func `a daemon that is missing is waited for, and a person is told`(command: String, key: String) throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let infos = command == "watch" ? [] : [Self.info]
+        let first = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"fresh""#))
+        let second = StubDaemon.Exchange(call: Self.subscribe, replies: Self.present(#""state":"misconfigured""#))
+        let daemon = try StubDaemon(path: run.socket, exchanges: [first] + infos)
+        let successor = Mutex<StubDaemon?>(nil)
+        let steps = [
+            TerminalRun.Step(prompt: "fresh") { _ in
+                unsafe unlink(run.socket)
+                daemon.hangUp()
+            },
+            TerminalRun.Step(prompt: "the daemon has ended; waiting at most 10 s for the next one") { _ in
+                let next = try StubDaemon(path: run.socket, exchanges: [second] + infos)
+                successor.withLock { $0 = next }
+            },
+            TerminalRun.Step.typing(key, at: "misconfigured"),
+        ]
+        let shown = try TerminalRun().run("trap : INT; authctl \(command); echo \"exit $?\"", in: run, steps)
+        #expect(daemon.finish() == [])
+        #expect(successor.withLock { $0 }?.finish() == [])
+        #expect(shown.contains(command == "watch" ? "exit 130" : "exit 0"))
+        #expect(shown.contains("the present state follows") == (command == "watch"))
     }
 
     @Test func `a daemon that goes again before it has answered is followed further`() throws {
@@ -258,6 +287,22 @@ import Testing
         #expect(isGivenBack(shown))
         #expect(shown.contains("authctl: error: the daemon's limit 'subscribers' is reached (256)"))
         #expect(shown.contains("exit 75"))
+    }
+}
+
+@Suite struct DaemonSearchTests {
+    @Test func `a search begins at once, tries each second, and ends with a last try after ten`() {
+        let start = ContinuousClock.now
+        var search = DaemonSearch(now: start)
+        #expect(search.pauseMilliseconds(at: start) == 0)
+        search.postpone(now: start)
+        #expect(search.pauseMilliseconds(at: start) == 1000)
+        #expect(search.pauseMilliseconds(at: start + .milliseconds(999.5)) == 1)
+        #expect(search.pauseMilliseconds(at: start + .seconds(1)) == 0)
+        #expect(!search.isLong(at: start + .milliseconds(1999)))
+        #expect(search.isLong(at: start + .seconds(2)))
+        #expect(!search.isOver(at: start + .milliseconds(9999)))
+        #expect(search.isOver(at: start + .seconds(10)))
     }
 }
 

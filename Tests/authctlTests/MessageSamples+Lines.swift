@@ -59,7 +59,8 @@ extension Samples {
         .tokenFileOpenToAll(path: "work"),
         .noTokenInClear(url: "http://git.example.org"),
         .serverNotAsked(issuer: "https://as.example", reason: "it is down"),
-        .otherServer("'https://as.example' cannot be the issuer"), .samePerson(other: "work", account: "home"),
+        .otherServer("'https://as.example' cannot be the issuer"), .noLoopbackRedirect,
+        .samePerson(other: "work", account: "home"),
         .scopesNotGranted(scopes: "mail", account: "work"), .noRefreshToken, .flowRefused("the server refused it"),
         .openYourself(reason: PageTrouble.browserNotOpened), .notAnAddress, .addressRefused("the state is another"),
         .schemeNotTaken(reason: "xdg-mime is not installed"), .badAccountName, .nameInUse("work"), .notAPurpose("mial"),
@@ -75,6 +76,7 @@ extension Samples {
         case .noTokenInClear: "noTokenInClear"
         case .serverNotAsked: "serverNotAsked"
         case .otherServer: "otherServer"
+        case .noLoopbackRedirect: "noLoopbackRedirect"
         case .samePerson: "samePerson"
         case .scopesNotGranted: "scopesNotGranted"
         case .noRefreshToken: "noRefreshToken"
@@ -91,7 +93,7 @@ extension Samples {
         }
     }
 
-    static let warningsCount = 19
+    static let warningsCount = 20
 
     static let connections: [ConnectionError] = [
         .unreachable(socket: "/s", errno: 111), .notPermitted(socket: "/s"), .otherUser(socket: "/s", uid: 1001),

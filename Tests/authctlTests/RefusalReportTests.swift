@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import CommandLineProgram
+import Terminal
 import Testing
 
 @testable import authctl
@@ -90,7 +91,7 @@ import Testing
         let row = Self.rows[index]
         let report = Refusal(name: row.name, parameters: row.parameters).report
         #expect(report.status == row.status, "\(row.name)")
-        #expect(report.text.hasPrefix("authctl: error: "))
+        #expect(report.text(TerminalStyle()).hasPrefix("authctl: error: "))
         #expect(report.message != ConnectionError.unreadableReply.report.message)
     }
 

@@ -49,6 +49,7 @@ import TextEncodings
         #expect(page.lines.filter { $0.hasPrefix("a") }.count == 14)
         #expect(page.lines.last == "19 accounts: 14 fresh, 5 signed-out")
         #expect(page.hidden == "arrow keys scroll (0 above, 14 below)")
+        #expect(page.hiddenBriefly == "0 above, 14 below")
     }
 
     @Test(arguments: [6, 12, 24, 31]) func `the most urgent accounts come first, and the summary stays`(height: Int)

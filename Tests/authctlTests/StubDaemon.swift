@@ -63,6 +63,11 @@ final class StubDaemon: Sendable {
         startThread { $0.serve() }
     }
 
+    /// Ends the connection of the last call with `more`, as a daemon that stops does.
+    func hangUp() {
+        if let follower = state.withLock({ $0.follower }) { shutdown(follower, Int32(SHUT_RDWR)) }
+    }
+
     /// Stops, and returns what differed from the recording.
     func finish() -> [String] {
         // On Linux this ends a waiting accept.

@@ -5,7 +5,7 @@ import Testing
 
 /// What a person sees on a terminal.
 @Suite struct TerminalTests {
-    private static let prompt = "refresh token of 'work': "
+    private static let prompt = "Refresh token of 'work': "
 
     private static let importing = """
         before=$(stty -g)

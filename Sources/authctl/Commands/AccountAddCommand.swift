@@ -176,6 +176,7 @@ struct AccountAddCommand: ParsableCommand {
         )
         asked.checksServer = !offline && !register
         try asked.demand(connection)
+        if grant == nil, !asked.hasRedirect { client?.warnOfRedirects() }
         var daemon = try connection.connect()
         try asked.complete(&daemon)
         try asked.findScopes(&daemon)

@@ -94,6 +94,8 @@ struct AccountEditCommand: ParsableCommand {
         )
         try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
         TokenFileLine.warn(of: reply.settings, by: parameters.settings)
+        let hasRedirect = reply.settings.redirectUri != nil || reply.settings.redirectScheme != nil
+        if reply.settings.grantType == nil, !hasRedirect { client?.warnOfRedirects() }
         // A person's grant covers what was requested when it was given. A service account requests scopes each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
         StandardError.note(.signInForScopes(account: PlainText.line(account)))

@@ -101,13 +101,17 @@ struct AccountQuestions {
         settings.providerSettings = providerSettings
     }
 
-    /// Asks for a name that no account has.
+    /// Asks for a name that no account has, also if the given one is none that an account can have.
     ///
     /// - Throws: `refused` if the given name belongs to another account.
     private mutating func askName(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         if let name, Refusal.isPossibleName(name), try daemon.hasAccount(name) {
             let parameters = WireText.encode(AccountExistsError(account: name))
             throw .refused(Refusal(name: AccountExistsError.name, parameters: parameters))
+        }
+        if let given = name, !Refusal.isPossibleName(given) {
+            StandardError.warn(.badAccountName)
+            name = nil
         }
         while name == nil {
             let answer = try Self.answer(Prompt.accountName)
@@ -189,7 +193,7 @@ struct AccountQuestions {
         guard hasOne else { return }
         client = FileClient(
             id: clientId,
-            secret: try HiddenPrompt.ask(Prompt.clientSecret, .clientSecret)
+            secret: try HiddenPrompt.ask(Prompt.newClientSecret, .clientSecret)
         )
     }
 
@@ -204,6 +208,7 @@ struct AccountQuestions {
             do throws(AuthctlError) {
                 client = try ClientSecretFile(name: Self.path(answer), prompt: "").read()
                 clientId = client?.id
+                if isForPerson, !hasRedirect { client?.warnOfRedirects() }
             } catch {
                 StandardError.tell(error)
             }

@@ -1,14 +1,15 @@
 internal import Glibc
 
-/// A program of ours that is installed beside this one, and that does what a static program, or one without Foundation, cannot.
+/// A program of ours in the same folder as authctl. It does what authctl cannot, because authctl is linked statically
+/// and starts without Foundation.
 enum ProgramBeside: String, CaseIterable {
     case agent = "authagent"
     case daemon = "authrefreshd"
     case importer = "authimport"
 
-    /// Replaces this process by that program, with execve(2).
+    /// Replaces this process with the program (execve(2)). If that succeeds, this function never returns.
     ///
-    /// - Throws: `cannotStart`; there is no other return.
+    /// - Throws: `cannotStart`.
     func become(_ arguments: [String]) throws(AuthctlError) {
         let program = Surroundings.real.programFolder + "/" + rawValue
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
@@ -18,7 +19,7 @@ enum ProgramBeside: String, CaseIterable {
         throw .cannotStart(self, path: program, errno: number)
     }
 
-    /// What programs know it by that this one cannot be started.
+    /// The name, in an error as JSON, of the failure to start this program.
     var errorName: String {
         switch self {
         case .agent: "authctl.CannotStartAgent"

@@ -25,7 +25,8 @@ struct StatusCommand: ParsableCommand {
 
             Exit status: without names, 0 once the accounts are shown, whatever their state. With names, that of \
             the worst: 3 interaction-required, 78 misconfigured, 5 signed-out, 75 retrying without a valid token, \
-            otherwise 0. With --watch: 0 after 'q', 130 after Ctrl-C, 69 if the daemon goes away for good.
+            otherwise 0. With --watch: 0 after 'q', 130 after Ctrl-C, 69 if the daemon stops and does not come back \
+            within 10 s.
             """
     )
 
@@ -108,43 +109,21 @@ struct WatchCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(AuthctlError) {
-        var daemon = try connection.connect()
-        try daemon.subscribe(to: accounts)
-        daemon.tellIfSilent()
+        var changes = try FollowedChanges.open(names: accounts, connection: connection)
         var isComplete = false
-        var restarts = Restarts()
+        var wasRestarted = false
         while true {
-            do throws(AuthctlError) {
-                guard let change = try daemon.availableChange() else {
-                    StandardOutput.wait(forInputOn: [daemon.pollDescriptor])
-                    continue
-                }
-                if change.event == "ready" {
-                    isComplete = true
-                    restarts.presentStateCame()
-                }
+            switch try changes.take() {
+            case .change(let change):
+                if wasRestarted { StandardError.note(.daemonRestarted) }
+                wasRestarted = false
+                isComplete = isComplete || change.event == "ready"
                 try output.printLine(change, or: ChangeLine(change: change).text)
-            } catch {
-                guard case .connection(.ended) = error, restarts.daemonEnded() else { throw error }
-                daemon = try connectToNext()
-                try daemon.subscribe(to: accounts)
-                if isComplete { StandardError.note(.daemonRestarted) }
+            case .nothing: changes.wait()
+            case .daemonEnded:
+                wasRestarted = wasRestarted || isComplete
                 isComplete = false
             }
         }
-    }
-
-    /// Connects to the next daemon. Where systemd holds the socket, a restart leaves one that answers. Elsewhere there is none for a moment.
-    private func connectToNext() throws(AuthctlError) -> DaemonConnection {
-        let attempts = 10
-        for attempt in 1...attempts {
-            do throws(AuthctlError) {
-                return try connection.connect()
-            } catch .connection(.unreachable) {
-                if attempt == 1 { StandardError.note(.daemonEnded(seconds: attempts)) }
-                StandardOutput.wait(forInputOn: [], milliseconds: 1000)
-            }
-        }
-        return try connection.connect()
     }
 }

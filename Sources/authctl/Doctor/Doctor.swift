@@ -180,19 +180,25 @@ private struct FindingLines {
         let check = PlainText.line(finding.check)
         let said = PlainText.line((finding.subject.map { "\($0): " } ?? "") + finding.text)
         let mark = style.paint(mark, colour)
-        let advice = finding.advice.map { arrow + PlainText.line($0) }
         if let width = style.width, width < Self.leastWidthForColumns {
-            let lines = wrapped("\(check): \(said)", to: width - 2)
-            let more = advice.map { wrapped($0, to: width - 4) } ?? []
-            return mark + " " + lines.joined(separator: "\n  ") + "\n" + more.map { "    \($0)\n" }.joined()
+            let lines = WrappedText.message("\(check): \(said)", width: width - 2)
+            let more = advice(width: width - 4).map { "    \($0)\n" }
+            return mark + " " + lines.joined(separator: "\n  ") + "\n" + more.joined()
         }
         let indent = String(repeating: " ", count: Self.textColumn)
         let room = style.width.map { $0 - Self.textColumn }
         let name = check + String(repeating: " ", count: max(1, Self.textColumn - 4 - check.count))
-        let lines = wrapped(said, to: room)
-        let more = advice.map { wrapped($0, to: room) } ?? []
-        return "  \(mark) \(name)" + lines.joined(separator: "\n" + indent) + "\n"
-            + more.map { indent + $0 + "\n" }.joined()
+        let lines = WrappedText.message(said, width: room)
+        let more = advice(width: room).map { indent + $0 + "\n" }
+        return "  \(mark) \(name)" + lines.joined(separator: "\n" + indent) + "\n" + more.joined()
+    }
+
+    /// The lines that say what to do, below an arrow.
+    private func advice(width: Int?) -> [String] {
+        guard let advice = finding.advice else { return [] }
+        let lines = WrappedText.message(PlainText.line(advice), width: width.map { $0 - arrow.count })
+        let margin = String(repeating: " ", count: arrow.count)
+        return lines.enumerated().map { ($0.offset == 0 ? arrow : margin) + $0.element }
     }
 
     private var mark: String {
@@ -221,19 +227,5 @@ private struct FindingLines {
         case .warning: .yellow
         case .error: .red
         }
-    }
-
-    /// The text in lines of at most `width` characters. Longer words stay whole, so that commands can be copied.
-    private func wrapped(_ text: String, to width: Int?) -> [String] {
-        guard let width else { return [text] }
-        var lines: [String] = []
-        for word in text.split(separator: " ") {
-            if let last = lines.last, last.count + 1 + word.count <= width {
-                lines[lines.count - 1] = "\(last) \(word)"
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines
     }
 }

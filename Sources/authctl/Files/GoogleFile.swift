@@ -4,10 +4,25 @@ struct FileClient {
     var id: String?
     /// The client secret; nil for a client without one, such as a mobile app's.
     var secret: SecretText?
+    /// The redirect URIs that are registered for the client; empty if the file names none.
+    var redirectURIs: [String] = []
 
     /// This client, completed with what another file says about it.
     func completed(by other: FileClient?) -> FileClient {
-        FileClient(id: id ?? other?.id, secret: secret ?? other?.secret)
+        FileClient(id: id ?? other?.id, secret: secret ?? other?.secret, redirectURIs: redirectURIs)
+    }
+
+    /// Warns if the server will not send a browser back to this machine: the client is a web site's.
+    func warnOfRedirects() {
+        guard !redirectURIs.isEmpty, !redirectURIs.contains(where: Self.isLoopback) else { return }
+        StandardError.warn(.noLoopbackRedirect)
+    }
+
+    /// Whether the address is on this machine (RFC 8252 §7.3, §8.3).
+    private static func isLoopback(_ uri: String) -> Bool {
+        guard let link = WebLink(uri) else { return false }
+        let host = link.host.hasPrefix("[") ? link.host.prefix { $0 != "]" } + "]" : link.host.prefix { $0 != ":" }
+        return ["localhost", "127.0.0.1", "[::1]"].contains(host)
     }
 }
 
@@ -25,7 +40,13 @@ enum GoogleFile {
         guard text.drop(while: \.isWhitespace).first == "{", let file = WireText.decode(Fields.self, fromText: text)
         else { return nil }
         if let client = file.installed ?? file.web, let id = client.id, !id.isEmpty {
-            self = .client(FileClient(id: id, secret: client.secret.map { SecretText($0) }))
+            self = .client(
+                FileClient(
+                    id: id,
+                    secret: client.secret.map { SecretText($0) },
+                    redirectURIs: client.redirectURIs ?? []
+                )
+            )
         } else if file.type == "service_account" || file.privateKey != nil && file.clientEmail != nil {
             self = .serviceAccountKey
         } else if file.type == "authorized_user", let id = file.id, let token = file.refreshToken, !token.isEmpty {
@@ -38,10 +59,12 @@ enum GoogleFile {
     private struct Client: Decodable {
         var id: String?
         var secret: String?
+        var redirectURIs: [String]?
 
         enum CodingKeys: String, CodingKey {
             case id = "client_id"
             case secret = "client_secret"
+            case redirectURIs = "redirect_uris"
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Terminal
 
 /// Asks on the terminal, with echo.
 enum Question {
@@ -112,7 +113,8 @@ enum HiddenPrompt {
             // TCSAFLUSH: what was typed before the prompt is not part of the secret.
             guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
             defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
-            _ = FileDescriptor.write(prompt, to: terminal)
+            let width = TerminalStyle.size(of: terminal)?.columns
+            _ = FileDescriptor.write(WrappedText.text(prompt, width: width), to: terminal)
             return readLine(from: terminal, before, waitMask)
         }
         _ = FileDescriptor.write("\n", to: terminal)

@@ -52,13 +52,15 @@ struct LiveStatus {
                 .page(height: TerminalScreen.room, offset: position.offset)
             position.settle(on: page)
             screen.takeEachKey(page.hidden != nil)
-            try screen.draw(page.lines, footer: footer(page, isAnswered: feed.isAnswered))
+            try screen.draw(page.lines, footer: footer(page, trouble(of: feed)))
             let next = min(time.untilWordsChange(accounts.flatMap(\.shownInstants)), Self.longestWait)
             // Changes wait in the socket for a moment, so that they are drawn together.
             var result = try wait(for: screen.keyDescriptors, Self.pace, &screen, &position, signals)
             if case .nothing = result, try !feed.takeChanges() {
                 let descriptors = screen.keyDescriptors + feed.pollDescriptors
-                result = try wait(for: descriptors, next - Self.pace, &screen, &position, signals)
+                let pause = feed.pauseMilliseconds
+                let rest = pause < 0 ? next - Self.pace : min(next - Self.pace, Int64(pause) * 1000)
+                result = try wait(for: descriptors, rest, &screen, &position, signals)
                 try feed.takeChanges()
             }
             if case .ending(let ending) = result { return ending }
@@ -96,10 +98,20 @@ struct LiveStatus {
         return StatusView(accounts: accounts, time: time, condition: condition)
     }
 
-    private func footer(_ page: StatusScreen.Page, isAnswered: Bool) -> String {
-        let scrolling = page.hidden.map { "; \($0)" } ?? ""
-        let trouble = isAnswered ? "" : "; " + StatusWords.notAnswering
-        return TerminalStyle.standardOutput.paint(StatusWords.quits + scrolling + trouble, .faint)
+    /// What is said if the shown state may be old, at length and for a narrow terminal; nil if it is not.
+    private func trouble(of feed: borrowing StatusFeed) -> (long: String, brief: String)? {
+        if feed.isDaemonMissed {
+            return (StatusWords.daemonMissed(seconds: DaemonSearch.seconds), StatusWords.daemonMissedBriefly)
+        }
+        return feed.isAnswered ? nil : (StatusWords.notAnswering, StatusWords.notAnsweringBriefly)
+    }
+
+    private func footer(_ page: StatusScreen.Page, _ trouble: (long: String, brief: String)?) -> String {
+        let style = TerminalStyle.standardOutput
+        let long = [StatusWords.quits, page.hidden, trouble?.long].compactMap(\.self).joined(separator: "; ")
+        let brief = [StatusWords.quits, page.hiddenBriefly, trouble?.brief].compactMap(\.self)
+        let hasRoom = style.width.map { TerminalWidth.of(long) <= $0 } ?? true
+        return style.paint(hasRoom ? long : brief.joined(separator: "; "), .faint)
     }
 }
 
@@ -216,10 +228,12 @@ struct TerminalScreen: ~Copyable {
 
     /// Shows the lines, with `footer` below them.
     func draw(_ lines: [String], footer: String) throws(AuthctlError) {
-        let drawn = (lines + [footer]).joined(separator: "\u{1B}[K\r\n")
-        // Draw over the old content from the top left corner, so that nothing flickers. During the drawing, long lines
-        // are cut at the edge and not wrapped.
-        try StandardOutput.show("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[K\u{1B}[J\u{1B}[?7h")
+        // Each line is erased before it is drawn: behind a line that fills the row, the cursor stays on its last
+        // character, and would erase that.
+        let drawn = (lines + [footer]).map { "\u{1B}[K\($0)" }.joined(separator: "\r\n")
+        // Draw over the old content from the top left corner, and with one write, so that nothing flickers. During the
+        // drawing, long lines are cut at the edge and not wrapped.
+        try StandardOutput.show("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[?7h")
     }
 
     /// The typed keys, up to one that ends a line; empty for Ctrl-D; nil if the terminal has gone.

@@ -5,14 +5,12 @@ internal import Synchronization
 /// The states of accounts, updated by the daemon's changes. The daemon is never asked again for something that it has
 /// reported.
 struct StatusFeed: ~Copyable {
-    private let names: [String]
     private let connection: ConnectionOptions
-    private var daemon: DaemonConnection
+    private var changes: FollowedChanges
     /// The connection for asking about the daemon itself, because the other one is busy with the stream of changes; nil
     /// if nothing was asked.
     private var question: DaemonConnection?
     private var states = AccountStates()
-    private var restarts = Restarts()
     /// Whether the daemon has gone. Its last changes are shown first.
     private var hasEnded = false
     /// The accounts, ordered by the bytes of their names like the daemon's lists. While a restarted daemon does not
@@ -26,29 +24,36 @@ struct StatusFeed: ~Copyable {
     /// - Parameter names: the accounts to follow; empty for all.
     static func open(names: [String], connection: ConnectionOptions) throws(AuthctlError) -> StatusFeed {
         // Not an initializer, because Swift cannot abandon a noncopyable type in the middle of one.
-        var feed = StatusFeed(names, connection, try connection.connect())
-        try feed.daemon.subscribe(to: names)
-        feed.daemon.tellIfSilent()
-        while !feed.states.isComplete { feed.states.apply(try feed.daemon.nextChange()) }
-        feed.restarts.presentStateCame()
+        var feed = StatusFeed(connection, try FollowedChanges.open(names: names, connection: connection))
+        while !feed.states.isComplete {
+            switch try feed.changes.take() {
+            case .change(let change): feed.states.apply(change)
+            case .nothing, .daemonEnded: feed.changes.wait()
+            }
+        }
         feed.accounts = feed.states.sorted
         var daemon = try connection.connect()
         feed.info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
         return feed
     }
 
-    private init(_ names: [String], _ connection: ConnectionOptions, _ daemon: consuming DaemonConnection) {
-        self.names = names
+    private init(_ connection: ConnectionOptions, _ changes: consuming FollowedChanges) {
         self.connection = connection
-        self.daemon = daemon
+        self.changes = changes
     }
 
     /// Whether the daemon has sent the initial state. A restarted daemon may need some time.
     var isAnswered: Bool { states.isComplete }
 
+    /// Whether the daemon has ended, and the next one has been looked for longer than a restart usually takes.
+    var isDaemonMissed: Bool { changes.isMissed }
+
+    /// After how many milliseconds `takeChanges` has to be called, though nothing is readable; -1 for never.
+    var pauseMilliseconds: Int32 { changes.pauseMilliseconds }
+
     /// The descriptors to watch. One of them becomes readable when there is a change.
     var pollDescriptors: [Int32] {
-        [daemon.pollDescriptor] + (questionDescriptor.map { [$0] } ?? [])
+        changes.pollDescriptors + (questionDescriptor.map { [$0] } ?? [])
     }
 
     private var questionDescriptor: Int32? {
@@ -62,7 +67,7 @@ struct StatusFeed: ~Copyable {
     ///
     /// It ends the process if nobody reads its output any more.
     mutating func waitForChange() throws(AuthctlError) {
-        while try !takeChanges() || !isAnswered { StandardOutput.wait(forInputOn: pollDescriptors) }
+        while try !takeChanges() || !isAnswered { changes.wait() }
         while let descriptor = questionDescriptor, try !takeInfo() { StandardOutput.wait(forInputOn: [descriptor]) }
     }
 
@@ -70,21 +75,23 @@ struct StatusFeed: ~Copyable {
     ///
     /// - Returns: whether something has to be redrawn.
     @discardableResult mutating func takeChanges() throws(AuthctlError) -> Bool {
-        var hasChanged = false
-        do throws(AuthctlError) {
-            guard !hasEnded else { throw .connection(.ended) }
-            while let change = try daemon.availableChange() {
+        var (hasChanged, hasBegunAgain) = (false, hasEnded)
+        if hasEnded { beginAgain() }
+        reading: while true {
+            switch try changes.take() {
+            case .change(let change):
                 states.apply(change)
                 hasChanged = true
-                if isAnswered { restarts.presentStateCame() }
+            case .nothing: break reading
+            case .daemonEnded where hasChanged && isAnswered:
+                hasEnded = true
+                break reading
+            case .daemonEnded:
+                beginAgain()
+                (hasChanged, hasBegunAgain) = (false, true)
             }
-        } catch .connection(.ended) where hasChanged && isAnswered {
-            hasEnded = true
-        } catch {
-            try begin(after: error)
-            return true
         }
-        guard isAnswered else { return false }
+        guard isAnswered else { return hasBegunAgain }
         if hasChanged {
             accounts = states.sorted
             try askForInfo()
@@ -92,24 +99,27 @@ struct StatusFeed: ~Copyable {
         return try takeInfo() || hasChanged
     }
 
-    /// Subscribes again after the daemon has gone. During a restart, for example for an upgrade, the socket stays, and
-    /// the next daemon answers there.
-    ///
-    /// - Throws: `error` itself, unless it is the connection's end and the next daemon may answer.
-    private mutating func begin(after error: AuthctlError) throws(AuthctlError) {
-        guard case .connection(.ended) = error, restarts.daemonEnded() else { throw error }
+    /// Forgets what the daemon that has ended told, for the present state of the next one.
+    private mutating func beginAgain() {
         question = nil
         hasEnded = false
         states = AccountStates()
-        daemon = try connection.connect()
-        try daemon.subscribe(to: names)
     }
 
+    /// Asks about the daemon itself. If the daemon has just ended, the subscription notices that.
     private mutating func askForInfo() throws(AuthctlError) {
         // An answer to an older question would be older than the change.
-        var question = try connection.connect()
-        try question.begin(.getInfo, GetInfo.Parameters())
-        self.question = consume question
+        question = nil
+        do throws(AuthctlError) {
+            var question = try connection.connect()
+            try question.begin(.getInfo, GetInfo.Parameters())
+            self.question = consume question
+        } catch {
+            switch error {
+            case .connection(.unreachable), .connection(.ended): return
+            case let other: throw other
+            }
+        }
     }
 
     /// Reads the answer about the daemon itself; returns whether there was one.
@@ -141,29 +151,6 @@ struct AccountStates {
         // A change without a state means that the account was removed.
         if change.accounts.isEmpty, let account = change.account { byName[account] = nil }
         for status in change.accounts { byName[status.account] = status }
-    }
-}
-
-/// Decides whether a subscription that ended begins again: an upgrade restarts the daemon, and may do so twice in a row.
-struct Restarts {
-    /// A daemon that ends as often without an answer does not come up. systemd gives up on one after five starts.
-    static let most = 10
-
-    /// The daemons that ended since one told the present state. Nil: none has told it yet.
-    private var unanswered: Int?
-
-    /// Notes that the daemon has told the present state.
-    mutating func presentStateCame() {
-        unanswered = 0
-    }
-
-    /// Notes that the daemon has ended the connection.
-    ///
-    /// - Returns: whether its successor is to be asked.
-    mutating func daemonEnded() -> Bool {
-        guard let count = unanswered, count < Self.most else { return false }
-        unanswered = count + 1
-        return true
     }
 }
 

@@ -19,6 +19,8 @@ struct StatusScreen {
         /// What is not visible, and how to reach it: `2 accounts out of sight; arrow keys scroll (3 lines above, 20
         /// below)`; nil if everything is visible.
         var hidden: String?
+        /// The same for a narrow terminal: `3 above, 20 below`.
+        var hiddenBriefly: String?
     }
 
     /// The page for a screen.
@@ -32,15 +34,13 @@ struct StatusScreen {
         let room = max(1, height - fixed.0.count - fixed.1.count)
         let first = max(0, min(offset, body.count - room))
         let last = min(body.count, first + room)
-        let lines = fixed.0 + body[first..<last] + fixed.1
-        return Page(lines: lines, offset: first, room: room, hidden: hidden(first..<last))
-    }
-
-    private func hidden(_ shown: Range<Int>) -> String? {
-        let (above, below) = (shown.lowerBound, body.count - shown.upperBound)
-        guard above + below > 0 else { return nil }
-        let rows = rowCount - shown.clamped(to: 0..<rowCount).count
-        return StatusWords.hidden(accounts: rows, above: above, below: below)
+        var page = Page(lines: fixed.0 + body[first..<last] + fixed.1, offset: first, room: room)
+        let below = body.count - last
+        guard first + below > 0 else { return page }
+        let rows = rowCount - (first..<last).clamped(to: 0..<rowCount).count
+        page.hidden = StatusWords.hidden(accounts: rows, above: first, below: below)
+        page.hiddenBriefly = StatusWords.hiddenBriefly(above: first, below: below)
+        return page
     }
 }
 

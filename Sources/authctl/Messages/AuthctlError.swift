@@ -313,12 +313,11 @@ struct Report: Hashable, Sendable {
     }
 
     /// The lines for standard error, each with a newline.
-    var text: String {
+    func text(_ style: TerminalStyle) -> String {
         guard !message.isEmpty else { return "" }
-        var lines = "authctl: error: \(PlainText.line(message))\n"
-        for hint in hints where !hint.isEmpty {
-            lines += "authctl: hint: \(PlainText.line(hint))\n"
-        }
-        return lines
+        let lines = [("error", message)] + hints.filter { !$0.isEmpty }.map { ("hint", $0) }
+        return lines.map { kind, line in
+            MessageLines.text(kind, CalledName.here.inText(PlainText.line(line)), style)
+        }.joined()
     }
 }

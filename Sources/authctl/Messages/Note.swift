@@ -48,7 +48,7 @@ extension Note {
         case .waiting(let subject, let seconds): "waiting for \(subject), at most \(seconds) s"
         case .waitingForServer(let account): "waiting for \(DaemonConnection.server(of: account)), at most 40 s"
         case .waitingForDaemon: "waiting for the daemon; Ctrl-C ends"
-        case .daemonEnded(let seconds): "the daemon has ended; waiting \(seconds) s for the next one"
+        case .daemonEnded(let seconds): StatusWords.daemonMissed(seconds: seconds)
         case .daemonRestarted: "the daemon was restarted; the present state follows"
         case .addAccount: "to add an account: authctl account add"
         case .signIn(let account): "next: authctl login \(account)"

@@ -8,7 +8,9 @@ enum RefreshOutcome {
     /// `work: fresh until 14:02 (in 59 min)`.
     static func line(for status: AccountStatus) -> String {
         let sentence = StatusSentence(status: status, time: .now).description
-        return PlainText.line("\(status.account): \(sentence)") + "\n"
+        let line = PlainText.line("\(status.account): \(sentence)")
+        return WrappedText.message(line, width: TerminalStyle.standardOutput.width, indent: 2)
+            .joined(separator: "\n") + "\n"
     }
 
     /// What is said where the refresh that was waited for brought no new token.

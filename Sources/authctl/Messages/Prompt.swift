@@ -1,4 +1,5 @@
-/// What a person at the terminal is asked. A question that takes yes or no ends with a question mark; `Question.confirm` adds the choice.
+/// What a person at the terminal is asked. A question that takes yes or no ends with a question mark, and
+/// `Question.confirm` adds the choice. All others end with a colon and a blank.
 enum Prompt {
     // A new account.
     static let accountName = "Name of the account: "
@@ -6,7 +7,7 @@ enum Prompt {
     static let clientID = "Client id: "
     static let googleClient = "The JSON file that Google's console gave you, or the client id: "
     static let clientHasSecret = "Does the client have a secret?"
-    static let clientSecret = "Client secret (not shown): "
+    static let newClientSecret = "Client secret (not shown): "
     static let usualScopes = "Scopes (Enter: the usual ones): "
     static let scopes = "Scopes: "
     static let redirectPort = "Port of the redirect URI that the client is registered with: "
@@ -28,19 +29,18 @@ enum Prompt {
     }
 
     // Secrets.
-    static let page = "address of the page: "
+    static let page = "Address of the page: "
 
-    static func clientSecret(of account: String) -> String { "client secret of '\(account)': " }
+    static func clientSecret(of account: String) -> String { "Client secret of '\(account)': " }
 
-    static func refreshToken(of account: String) -> String { "refresh token of '\(account)': " }
+    static func refreshToken(of account: String) -> String { "Refresh token of '\(account)': " }
 
-    static func initialAccessToken(of account: String) -> String { "initial access token for '\(account)': " }
+    static func initialAccessToken(of account: String) -> String { "Initial access token for '\(account)': " }
 
     // Signing in and out.
-    static let askConsent = "Sign in again, so that the server asks for your consent and may give a refresh token?"
-    static let pasteEnd = "Paste the address that the browser ends on (it is not shown): "
-    static let pasteFailedPage =
-        "If the browser ends on a page that it cannot load, paste its address here (it is not shown): "
+    static let askConsent = "Sign in again and ask for consent, to get a refresh token?"
+    static let pasteEnd = "Paste the address that the browser ends on (not shown): "
+    static let pasteFailedPage = "If the browser's last page does not load, paste its address (not shown): "
 
     static func signOut(count: Int, names: String) -> String {
         "Sign out of \(count) \(count == 1 ? "account" : "accounts") (\(names))?"

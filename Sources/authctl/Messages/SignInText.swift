@@ -19,9 +19,6 @@ struct SignInText {
         "\(account): \(sentence)\n\n  \(link.text)\n\n" + code
     }
 
-    /// The line that is shown instead of a prompt.
-    static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
-
     /// The prompt for pasting, without a newline; nil if nothing can be pasted.
     var prompt: String? {
         guard takesPaste else { return nil }
@@ -54,6 +51,8 @@ struct SignInText {
 
 /// What is told while a sign-in, or a web session, goes on: whole lines, each with its newline.
 enum SignInProgress {
+    /// It is shown instead of a prompt.
+    static let waitingForPerson = "Waiting for you to sign in; Ctrl-C cancels.\n"
     static let waitingForBrowser = "Waiting for the browser to come back; Ctrl-C cancels.\n"
     static let emptyInput = "Standard input was empty. Pass the address on with: authctl callback URL\n"
 
@@ -67,7 +66,7 @@ enum SignInProgress {
     static func nothingYet(redirectURI: String?) -> String {
         let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
         return """
-            Nothing has come back yet. If the page shows an error, the server does not tell this program:
+            Nothing has come back yet. If the page shows an error, this may help:
               unknown client      compare the client id with 'authctl account show'
               redirect URI        register\(uri) with the client
             Ctrl-C ends the sign-in.

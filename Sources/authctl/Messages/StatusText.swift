@@ -168,6 +168,13 @@ enum StatusWords {
     static let noAccounts = "no accounts"
     static let quits = "q quits"
     static let notAnswering = "the daemon does not answer yet, and this is the last known state"
+    static let notAnsweringBriefly = "no answer yet"
+    static let daemonMissedBriefly = "waiting for the daemon"
+
+    /// - Parameter seconds: how long the next daemon is looked for.
+    static func daemonMissed(seconds: Int) -> String {
+        "the daemon has ended; waiting at most \(seconds) s for the next one"
+    }
 
     static func accounts(_ count: some BinaryInteger) -> String { "\(count) \(count == 1 ? "account" : "accounts")" }
 
@@ -182,4 +189,6 @@ enum StatusWords {
         (accounts == 0 ? "" : "\(Self.accounts(accounts)) out of sight; ")
             + "arrow keys scroll (\(above) above, \(below) below)"
     }
+
+    static func hiddenBriefly(above: Int, below: Int) -> String { "\(above) above, \(below) below" }
 }

@@ -13,6 +13,10 @@ enum Warning: Hashable, Sendable {
     /// It speaks against the server that the person named.
     case otherServer(String)
 
+    // The client.
+    /// None of the redirect URIs in its file is on this machine.
+    case noLoopbackRedirect
+
     // After a sign-in.
     case samePerson(other: String, account: String)
     case scopesNotGranted(scopes: String, account: String)
@@ -48,6 +52,9 @@ extension Warning {
         case .noTokenInClear(let url): "no token is sent to '\(url)', because it could be read on the way: use https"
         case .serverNotAsked(let issuer, let reason): "'\(issuer)' could not be asked: \(reason)"
         case .otherServer(let contradiction): contradiction
+        case .noLoopbackRedirect:
+            "no redirect URI of this client leads to this machine, so the server will refuse the sign-in;"
+                + " create a client of the type 'Desktop app' instead"
         case .samePerson(let other, let account):
             "'\(other)' is an account of the same person and client; to keep only that: authctl account remove \(account)"
         case .scopesNotGranted(let scopes, let account):

@@ -63,7 +63,7 @@ enum StandardError {
 
     /// Reports a failure with its hints.
     static func tell(_ error: AuthctlError) {
-        write(isJSON ? error.json : Charset.current.rendered(error.report.text))
+        write(isJSON ? error.json : error.report.text(.standardError))
     }
 
     /// Says what should be looked at.
@@ -79,13 +79,18 @@ enum StandardError {
     /// Shows lines to people while they wait. With `--json` it does nothing, because programs get the same as JSON
     /// elsewhere.
     static func show(_ text: String) {
-        if !isJSON { write(Charset.current.rendered(text)) }
+        guard !isJSON else { return }
+        let text = Charset.current.rendered(CalledName.here.inText(text))
+        write(WrappedText.text(text, width: TerminalStyle.standardError.width))
     }
 
     private static func say(_ kind: String, _ message: String) {
-        let line = PlainText.line(message)
-        let text = "authctl: \(kind): \(line)\n"
-        write(isJSON ? JSONText.object([(kind, JSONText.quote(line))]) + "\n" : Charset.current.rendered(text))
+        let line = CalledName.here.inText(PlainText.line(message))
+        write(
+            isJSON
+                ? JSONText.object([(kind, JSONText.quote(line))]) + "\n"
+                : MessageLines.text(kind, line, .standardError)
+        )
     }
 
     private static func write(_ text: String) {
@@ -130,11 +135,12 @@ enum FileDescriptor {
 
     /// Reads to the end, but at most `most` bytes.
     ///
-    /// - Parameter isWhole: whether what has come is all that will be said, though the end has not come.
+    /// - Parameter isEnd: gets each piece as it comes, and returns whether reading ends with this piece, without the
+    ///   end of the input.
     static func readAll(
         _ descriptor: Int32,
         atMost most: Int,
-        until isWhole: ([UInt8]) -> Bool = { _ in false }
+        until isEnd: (ArraySlice<UInt8>) -> Bool = { _ in false }
     ) throws(ReadFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
@@ -147,7 +153,7 @@ enum FileDescriptor {
             }
             bytes += chunk[..<count]
             guard bytes.count <= most else { throw .tooLong }
-            if isWhole(bytes) { return bytes }
+            if isEnd(chunk[..<count]) { return bytes }
         }
     }
 

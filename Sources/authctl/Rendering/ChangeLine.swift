@@ -7,8 +7,11 @@ struct ChangeLine {
     /// Widths that keep most lines in columns. Longer names move the rest to the right.
     private static let accountWidth = 16
     private static let eventWidth = 20
+    /// With fewer columns for the state, it does not get a column of its own. A terminal with 80 columns has 19.
+    private static let leastRoom = 17
 
     let change: Subscribe.Reply
+    var style = TerminalStyle.standardOutput
 
     /// The lines, each with a newline; empty for `ready`, which only ends the initial state.
     var text: String {
@@ -30,6 +33,14 @@ struct ChangeLine {
                 ? PlainText.line(change.event) : PlainText.pad(PlainText.line(change.event), to: Self.eventWidth),
             sentence,
         ]
-        return columns.filter { !$0.isEmpty }.joined(separator: "  ") + "\n"
+        let line = columns.filter { !$0.isEmpty }.joined(separator: "  ")
+        guard let width = style.width, TerminalWidth.of(line) > width else { return line + "\n" }
+        let begin = columns.dropLast().joined(separator: "  ") + "  "
+        let room = width - TerminalWidth.of(begin)
+        guard room >= Self.leastRoom, !sentence.isEmpty else {
+            return WrappedText.message(line, width: width, indent: 2).joined(separator: "\n") + "\n"
+        }
+        let margin = "\n" + String(repeating: " ", count: TerminalWidth.of(begin))
+        return begin + WrappedText.message(sentence, width: room).joined(separator: margin) + "\n"
     }
 }

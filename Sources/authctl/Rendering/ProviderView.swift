@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import Terminal
 internal import TextEncodings
 
 /// A provider profile as lines of name and value.
@@ -67,7 +68,7 @@ struct ProviderView {
             ("each second", provider.maxRefreshesPerSecond.map { "\($0) refreshes" }),
             ("refreshes", provider.validationIntervalSec.map { "\(LocalTime.length($0)) apart at least" }),
         ]
-        return NamedLines.text(lines)
+        return NamedLines.text(lines, .standardOutput)
     }
 
     private func lifetime(_ seconds: Int64) -> String {

@@ -34,7 +34,7 @@ struct SettingsView {
             lines += [("in detail", detailsNote(granted: status.keptFields?["authorization_details"]))]
             lines += (status.tokenSets ?? []).map { ("token set", tokenSet($0)) }
         }
-        return NamedLines.text(lines)
+        return NamedLines.text(lines, .standardOutput)
     }
 
     /// `jane@example.org (248289761001)`: the server's name for the person and its identifier.

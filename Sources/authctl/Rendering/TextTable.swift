@@ -79,11 +79,13 @@ enum NamedLines {
     private static let width = 16
 
     /// The lines, each with a newline. Names without a value are left out.
-    static func text(_ lines: [(name: String, value: String?)]) -> String {
-        lines.reduce(into: "") { text, line in
+    static func text(_ lines: [(name: String, value: String?)], _ style: TerminalStyle) -> String {
+        let margin = "\n" + String(repeating: " ", count: width)
+        return lines.reduce(into: "") { text, line in
             guard let value = line.value else { return }
-            let padding = String(repeating: " ", count: max(1, width - TerminalWidth.of(line.name)))
-            text += line.name + padding + PlainText.line(value) + "\n"
+            let name = line.name + String(repeating: " ", count: max(1, width - TerminalWidth.of(line.name)))
+            let room = style.width.map { max(1, $0 - TerminalWidth.of(name)) }
+            text += name + WrappedText.message(PlainText.line(value), width: room).joined(separator: margin) + "\n"
         }
     }
 

@@ -157,7 +157,7 @@ struct SignInSession: ~Copyable {
         reminder = flow == .device ? nil : SignInReminder(redirectURI: reply.redirectUri)
         if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text, below: text.opening) }
         open(complete ?? link)
-        guard let prompt = text.prompt else { return StandardError.show(SignInText.waiting) }
+        guard let prompt = text.prompt else { return StandardError.show(SignInProgress.waitingForPerson) }
         paste.open(prompt)
     }
 
@@ -189,7 +189,8 @@ struct SignInSession: ~Copyable {
     /// Shows a QR code, if `opening` with the address and the code stays visible above it.
     private func showQRCode(_ text: String, below opening: String) {
         let style = TerminalStyle.standardError
-        let lines = style.height.map { $0 - style.lineCount(of: opening + "\n" + SignInText.waiting) }
+        let above = WrappedText.text(opening + "\n" + SignInProgress.waitingForPerson, width: style.width)
+        let lines = style.height.map { $0 - style.lineCount(of: above) }
         guard let code = TerminalQRCode(text)?.text(style, lines: lines) else { return }
         StandardError.show(code + "\n")
     }

@@ -6,14 +6,15 @@ internal import Glibc
 enum ToolInput {
     /// Reads everything.
     ///
-    /// - Parameter endsWithEmptyLine: whether nothing is waited for behind an empty line; the tool may keep its end
-    ///   open.
+    /// - Parameter endsWithEmptyLine: whether an empty line ends the input. git may keep the pipe open after that line,
+    ///   while it waits for the answer.
     /// - Throws: `unusableDocument` if it is too long, or not text.
     static func read(endsWithEmptyLine: Bool = false) throws(AuthctlError) -> String {
         let bytes: [UInt8]
+        var search = EmptyLineSearch()
         do throws(FileDescriptor.ReadFailure) {
-            bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax) { bytes in
-                endsWithEmptyLine && hasEmptyLine(bytes)
+            bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax) { piece in
+                endsWithEmptyLine && search.finds(in: piece)
             }
         } catch {
             switch error {
@@ -26,10 +27,28 @@ enum ToolInput {
         }
         return text
     }
+}
 
-    private static func hasEmptyLine(_ bytes: [UInt8]) -> Bool {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-        return lines.contains { $0.isEmpty || $0.elementsEqual([UInt8(ascii: "\r")]) }
+/// Looks for an empty line in bytes that come in pieces. The line may end with LF or CR LF.
+struct EmptyLineSearch {
+    /// What the current line consists of so far.
+    private enum Line {
+        case nothing, carriageReturn, text
+    }
+
+    private var line = Line.nothing
+
+    /// Whether an empty line ends in this piece, which follows the earlier ones.
+    mutating func finds(in piece: some Sequence<UInt8>) -> Bool {
+        for byte in piece {
+            switch (byte, line) {
+            case (UInt8(ascii: "\n"), .nothing), (UInt8(ascii: "\n"), .carriageReturn): return true
+            case (UInt8(ascii: "\n"), .text): line = .nothing
+            case (UInt8(ascii: "\r"), .nothing): line = .carriageReturn
+            case (_, .nothing), (_, .carriageReturn), (_, .text): line = .text
+            }
+        }
+        return false
     }
 }
 
