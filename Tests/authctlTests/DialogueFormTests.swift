@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import Foundation
+import TestSupport
 import Testing
 
 @testable import authctl
