@@ -1,3 +1,4 @@
+import Terminal
 import Testing
 
 @testable import authctl
@@ -28,4 +29,39 @@ import Testing
         let absent = HistoryCommand.notes(onNothingAbout: "work", hours: 48, journald: "/no-such-socket")
         #expect(absent == [.emptyHistory(account: "work", hours: 48), .noJournald])
     }
+
+    /// The lines of a history of two days, with an outage that has a long cause.
+    private func lines(width: Int?) throws -> [String] {
+        let journal = AccountJournal.lines(
+            in: #"""
+                {"__REALTIME_TIMESTAMP":"90000000000","AUTHREFRESH_EVENT":"token-refreshed"}
+                {"__REALTIME_TIMESTAMP":"150000000000","AUTHREFRESH_EVENT":"refresh-failed","AUTHREFRESH_ERROR":"\#(Self.cause)"}
+                """#
+        )
+        let history = AccountHistory(lines: journal, nowUSec: 48 * AccountHistory.hour, hourCount: 48)
+        let text = HistoryView(account: "work", history: history).render(TerminalStyle(width: width))
+        return text.replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?/, with: "T")
+            .split(separator: "\n").map(String.init)
+    }
+
+    @Test func `the events of a history are wrapped beside their times`() throws {
+        let margin = String(repeating: " ", count: 21)
+        let end = [
+            "T  refreshed", "T  refresh failed: the authorization server is busy and asks",
+            margin + "to come again later",
+        ]
+        #expect(Array(try lines(width: 80).suffix(3)) == end)
+        #expect(try lines(width: nil).last == "T  refresh failed: \(Self.cause)")
+    }
+
+    @Test func `on a narrow terminal a line of the plot has half a day, and nothing exceeds the width`() throws {
+        let narrow = try lines(width: 40)
+        #expect(narrow.filter { $0.wholeMatch(of: /T  [ .~]{12}/) != nil }.count == 4)
+        #expect(try lines(width: 80).filter { $0.wholeMatch(of: /T  [ .~]{24}/) != nil }.count == 2)
+        // A time has 16 columns in the plot, and 19 before an event.
+        #expect(narrow.allSatisfy { $0.count + ($0.hasPrefix("T") ? 18 : 0) <= 40 })
+        #expect(narrow.last == "  to come again later")
+    }
+
+    private static let cause = "the authorization server is busy and asks to come again later"
 }

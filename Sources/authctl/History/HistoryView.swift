@@ -5,6 +5,8 @@ internal import TextEncodings
 struct HistoryView {
     /// How many entries are shown, so that they fit on a screen together with the plot.
     private static let entriesMax = 18
+    /// With fewer columns, there is no room for a column of times, or for a day of the plot.
+    private static let leastWidthForColumns = 60
 
     let account: String
     let history: AccountHistory
@@ -15,23 +17,34 @@ struct HistoryView {
         let hidden = entries.count - Self.entriesMax
         var lines = plot(style)
         if hidden > 0 { lines.append(HistoryText.hidden(hidden)) }
-        lines += entries.suffix(Self.entriesMax).flatMap { entry in
-            WrappedText.lines(PlainText.line(text(entry)), width: style.width, indent: Self.stampWidth)
-        }
+        lines += entries.suffix(Self.entriesMax).flatMap { line(for: $0, style) }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static let stampWidth = 21
+    /// The time of an entry, and its words beside it; on a narrow terminal, the words go on below the time.
+    private func line(for entry: AccountHistory.Entry, _ style: TerminalStyle) -> [String] {
+        let stamp = LocalTime.stamp(entry.lastUSec) + "  "
+        let words = PlainText.line(text(entry))
+        guard let width = style.width, TerminalWidth.of(stamp + words) > width else { return [stamp + words] }
+        guard width >= Self.leastWidthForColumns else {
+            return WrappedText.lines(stamp + words, width: width, indent: 2)
+        }
+        let margin = String(repeating: " ", count: stamp.count)
+        let lines = WrappedText.lines(words, width: width - stamp.count)
+        return lines.enumerated().map { ($0.offset == 0 ? stamp : margin) + $0.element }
+    }
 
-    /// The plot with 24 characters per line, so that each column is a time of day.
+    /// The plot with 24 characters per line, so that each column is a time of day; with half of them on a narrow
+    /// terminal.
     private func plot(_ style: TerminalStyle) -> [String] {
         let hours = history.hours
+        let length = style.width.map { $0 >= Self.leastWidthForColumns } ?? true ? 24 : 12
         var lines = [
             HistoryText.legend(account: PlainText.line(account), hours: hours.count, character: Self.character)
         ].flatMap { WrappedText.lines($0, width: style.width) }
         lines.append("")
-        for start in stride(from: 0, to: hours.count, by: 24) {
-            let row = hours[start..<min(start + 24, hours.count)]
+        for start in stride(from: 0, to: hours.count, by: length) {
+            let row = hours[start..<min(start + length, hours.count)]
             let begin = LocalTime.stamp(history.startUSec + Int64(start) * AccountHistory.hour).dropLast(3)
             let runs = row.reduce(into: [(state: HourState, count: Int)]()) { runs, state in
                 if runs.last?.state == state { runs[runs.count - 1].count += 1 } else { runs.append((state, 1)) }
@@ -67,6 +80,6 @@ struct HistoryView {
     private func text(_ entry: AccountHistory.Entry) -> String {
         let cause = entry.cause.map { ": \($0)" } ?? ""
         let times = entry.count == 1 ? "" : HistoryText.times(entry.count, since: LocalTime.stamp(entry.firstUSec))
-        return "\(LocalTime.stamp(entry.lastUSec))  \(HistoryText.words(for: entry.event))\(times)\(cause)"
+        return "\(HistoryText.words(for: entry.event))\(times)\(cause)"
     }
 }
