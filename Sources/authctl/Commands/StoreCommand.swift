@@ -156,9 +156,11 @@ struct StoreCheckCommand: ParsableCommand {
     private func show(_ findings: [StoreFinding]) throws(AuthctlError) {
         for finding in findings {
             let subject = finding.account.map { "account '\(PlainText.line($0))'" } ?? "store"
-            try StandardOutput.show(
-                "\(subject): \(PlainText.line(finding.summary))\n    \(PlainText.line(finding.hint))\n"
-            )
+            let width = TerminalStyle.standardOutput.width
+            let found = "\(subject): \(PlainText.line(finding.summary))"
+            let hint = WrappedText.message(PlainText.line(finding.hint), width: width.map { $0 - 4 })
+            let lines = WrappedText.message(found, width: width, indent: 2) + hint.map { "    " + $0 }
+            try StandardOutput.show(lines.joined(separator: "\n") + "\n")
         }
     }
 }

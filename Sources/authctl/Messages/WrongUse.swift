@@ -69,7 +69,7 @@ extension WrongUse {
         case .noAccountNamed: "no account is named"
         case .noAccounts: "there are no accounts"
         case .severalAccounts: "no account is named, and there are several"
-        case .missing(let names): "\(names.joined(separator: " and ")) \(names.count == 1 ? "is" : "are") missing"
+        case .missing(let names): "\(Self.list(names)) \(names.count == 1 ? "is" : "are") missing"
         case .nothingToChange: "there is nothing to change"
         case .cannotClear: "'--clear' does not know this setting"
         case .unknownProvider(let name, _, _): "the daemon knows no provider '\(name)'"
@@ -160,5 +160,11 @@ extension WrongUse {
         case .passwordForAccount: "no login is needed there"
         case .unusableWord: "use a path without blanks and quotes: a link to authctl, or a shorter --socket"
         }
+    }
+
+    /// `a`; `a and b`; `a, b, and c`, because a name may itself be a choice of two.
+    private static func list(_ names: [String]) -> String {
+        guard names.count > 2, let last = names.last else { return names.joined(separator: " and ") }
+        return names.dropLast().joined(separator: ", ") + ", and " + last
     }
 }
