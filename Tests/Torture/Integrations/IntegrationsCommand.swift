@@ -5,7 +5,7 @@ internal import TestSupport
 struct IntegrationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "integrations",
-        abstract: "Uses everything that gets a token into another program, while something is wrong."
+        abstract: "Tries every way to give a token to another program, while something fails."
     )
 
     @Option(help: "How often everything is tried, from another daemon each time.")

@@ -7,13 +7,13 @@ internal import TestSupport
 struct IntrudersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "intruders",
-        abstract: "Others who want to be served, or to serve; and a change of the key that is killed as it writes."
+        abstract: "Tries foreign callers and a false daemon, and kills a change of the key while it writes."
     )
 
-    @Option(help: "At how many of its system calls a change of the key is killed.")
+    @Option(help: "The number of system calls at which a change of the key is killed.")
     var moments = 10
 
-    /// How many refusals of each kind are timed, enough for a stable median.
+    /// How many refusals of each kind are timed. This many give a stable median.
     private static let rounds = 300
 
     /// The wrappers of the callers, and the expected error texts.

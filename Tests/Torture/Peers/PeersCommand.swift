@@ -7,7 +7,7 @@ internal import TestSupport
 struct PeersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "peers",
-        abstract: "What breaks other programs of this kind, done to this one, with theirs beside it."
+        abstract: "Tries faults that break other programs of this kind, and shows the results beside theirs."
     )
 
     @Option(help: ArgumentHelp("How many daemons are killed after the server's answer."))
