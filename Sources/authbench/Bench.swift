@@ -30,8 +30,8 @@ enum Bench: String, CaseIterable, Sendable {
             """
         case .serve:
             """
-            A C server that sends one fixed reply. It reads no JSON and asks for no credentials. It answers one caller after \
-            the other; in beside-batches, it answers all waiting callers together.
+            A C server that sends one fixed reply. It reads no JSON and asks for no credentials. It answers one caller \
+            after the other; in beside-batches, it answers all waiting callers together.
             """
         case .idle: "None. The limits are in MiB and wake-ups a second."
         case .million: "The same daemon with 10 accounts."

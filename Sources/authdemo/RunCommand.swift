@@ -6,11 +6,11 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Show silent refreshes, a withdrawn grant and a new sign-in.",
         discussion: """
-            Starts an authorization server and authrefreshd in a temporary folder, and removes the folder at the end. It \
-            does not read or change your own files. On a terminal it draws a table in place, and stays until Ctrl-C.
+            Starts an authorization server and authrefreshd in a temporary folder, and removes the folder at the end. \
+            It does not read or change your own files. On a terminal it draws a table in place, and stays until Ctrl-C.
 
-            Exit status: 0 if every step gave the expected result, 1 if a step failed, 130 if it was interrupted before \
-            the end.
+            Exit status: 0 if every step gave the expected result, 1 if a step failed, 130 if it was interrupted \
+            before the end.
             """
     )
 

@@ -18,8 +18,8 @@ struct AccountEditCommand: ParsableCommand {
                 --allow-unit mbsync.service --allow-unit msmtpq.service
 
             Settings that you do not name stay as they are. --scope, --param, --provider-setting, --allow-unit and \
-            --allow-executable replace the whole list. --for takes the scopes of a purpose from the provider's profile; \
-            the next sign-in asks for them. --clear empties a setting: \(clearable.joined(separator: ", ")).
+            --allow-executable replace the whole list. --for takes the scopes of a purpose from the provider's \
+            profile; the next sign-in asks for them. --clear empties a setting: \(clearable.joined(separator: ", ")).
 
             Provider settings belong to one server. If --issuer, --provider or --set changes the server, they are \
             emptied, unless --provider-setting gives new ones.
