@@ -18,7 +18,7 @@ enum ImportError: Error {
     case reading(MovingInError)
     /// Processes that use the account are running.
     case stillRunning(program: String, processes: [ProcessTable.Entry], stop: String)
-    /// The source has not everything that an account needs.
+    /// The source lacks something that an account needs.
     case incomplete(lacks: String, hint: String)
     case exists(name: String, source: SourceProgram)
     case noDaemon(path: String)

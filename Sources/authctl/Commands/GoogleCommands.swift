@@ -129,7 +129,7 @@ struct GoogleConfigCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        // Print nothing that would not work.
+        // If the account does not exist, fail and print nothing.
         _ = try daemon.allSettings(accounts: [account])
         let words =
             [Surroundings.real.program, "google-executable", account]

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A program of ours that is installed beside this one, and that does what a static program, or one without Foundation, cannot.
+/// A program of ours in the same folder. It does work for which a static program, or a program without Foundation, is
+/// not enough.
 enum ProgramBeside: String, CaseIterable {
     case agent = "authagent"
     case daemon = "authrefreshd"
@@ -8,7 +9,7 @@ enum ProgramBeside: String, CaseIterable {
 
     /// Replaces this process by that program, with execve(2).
     ///
-    /// - Throws: `cannotStart`; there is no other return.
+    /// - Throws: `cannotStart`. If it succeeds, it does not return.
     func become(_ arguments: [String]) throws(AuthctlError) {
         let program = Surroundings.real.programFolder + "/" + rawValue
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
@@ -18,7 +19,7 @@ enum ProgramBeside: String, CaseIterable {
         throw .cannotStart(self, path: program, errno: number)
     }
 
-    /// What programs know it by that this one cannot be started.
+    /// The name of the error in JSON if the program cannot be started.
     var errorName: String {
         switch self {
         case .agent: "authctl.CannotStartAgent"

@@ -134,7 +134,8 @@ struct WatchCommand: ParsableCommand {
         }
     }
 
-    /// Connects to the next daemon. Where systemd holds the socket, a restart leaves one that answers. Elsewhere there is none for a moment.
+    /// Connects to the next daemon. If systemd holds the socket, it also answers during a restart. Otherwise there is
+    /// no socket for a moment.
     private func connectToNext() throws(AuthctlError) -> DaemonConnection {
         let attempts = 10
         for attempt in 1...attempts {

@@ -42,7 +42,8 @@ enum StandardOutput {
     }
 
     private static func endByPipe() {
-        // Also if whoever started this process has SIGPIPE blocked: `wait` would return at once, for ever.
+        // This also works if the parent process has blocked SIGPIPE. Otherwise `wait` would return at once, again and
+        // again.
         CaughtSignals.passOn(SIGPIPE)
     }
 }
@@ -130,7 +131,7 @@ enum FileDescriptor {
 
     /// Reads to the end, but at most `most` bytes.
     ///
-    /// - Parameter isWhole: whether what has come is all that will be said, though the end has not come.
+    /// - Parameter isWhole: whether these bytes are complete although the end of the input has not come.
     static func readAll(
         _ descriptor: Int32,
         atMost most: Int,
