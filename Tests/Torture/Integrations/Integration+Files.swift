@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import Foundation
 internal import TestSupport
 
-/// What is kept in files, what runs on a change, and what decides where a token may go.
+/// Uses with files, the command for changes, and the settings that decide where a token may go.
 extension Integration {
     static let others: [Integration] =
         [

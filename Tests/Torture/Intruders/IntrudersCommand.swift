@@ -115,7 +115,7 @@ struct IntrudersCommand: AsyncParsableCommand {
             surprises += found.map { "at \(place): \($0)" }
             killed += wasKilled ? 1 : 0
         }
-        // The last calls belong to the daemon's end, which may make fewer if the log is shorter.
+        // The last calls belong to the daemon's end. There may be fewer of them if the log is shorter.
         if killed < places.count * 3 / 4 { surprises.append("only \(killed) of \(places.count) were killed") }
         checks.add(
             "a change of the key killed at \(killed) of its \(count) writing system calls: the store opens, nothing is lost",

@@ -55,7 +55,7 @@ struct PeersCommand: AsyncParsableCommand {
 
     private static let jsonHeader = ["Content-Type": "application/json"]
 
-    /// What becomes of an account whose server answers so once.
+    /// The state of an account after its server has given this answer once.
     private static func outcome(of fault: Fault) async throws -> (isKept: Bool, text: String) {
         var outcome = (isKept: false, text: "")
         try await withIssuer { issuer, url in
