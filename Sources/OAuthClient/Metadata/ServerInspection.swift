@@ -14,7 +14,7 @@ package struct ServerInspection: Sendable {
         package let isFromProfile: Bool
     }
 
-    /// Fetches the server's metadata anew.
+    /// Fetches the server's metadata, even if a copy is at hand.
     @concurrent package func publishedMetadata(
         of issuer: Issuer,
         profile: ProviderProfile?

@@ -29,8 +29,8 @@ package struct BrowserURLs: Sendable {
             if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
             var parameters = AuthorizationParameters(request: request).all
             let name = (name: "client_id", value: client.registration.clientID)
-            // OpenID Connect Core §6.1 requires these two also in the address, and some servers require them of a
-            // pushed request. Others ignore what is not in the request object (RFC 9101 §5).
+            // OpenID Connect Core §6.1 requires these two in the address, too, and some servers require them in a
+            // pushed request. Other servers read only the request object (RFC 9101 §5).
             let frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
             let isSigned = metadata.requiresSignedRequestObjects
             if isSigned {

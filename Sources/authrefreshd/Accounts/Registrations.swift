@@ -123,7 +123,7 @@ struct Registrations {
     /// Stores the registrations that could not be stored before.
     ///
     /// - Parameter stored: receives what was stored, even if this throws.
-    /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
+    /// - Throws: `StoreError` if the store cannot be written. The rest is then kept, and stored by a later call.
     mutating func storeAll(in store: AccountStore, _ stored: inout [Stored]) throws(StoreError) {
         for (account, registration) in unstored {
             do throws(StoreError) {
