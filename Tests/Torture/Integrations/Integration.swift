@@ -18,9 +18,9 @@ struct Integration: Sendable {
         case file
     }
 
-    /// What is to come of a use.
+    /// How a use must end.
     enum Verdict: Sendable {
-        /// What the integration is there for.
+        /// It gets the answer for which the integration exists.
         case answer
         /// There is no output, and the exit status is 0.
         case silence

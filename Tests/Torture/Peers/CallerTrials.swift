@@ -12,7 +12,7 @@ enum CallerTrials {
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             try await stage.acquire("work")
-            // The time is what is measured here.
+            // The check counts the requests in this time.
             try await Task.sleep(for: .seconds(10))
             requests = await issuer.counters.tokenRequests
             try await daemon.terminate()
