@@ -77,8 +77,8 @@ swift_build() {
     return "$status"
 }
 
-# show_progress LOG PROCESS   until the process has ended. A terminal has one line, which is written anew each second; anything else gets
-# a line a minute.
+# show_progress LOG PROCESS   shows the progress until the process has ended: on a terminal one line that changes each second, elsewhere a
+# new line each minute.
 show_progress() {
     local log=$1 process=$2 started=$SECONDS told=$((SECONDS - 60)) line
     while kill -0 "$process" 2> /dev/null; do

@@ -249,7 +249,7 @@ extension TokenLookup {
                 unsafe sqlite3_clear_bindings(handle)
             }
             if let place { unsafe sqlite3_bind_int64(handle, 2, place) }
-            // Not copied, because the binding is gone when this returns.
+            // SQLite need not copy the text, because the binding is removed before this returns.
             let length = Int32(clamping: text.count)
             let isBound = unsafe text.withMemoryRebound(to: CChar.self) { text in
                 unsafe sqlite3_bind_text(handle, 1, text.baseAddress, length, nil) == SQLITE_OK

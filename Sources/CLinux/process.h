@@ -1,9 +1,9 @@
 #pragma once
 
-// A module of its own, for modules that others import: it shares no type with Glibc, so the order of imports does not matter.
+// This is a separate module because it shares no type with Glibc. So modules that import it do not depend on the order of imports.
 #include <sys/prctl.h>
 
-// prctl is variadic in glibc, and Swift imports no variadic function.
+// prctl is variadic in glibc, and Swift cannot import variadic functions.
 static inline int authrefresh_set_dumpable(int dumpable) {
     return prctl(PR_SET_DUMPABLE, (unsigned long)dumpable, 0UL, 0UL, 0UL);
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// What the Glibc module leaves out. Types that both have, such as sigset_t, belong to the module that the compiler loads first. So this one
-// loads Glibc's before its own headers; otherwise a build would depend on which files the compiler reads together.
+// Headers that the Glibc module leaves out. If two modules have the same type, such as sigset_t, it belongs to the one that the compiler
+// loads first. So this module loads Glibc's before its own headers. Otherwise, a build would depend on which files the compiler reads
+// together.
 #pragma clang module import SwiftGlibc
 
 #include <linux/inet_diag.h>
@@ -13,5 +14,5 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
-// Declared by the C library only to those who define _GNU_SOURCE before its first header, which a module cannot do.
+// The C library declares this only if _GNU_SOURCE is defined before its first header, and a module cannot do that.
 extern int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);

@@ -1,8 +1,8 @@
-// Before `main`, the Swift runtime searches the stack for the program's arguments, and reads /proc/self/maps to know where the stack is:
-// 40 µs of the 600 that `authctl token` takes. glibc passes the arguments to each constructor, so this keeps them instead. The linker
-// takes these two functions before it looks into the Swift library, and then leaves out the library's file that defines them.
+// Before `main`, the Swift runtime searches the stack for the program's arguments. It reads /proc/self/maps to find the stack, which
+// takes 40 µs of the 600 that `authctl token` takes. glibc passes the arguments to each constructor, so this constructor keeps them. The
+// linker finds these two functions before those in the Swift library, and then leaves out the library's file that defines them.
 //
-// Only in a release: there the Swift library is linked in. In a debug build it is shared, and brings its own.
+// This is for release builds only, which link the Swift library statically. In a debug build, the library is shared and has its own.
 #ifdef AUTHREFRESH_STATIC
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 #include <stdint.h>
 
-// Foundation brings ICU with 34 MB of data: names of languages, currencies and time zones, sort orders, converters. Nothing here reaches
-// them. Foundation is in the daemon because SQLite's and YAML's packages need it, and of ICU they use regular expressions, whose tables
-// are code. URLs are ASCII (`Issuer.init`), so no host name needs its Punycode from there.
+// Foundation contains ICU with 34 MB of data: names of languages, currencies and time zones, sort orders, converters. The daemon uses
+// none of them. It contains Foundation because the packages for SQLite and YAML need it. They use only ICU's regular expressions, whose
+// tables are code. URLs are ASCII (`Issuer.init`), so no host name needs ICU's Punycode.
 //
-// So this stands in for the data, in a release, whose executable carries Foundation with it: a table of contents without entries, as
-// ICU's own `stubdata`. The linker takes this symbol before it looks into Foundation's library. Its name has ICU's version in it: with
-// another version nothing refers to this, and the program is as large as without it.
+// So in a release build, which links Foundation statically, this replaces the data by a table of contents without entries, like ICU's
+// own `stubdata`. The linker finds this symbol before the one in Foundation's library. The symbol's name contains ICU's version. With
+// another version, nothing refers to this symbol, and the program contains the data again.
 #ifdef AUTHREFRESH_NO_ICU_DATA
 struct data_info {
     uint16_t size, reserved;

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The parts of the Swift runtime's and libdispatch's interfaces that are needed here; neither ships headers for C targets.
+// The declarations that we need from the Swift runtime and from libdispatch. Neither has headers for C targets.
 struct job;
 struct serial_executor {
     void *identity;
@@ -20,7 +20,7 @@ extern void dispatch_async_f(void *queue, void *context, void (*work)(void *cont
 static void *task_queue;
 
 static void run(void *context) {
-    // No identity means the generic executor: no actor's.
+    // Without an identity, this is the generic executor, which belongs to no actor.
     swift_job_run(context, (struct serial_executor){NULL, 0});
 }
 
@@ -30,7 +30,7 @@ __attribute__((swiftcall)) static void enqueue(struct job *job, enqueue_original
 }
 
 void authrefresh_run_tasks_on_own_queue(void) {
-    // One thread is enough: what runs on it decodes answers of a few KiB and never blocks.
+    // One thread is enough: the tasks decode answers of a few KiB, and never block.
     task_queue = dispatch_queue_create("authrefreshd.tasks", NULL);
     swift_task_enqueueGlobal_hook = enqueue;
 }

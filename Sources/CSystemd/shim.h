@@ -13,14 +13,15 @@
 #include <systemd/sd-journal.h>
 #include <systemd/sd-login.h>
 
-// sd_bus_call_method is variadic, and Swift imports no variadic function.
+// sd_bus_call_method is variadic, and Swift cannot import variadic functions.
 static inline int authrefresh_restart_unit(sd_bus *bus, const char *unit) {
     return sd_bus_call_method(bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
         "org.freedesktop.systemd1.Manager", "RestartUnit", NULL, NULL, "ss", unit, "replace");
 }
 
-// Which file `path` leads to, without asking the server of a network or FUSE file system for what the kernel knows already
-// (AT_STATX_DONT_SYNC, 0x4000). syscall(2) is variadic, and glibc declares statx(2) only to those who ask for GNU's extensions.
+// Tells which file `path` leads to. If the kernel already knows the file, this does not ask the server of a network or FUSE file system
+// (AT_STATX_DONT_SYNC, 0x4000). This function is in C because syscall(2) is variadic, and because glibc declares statx(2) only with
+// GNU's extensions.
 static inline int authrefresh_file_identity(const char *path, unsigned long long *device, unsigned long long *inode) {
     struct statx status;
     if (syscall(SYS_statx, -100 /* AT_FDCWD */, path, 0x4000, STATX_INO, &status) != 0) return -1;

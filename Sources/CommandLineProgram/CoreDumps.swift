@@ -1,7 +1,7 @@
 internal import CProcess
 internal import Glibc
 
-/// Keeps the memory of this process to itself: it holds tokens, which a crash or a debugger could expose.
+/// Protects the memory of this process. It contains tokens, which a crash or a debugger could expose.
 package enum CoreDumps {
     /// Disables core dumps (`RLIMIT_CORE` 0), by one system call.
     ///
@@ -12,8 +12,9 @@ package enum CoreDumps {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 
-    /// Also keeps other processes of the same user from reading the memory (`PR_SET_DUMPABLE` 0). For programs whose
-    /// executable the daemon need not see. Programs that they start are not affected: execve(2) resets the flag.
+    /// Also keeps other processes of the same user from reading the memory (`PR_SET_DUMPABLE` 0). Use it only in
+    /// programs whose executable the daemon need not see. Programs that they start are not affected, because execve(2)
+    /// resets the flag.
     package static func hideMemory() {
         forbid()
         _ = authrefresh_set_dumpable(0)

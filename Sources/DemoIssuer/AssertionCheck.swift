@@ -2,7 +2,8 @@ internal import Crypto
 internal import CryptoExtras
 internal import FoundationEssentials
 
-/// Checks a signed token by which a client speaks for itself or for somebody else (RFC 7523 §3). The check is strict.
+/// Checks a signed token with which a client asks for a token for itself or for somebody else (RFC 7523 §3). The check
+/// is strict.
 struct AssertionCheck {
     /// The claims of a valid token.
     struct Claims: Decodable {

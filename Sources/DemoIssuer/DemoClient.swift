@@ -30,8 +30,8 @@ package struct DemoClient: Sendable, Equatable {
     package internal(set) var authentication: Authentication
     /// The scope that it may get in its own name (RFC 6749 §4.4), space-separated; nil if it needs a person.
     package internal(set) var serviceScope: String?
-    /// The public key for its assertions (RFC 7523 §2.1), in PEM; nil if it makes none. With a key, it may speak for
-    /// itself and for everybody.
+    /// The public key for its assertions (RFC 7523 §2.1), in PEM; nil if it makes none. A client with a key may ask for
+    /// tokens for itself and for everybody.
     package let assertionKey: String?
     /// Its registered redirect URIs; nil accepts those that `takes` accepts for every client.
     var redirectURIs: [String]?

@@ -15,7 +15,7 @@ struct GrantLedger: Sendable {
     private var serviceFamilies: [[String]: Int] = [:]
 
     /// How many spent refresh tokens are stored for each grant. Older ones count as unknown, as at servers that clean
-    /// up. A client that is 64 rotations behind has lost its state, and reuse detection is not needed to see that.
+    /// up. A client that is 64 rotations behind has lost its state, and nobody needs reuse detection to notice that.
     static let spentTokensKept = 64
     /// How many live access tokens are stored for each grant; the oldest is removed first. Zoho allows 30 per refresh
     /// token, GitHub ten.

@@ -60,7 +60,7 @@ package struct GrantPolicy: Sendable, Equatable {
     /// The effect of a narrower scope on later access tokens (against RFC 6749 §6).
     package enum Narrowing: Sendable, Equatable {
         case none
-        /// Later requests that name no scope get the last one that was named.
+        /// Later requests without a scope get the scope that was named last.
         case untilNamed
         /// The grant is reduced to it.
         case forGood

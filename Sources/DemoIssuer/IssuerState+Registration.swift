@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import NIOHTTP1
 
-// Clients that register themselves (RFC 7591) and delete their registration (RFC 7592). The server refuses what it does
-// not know and what a native client does not need.
+// Clients that register themselves (RFC 7591) and delete their registration (RFC 7592). The server refuses metadata
+// that it does not know, or that a native client does not need.
 extension IssuerState {
     mutating func registration(_ admission: Admission, at now: Duration) -> Answer {
         switch ledger.policy.registration {

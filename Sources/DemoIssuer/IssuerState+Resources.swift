@@ -22,7 +22,7 @@ extension IssuerState {
         let subjectTypesSupported = ["public"]
         /// RFC 9207 §3.
         let authorizationResponseIssParameterSupported: Bool
-        /// oidc-agent does not use a server that lists none.
+        /// oidc-agent does not use a server that does not list its scopes.
         let scopesSupported = ["openid", "offline_access", "demo"]
         let tokenEndpointAuthMethodsSupported = ["none", "client_secret_basic", "client_secret_post"]
     }

@@ -131,8 +131,8 @@ package enum RequestObject {
         // It is a number here, although it is text in the query (OpenID Connect Core §6.1).
         if name == "max_age", let seconds = Int64(value) { return .number(seconds) }
         guard jsonParameters.contains(name) else { return .text(value) }
-        // Parse it as the only member of an object. Arrays are accepted that way, and a value cannot add members of its
-        // own.
+        // The value is parsed as the only member of an object. So arrays are accepted, and a value cannot add members
+        // of its own.
         guard try JSONObject(Array(#"{"value":\#(value)}"#.utf8)).count == 1 else { throw .malformed }
         return .raw(value)
     }

@@ -11,7 +11,7 @@ package enum LoopbackPeer {
     /// Whether the other end of the connection `socket` belongs to this process's user.
     ///
     /// Ask right after accept(2), because a closed end has no owner. If the owner cannot be found, the peer counts as a
-    /// stranger: a stranger could cause that, by closing early or when the kernel is short of memory.
+    /// stranger, because a stranger could cause that by closing early, or when the kernel is short of memory.
     package static func isOwn(_ socket: Int32) -> Bool {
         owner(of: socket) == geteuid()
     }

@@ -4,10 +4,10 @@ package import RefreshCore
 
 /// Talks to authorization servers. No other code sends refresh tokens.
 ///
-/// It decides nothing about accounts: each call is one exchange, and its outcome says what is known. Nothing is
-/// repeated after a request that may have reached the server.
+/// It makes no decisions about accounts: each call is one exchange, and its outcome says what is known. A request that
+/// may have reached the server is not repeated.
 ///
-/// Each task has a type of its own. It holds the `ServerAccess` and the other types that it needs.
+/// Each task has its own type. It holds the `ServerAccess` and the other types that it needs.
 ///
 /// It is a class, because each request holds it, and a copy of all its parts would take longer than they work.
 package final class OAuthClient: Sendable {
@@ -66,18 +66,18 @@ package final class OAuthClient: Sendable {
         await Revocation(servers: servers).run(request)
     }
 
-    /// Keeps the last good metadata of each server over a restart.
+    /// Keeps the last good metadata of each server across restarts.
     package func keepMetadata(in shelf: MetadataShelf) {
         servers.cache.keep(in: shelf)
     }
 
-    /// Has metadata that could not be fetched asked for again at the next use, because a network has come up or the
-    /// clock was set.
+    /// Makes the next use fetch metadata again that could not be fetched, because a network has come up or the clock
+    /// was set.
     package func forgetFailures() {
         servers.cache.forgetFailures()
     }
 
-    /// Has the metadata of one issuer, if it could not be fetched, asked for again at the next use: a person asks, who
+    /// Makes the next use fetch the metadata of one issuer again, if it could not be fetched, because a person who asks
     /// may have corrected the cause.
     package func forgetFailures(of issuer: Issuer) {
         servers.cache.forgetFailures(of: issuer)

@@ -16,11 +16,12 @@ package struct OAuthClientConfiguration: Sendable {
     package var connectTimeout: Duration = .seconds(10)
     /// The time limit for both metadata documents together.
     package var discoveryTimeout: Duration = .seconds(15)
-    /// Longest answer read, in bytes. Real ones have a few KiB; metadata with embedded keys reaches 100 KiB.
+    /// The longest answer that is read, in bytes. Real answers have a few KiB; metadata with embedded keys reaches 100
+    /// KiB.
     package var bodyLimit = 1 << 20
     /// Age at which metadata is fetched again.
     package var metadataLifetime: Duration = .seconds(86_400)
-    /// Most issuers whose metadata is kept in memory. The one fetched longest ago goes first.
+    /// The most issuers whose metadata is kept in memory. The metadata that was fetched longest ago is dropped first.
     package var metadataLimit = 256
     /// PEM file with certificate authorities that are trusted for all servers in addition to the system's. A profile's
     /// own file is preferred.

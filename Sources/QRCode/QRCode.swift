@@ -6,8 +6,8 @@ package struct QRCode: Sendable {
 
     /// Creates the smallest symbol for the bytes; nil if there are more than `bytesMax` of them.
     ///
-    /// A screen has no scratches or stains, so a small symbol matters more than a robust one. If the smallest one has
-    /// room left, it gets the higher level of correction.
+    /// A screen has no scratches or stains, so a small symbol matters more than a robust one. If the higher level of
+    /// correction also fits into this size, it is used.
     package init?(_ bytes: [UInt8]) {
         guard let version = QRVersion.all.first(where: { $0.holds(bytes.count, .low) }) else { return nil }
         correction = version.holds(bytes.count, .medium) ? .medium : .low

@@ -107,7 +107,7 @@ final class RedirectConnection: ChannelInboundHandler {
     }
 }
 
-/// The connections of a listener. Used only on its event loop.
+/// The connections of a listener. It is used only on the listener's event loop.
 final class RedirectConnections {
     let limits: RedirectLimits
     let screen: RequestScreen
@@ -149,7 +149,7 @@ final class RedirectConnections {
     /// Makes room for one more connection. Returns whether there is room.
     private func makeRoom() -> Bool {
         guard open.count >= limits.redirectConnectionsMax else { return true }
-        // Browsers open connections in advance, and keep those that they do not use.
+        // Browsers open connections in advance, and keep unused ones open.
         guard let oldest = silent.first else { return false }
         forget(ObjectIdentifier(oldest))
         oldest.close(promise: nil)

@@ -103,7 +103,7 @@ package struct RedirectListener: Sendable {
                 }
             }
         do {
-            // By address: looking up a name may need descriptors, and has other errors.
+            // Bind by address, because looking up a name may need descriptors, and has other errors.
             return try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
         } catch let error as IOError where error.errnoCode == EADDRINUSE {
             throw .portTaken(port)
@@ -118,16 +118,16 @@ package struct RedirectListener: Sendable {
 
 /// The limits on what a program or a web page on this machine can make the listener hold.
 package struct RedirectLimits: Hashable, Sendable {
-    /// Longest request, in bytes. Half of it is for the delivery (`AuthorizationResponse.bytesMax`), half for headers,
-    /// because browsers send 127.0.0.1 the cookies of every server that ever ran there.
+    /// The longest request, in bytes. Half of it is for the delivery (`AuthorizationResponse.bytesMax`), half for
+    /// headers, because browsers send 127.0.0.1 the cookies of every server that ever ran there.
     package var redirectBytesMax = 32 << 10
-    /// From the beginning of the connection to the end of its request. A browser on the same machine needs
+    /// The time from the beginning of the connection to the end of its request. A browser on the same machine needs
     /// milliseconds.
     package var redirectTimeout = Duration.seconds(5)
-    /// Most connections of this user at once. Browsers open up to six to a host, some of them in advance. For one more,
-    /// the oldest that has sent nothing is closed.
+    /// The most connections of this user at once. Browsers open up to six to a host, some of them in advance. If there
+    /// is one more, the oldest that has sent nothing is closed.
     package var redirectConnectionsMax = 16
-    /// From the request to its answer. The code is exchanged in this time, which may take thirty seconds.
+    /// The time from the request to its answer. The code is exchanged in this time, which may take thirty seconds.
     package var redirectAnswerTimeout = Duration.seconds(60)
 
     package init() {}

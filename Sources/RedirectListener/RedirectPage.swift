@@ -52,7 +52,7 @@ package struct RedirectPage: Hashable, Sendable {
         return PageHTML(text: text, nonce: nonce)
     }
 
-    /// `text` with the characters escaped that have a meaning in HTML.
+    /// `text`, with all characters escaped that have a meaning in HTML.
     ///
     /// It works on Unicode scalars, as browsers do: a single Swift character may consist of a letter and the "<" after
     /// it (U+0D4E joins them).

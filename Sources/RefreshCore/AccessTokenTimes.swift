@@ -42,11 +42,11 @@ package struct AccessTokenTimes: Hashable, Sendable {
         return remaining > .zero && remaining >= min(wanted, lifetime.scaled(by: 0.9))
     }
 
-    /// Whether this token expires when the earlier token `other` does, so that no later expiry can be had now.
+    /// Whether this token expires at the same time as the earlier token `other`, so that the server gives no later
+    /// expiry now.
     ///
-    /// That is so if it is `other` itself, with the rest of its lifetime, or if it ends with it. Servers count in whole
-    /// seconds, and answers take time. If less than a tenth of the lifetime has passed, a new token cannot be told from
-    /// the old one.
+    /// The server has then sent `other` again, or a new token with the same end. Servers count in whole seconds, and
+    /// answers take time. If less than a tenth of the lifetime has passed, a new token cannot be told from the old one.
     func endsWith(_ other: AccessTokenTimes, at now: Moment) -> Bool {
         let (own, others) = (
             lifetime - now.elapsed(since: issuedAt), other.lifetime - now.elapsed(since: other.issuedAt)

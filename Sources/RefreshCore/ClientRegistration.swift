@@ -21,7 +21,7 @@ package struct ClientRegistration: Equatable, Sendable {
     package var acceptsBearer: Bool
     /// `id_token_signed_response_alg` (RFC 7591): the algorithm of the client's ID tokens, by its JOSE name.
     ///
-    /// Nil accepts every algorithm with a public key, and none that uses the client secret.
+    /// Nil accepts every algorithm with a public key, but no algorithm that uses the client secret.
     package var idTokenAlgorithm: String?
     /// How the client gets tokens in its own name; nil if a person gives the grant.
     package var serviceGrant: ServiceGrant?

@@ -145,7 +145,7 @@ package enum TokenChange: Hashable, Sendable {
     case erase
 }
 
-/// A change that subscribers and the journal are told of.
+/// A change that is reported to subscribers and the journal.
 package enum AccountChange: Hashable, Sendable {
     case grantImported
     case signedIn

@@ -62,7 +62,7 @@ enum FailureRule {
     ) -> [Effect] {
         // A service account spends no refresh token, so this is like an unreachable server.
         if step.policy.isServiceAccount { return backOff(&step, .transient, after: failure) }
-        // This applies however many failures came before: servers accept a spent token again for seconds only.
+        // Earlier failures do not matter here, because servers accept a spent token again only for seconds.
         let isFirst = !step.state.isOutcomeUnknown
         let attempt = isFirst ? 1 : nil
         step.state.isOutcomeUnknown = true
@@ -110,10 +110,10 @@ enum FailureRule {
         return requireInteraction(&step, .rejectedWithoutReason, failure)
     }
 
-    /// The effects of a failure that changes nothing for a person who is already needed; nil if nobody is needed, or if
-    /// the failure changes that.
+    /// The effects of a failure while a person is already needed, if it does not change why; nil if nobody is needed,
+    /// or if it changes why.
     ///
-    /// Only a statement of the server about the grant can change it, or a lost answer, which may have held tokens.
+    /// A statement of the server about the grant changes it. So does a lost answer, which may have held tokens.
     static func stillRequired(
         _ step: inout RefreshStep,
         by lease: Lease,

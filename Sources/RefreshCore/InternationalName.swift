@@ -1,13 +1,13 @@
 /// Host names with letters beyond ASCII, as the DNS has them: `bücher.example` is `xn--bcher-kva.example` (RFC 5891
 /// §4.4, RFC 3492).
 ///
-/// Nothing is mapped but capital letters: two spellings that only look alike are two names.
+/// Only capital letters are mapped. Two spellings that look alike are different names.
 enum InternationalName {
     /// RFC 1035 §2.3.4.
     private static let longestLabel = 63
 
     /// - Parameter authority: a host, with a port or without.
-    /// - Returns: the same in ASCII; nil if a label is too long, or has signs in it that no name has.
+    /// - Returns: the same in ASCII; nil if a label is too long, or has a character that no name can have.
     static func ascii(_ authority: Substring) -> String? {
         var result = ""
         var label: [Unicode.Scalar] = []
@@ -41,7 +41,7 @@ enum InternationalName {
     private static let (skew, damp): (UInt32, UInt32) = (38, 700)
     private static let (initialBias, initialN): (UInt32, UInt32) = (72, 128)
 
-    /// RFC 3492 §6.3. A label of 63 signs overflows nothing.
+    /// RFC 3492 §6.3. With labels of at most 63 characters, no number can overflow.
     private static func punycode(_ points: [UInt32], basic: [Unicode.Scalar]) -> String {
         var text = String(String.UnicodeScalarView(basic)) + (basic.isEmpty ? "" : "-")
         var (n, delta, bias, handled) = (initialN, UInt32(0), initialBias, UInt32(basic.count))

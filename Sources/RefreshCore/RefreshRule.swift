@@ -8,7 +8,7 @@ package enum RefreshRule {
     /// The lifetime that we assume if the server states none and the token cannot be refreshed.
     ///
     /// Servers that issue such tokens (GitHub's classic apps, Slack without rotation, Notion) mean them to last until
-    /// they are revoked. Ten years stand for that.
+    /// they are revoked. We use ten years for such a token.
     package static let endlessLifetime = Duration.seconds(10 * 31_557_600)
 
     /// An access token with a shorter lifetime counts as short-lived, and is refreshed at half of its lifetime. The

@@ -98,7 +98,7 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
-    /// How long the owner still lets the account hold tokens; nil if for good.
+    /// How long until the account signs out by itself; nil if it stays signed in.
     package func timeToSignOut(at now: Moment) -> Duration? { signOut?.remaining(at: now) }
 
     /// Whether the time of the account is over. From then on nobody gets a token of it, even if a full disk still keeps

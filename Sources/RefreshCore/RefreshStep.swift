@@ -35,7 +35,8 @@ struct RefreshStep {
     }
 
     private func mayEndForCaller(_ backOff: BackOff) -> Bool {
-        // Without a valid access token, a second use of the refresh token has nothing left to end early.
+        // A second use of the refresh token can end the access token early. Without a valid access token, nothing can
+        // be lost.
         let isFree = backOff.kind == .doubtful && !state.holdsAccessToken(for: .zero, at: now)
         return backOff.yieldsToCallers || isFree
     }

@@ -29,7 +29,7 @@ package struct ServiceAddress: Hashable, Sendable {
         self.path = String(path)
     }
 
-    /// The same with the host's name as the DNS has it.
+    /// The same URL, with the host's name in the form that the DNS uses.
     private static func ascii(_ url: String) -> String? {
         guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
         let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }

@@ -26,7 +26,7 @@ enum SignInRule {
         sentAt: Moment
     ) -> [Effect] {
         let sentAt = sentAt.asSeen(at: step.now)
-        // As with a rotated refresh token: only what came with it is known about it.
+        // The refresh token is treated like a rotated one: we know about it only what came with it.
         var issuance = issuance
         issuance.isRotated = true
         if !hasRefreshToken, issuance.lifetime == nil {

@@ -36,8 +36,8 @@ enum TargetRule {
 
     /// A request for something other than the account's own token failed.
     ///
-    /// Only failures that concern the whole account count for it: a lost answer, which may have held its next refresh
-    /// token, and a server that says when to come back.
+    /// The account itself fails only in two cases: the answer was lost, and it may have held the next refresh token; or
+    /// the server says when to come back.
     ///
     /// - Parameter told: what to report if the failure concerns only this request.
     static func failedBesideGrant(

@@ -4,7 +4,7 @@
 /// target's token spends the account's refresh token like any other refresh. It has no schedule: it is requested when a
 /// caller asks for it.
 ///
-/// Callers call it a *token set*: the interface (`tokenSets`, `TokenSetStatus`, `TokenSetRefused`), the texts of
+/// Users know it as a *token set*. The interface (`tokenSets`, `TokenSetStatus`, `TokenSetRefused`), the texts of
 /// `authctl`, the journal (`AUTHREFRESH_TOKEN_SET`) and the table `token_set` use that name.
 package struct TokenTarget: Hashable, Sendable {
     /// `scope` of RFC 6749 §6, sorted, without duplicates. If empty, it is not sent, and the server gives the scope of

@@ -86,8 +86,8 @@ package struct AuthorizationResponse: Equatable, Sendable {
         }
         if let error {
             guard !isAnswer else { return .untrusted(.codeAndError) }
-            // Errors are accepted without an issuer, as django-oauth-toolkit 3.4 sends them. Whoever sent it, the error
-            // ends the sign-in and contains nothing that could be misused.
+            // Errors are accepted without an issuer, as django-oauth-toolkit 3.4 sends them. Whoever sent the error, it
+            // can only end the sign-in, and it contains nothing that could be misused.
             return .error(ServerRefusal(error: error, description: self["error_description"]))
         }
         guard idToken != nil || !expected.responseType.hasIDToken else { return .untrusted(.noIDToken) }

@@ -19,7 +19,7 @@ package struct RequestHead: Sendable {
     }
 }
 
-/// Decides whether a request delivers something, without reading what it delivers.
+/// Decides whether a request may deliver an answer, without reading the answer.
 package struct RequestScreen: Sendable {
     /// The only path that accepts deliveries.
     let path: String
@@ -45,8 +45,8 @@ package struct RequestScreen: Sendable {
         guard hosts.count == 1, let host = hosts.first, isOurs(host, port: port) else { return .refused(.wrongHost) }
         let target = head.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard target.first.map(String.init) == path else { return .refused(.noSuchPage) }
-        // A request that a page makes in the background is not a person who was sent back. Browsers that do not send
-        // the header are accepted.
+        // A request that a page makes in the background does not come from a person who was sent back. Browsers that do
+        // not send the header are accepted.
         if let destination = head.values(of: "sec-fetch-dest").first, destination != "document" {
             return .refused(.notNavigated)
         }
@@ -83,7 +83,7 @@ package enum RedirectRefusal: Hashable, CaseIterable, Sendable {
     /// It is no HTTP.
     case unreadable
 
-    /// The status code that the browser is answered with (RFC 9110 §15.5).
+    /// The status code of the answer to the browser (RFC 9110 §15.5).
     package var status: Int {
         switch self {
         case .wrongHost: 421

@@ -237,7 +237,7 @@ package enum SignInFlow: String, Hashable, Sendable, CaseIterable {
     case device
 }
 
-/// What a person does at a server where a policy decides that.
+/// A part of a sign-in at a server whose policies decide what the person does there.
 package enum SignInLeg: Hashable, Sendable {
     /// The account's own policy. Its code brings the account's grant.
     case grant

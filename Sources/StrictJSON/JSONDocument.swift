@@ -1,9 +1,9 @@
 /// A JSON text that was checked once, with an index of its values.
 ///
 /// The index is flat: a container is followed by its children, including keys, and has the index of its end. We do not
-/// use Foundation's parser for three reasons. A call's parameters must be told apart from unknown keys. The envelope of
-/// every call is read on the one thread that serves all peers. And answers of servers must be readable even if their
-/// text is broken (`repairedString`).
+/// use Foundation's parser for three reasons. The parser must distinguish a call's parameters from unknown keys. The
+/// envelope of every call is read on the one thread that serves all peers. And answers of servers must be readable even
+/// if their text is broken (`repairedString`).
 package final class JSONDocument: Sendable {
     enum Kind: UInt8 {
         case object, array, string, escapedString, number, `true`, `false`, null

@@ -1,6 +1,6 @@
 /// A well-formed JSON value in its original bytes. Its parts are searched for when they are asked for.
 ///
-/// It has no description: replies carry tokens, which must not get into a message by string interpolation.
+/// It has no description, because replies contain tokens, which must not get into a message by string interpolation.
 package struct JSONText: Equatable, Sendable {
     package let bytes: ArraySlice<UInt8>
 

@@ -63,7 +63,7 @@ package final class HeldProcess: Sendable {
             file: FileIdentity(path: folder + "/exe"),
             unit: Self.unit(of: pid)
         )
-        // What was read under this number belongs to the pinned process only if that is still alive.
+        // These values belong to the pinned process only if it is still alive. Otherwise its id may be another's now.
         return isAlive ? process : nil
     }
 

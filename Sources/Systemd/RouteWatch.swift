@@ -107,7 +107,7 @@ struct Route: Hashable {
         isUsable =
             type == UInt8(RTN_UNICAST) && flags & UInt32(RTM_F_CLONED) == 0
             && number != UInt32(RT_TABLE_LOCAL.rawValue)
-            // MPLS and similar families carry none of our connections.
+            // Our connections do not use MPLS and similar families.
             && [AF_INET, AF_INET6].contains(Int32(family))
             && Self.leavesTheLink(family: family, prefixLength: prefixLength, attributes[Self.destinationAttribute])
             && Self.hasLiveNexthop(flags: flags, attributes)

@@ -26,8 +26,9 @@ package final class SleepWatch {
     ) throws(SystemdError) {
         listener = SleepListener(onSleep: onSleep, onResume: onResume)
         bus = try BusHandle(address: address, context: listener)
-        // Asynchronous, because a hung bus would otherwise block the daemon's start. We set no callback for the answer,
-        // so libsystemd closes the connection if the subscription is refused, and that is reported as lost.
+        // This call is asynchronous, because a hung bus would otherwise block the daemon's start. We set no callback
+        // for the answer, so libsystemd closes the connection if the subscription is refused, and that is reported as
+        // lost.
         let result = unsafe sd_bus_match_signal_async(
             bus.bus,
             nil,

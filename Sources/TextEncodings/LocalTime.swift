@@ -31,7 +31,7 @@ package struct LocalTime: Sendable {
         return isPast ? 0 : seconds
     }
 
-    /// `42 s`, `59 min`, `5 h` or `12 days`, in the largest unit of which there are at least two.
+    /// `42 s`, `59 min`, `5 h` or `12 days`, in the largest unit that gives at least two.
     package static func length(_ seconds: Int64) -> String {
         switch seconds {
         case ..<120: "\(seconds) s"

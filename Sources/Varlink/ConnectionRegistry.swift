@@ -6,7 +6,8 @@ final class ConnectionRegistry {
     let observe: @Sendable (VarlinkServerEvent) -> Void
     private let allowsPeer: @Sendable (PeerCredentials) -> Bool
 
-    /// How long a shortage is not reported again. Callers that come and go during it would fill the log.
+    /// The shortest time between two reports of a shortage. During a shortage, callers that come and go would fill the
+    /// log.
     private static let silence = Duration.seconds(60)
     /// When a shortage was last reported.
     private var toldAt: SuspendingClock.Instant?

@@ -98,8 +98,8 @@ final class Listener {
         checkPath()
     }
 
-    /// Binds the path again. The folder can vanish while we bind in it, and before the watch begins, which then reports
-    /// nothing; so a missing folder is tried again.
+    /// Binds the path again. The folder can vanish while we bind in it. If that happens before the watch begins, the
+    /// watch does not report it. So if the folder is missing, we try again.
     private func bindAnew(_ path: String) {
         let attempts = 3
         for attempt in 1...attempts {

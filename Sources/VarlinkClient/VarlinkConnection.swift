@@ -31,7 +31,7 @@ package struct VarlinkConnection: ~Copyable {
     private let replyBytesMax: Int
     /// Bytes received and not returned yet.
     private var received: ArraySlice<UInt8> = []
-    /// How many of these bytes were searched for the end of a message in vain.
+    /// How many of these bytes were already searched for the end of a message.
     private var searched = 0
 
     package init(path: String, replyBytesMax: Int = Self.replyBytesMax) throws(VarlinkClientError) {
@@ -89,7 +89,8 @@ package struct VarlinkConnection: ~Copyable {
         let parts = ["{\"method\":", JSONText.quote(method), ",\"parameters\":", parameters, flag, "}\0"]
         var length = 0
         for part in parts { length += part.utf8.count }
-        // Allocate it at once: for an array that grows, the Swift runtime has to build its type.
+        // The array is allocated in one piece, because the Swift runtime would have to build the type of an array that
+        // grows.
         let message = unsafe [UInt8](unsafeUninitializedCapacity: length) { place, filled in
             for part in parts {
                 for byte in part.utf8 {

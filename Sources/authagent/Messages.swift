@@ -2,7 +2,7 @@ internal import Glibc
 internal import Systemd
 internal import VarlinkClient
 
-// Every text of this program: its errors, the lines it logs, and what its notifications say.
+// All texts of this program: its errors, its log lines, and its notifications.
 
 /// Why the agent cannot do its work. Without a session bus it ends; if the daemon does not answer, it keeps trying.
 enum AgentError: Error, Equatable {

@@ -7,15 +7,22 @@ internal import Glibc
 struct AuthbenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authbench",
-        abstract: "Measures authrefreshd and authctl, each figure beside its floor.",
+        abstract: "Measures authrefreshd and authctl, and compares each figure with a floor.",
         discussion: """
-            Each bench runs its subject and its floor (what a minimal C program, or the bare HTTP client, needs for the same) in
-            turn, and compares medians. Read ratios, not absolute times: they hold on a busy machine, too.
+            Examples:
 
-            The programs measured are those beside authbench: build them first, with "swift build -c release". With a NAME only
-            that bench is run; "build" compiles everything anew and is run only when it is named.
+              swift build -c release
+              .build/release/authbench
+              .build/release/authbench serve token-process
 
-            Status: 0 every limit is met; 1 one is not; 2 a bench could not be run.
+            The floor is the time or memory that a simpler program needs for the same job. Each bench runs our program \
+            and the simpler one in turn, and compares medians. Read the ratios and not the absolute times, because \
+            ratios hold on a busy machine, too.
+
+            authbench measures the programs in its own folder, so build them first. "build" compiles everything again, \
+            and runs only if you name it.
+
+            Exit status: 0 every limit is met, 1 a limit is missed, 2 a bench could not run.
 
             \(Bench.allCases.map { "  \($0.rawValue): \($0.summary)\n    Floor: \($0.floor)" }.joined(separator: "\n"))
             """

@@ -11,13 +11,13 @@ enum Bench: String, CaseIterable, Sendable {
     /// The summary for the help text.
     var summary: String {
         switch self {
-        case .tokenProcess: "authctl token NAME as a whole process, beside a C client"
-        case .serve: "AcquireToken with a new connection for each request, beside a C server"
+        case .tokenProcess: "authctl token NAME as a whole process"
+        case .serve: "AcquireToken with a new connection for each request"
         case .idle: "memory and wake-ups of a daemon that has nothing to do"
-        case .million: "start and memory with 1,000,000 accounts, beside 10"
-        case .refreshRate: "refreshes per second over TLS, beside the bare HTTP client"
-        case .rotate: "one forced refresh with rotation, beside one exchange and two fsyncs"
-        case .build: "clean builds: the quickstart, part by part, and the release programs"
+        case .million: "start and memory of a daemon with 1,000,000 accounts"
+        case .refreshRate: "refreshes per second over TLS"
+        case .rotate: "one forced refresh with rotation"
+        case .build: "clean builds of the quickstart, part by part, and of the release"
         }
     }
 
@@ -26,18 +26,18 @@ enum Bench: String, CaseIterable, Sendable {
         switch self {
         case .tokenProcess:
             """
-            A C client that sends the request and prints the reply: linked dynamically, and (beside-static) statically.
+            A C client that sends the request and prints the reply; in beside-static, it is linked statically.
             """
         case .serve:
             """
-            A C server that sends one fixed reply, reads no JSON and asks for no credentials. It answers caller by caller or, \
-            beside-batches, all who wait together.
+            A C server that sends one fixed reply. It reads no JSON and asks for no credentials. It answers one caller \
+            after the other; in beside-batches, it answers all waiting callers together.
             """
-        case .idle: "None: the limits are in MiB and wake-ups a second."
+        case .idle: "None. The limits are in MiB and wake-ups a second."
         case .million: "The same daemon with 10 accounts."
-        case .refreshRate: "The daemon's HTTP client alone, against the same server: it stores nothing, tells nobody."
-        case .rotate: "The same HTTP client, one exchange, and two writes that wait for the disk."
-        case .build: "None: nothing is judged."
+        case .refreshRate: "The daemon's HTTP client alone, with the same server. It stores nothing and tells nobody."
+        case .rotate: "One exchange by the same HTTP client, and two writes that wait for the disk."
+        case .build: "None. This bench has no limit."
         }
     }
 

@@ -158,7 +158,7 @@ struct DaemonConnection: ~Copyable {
 
     /// Calls a method that reports progress, and passes each reply to `body`. The last one ends the call.
     ///
-    /// - Parameter awaited: what a person at a terminal is told that the wait is for, after two seconds without a reply.
+    /// - Parameter awaited: what the wait is for. A person at a terminal is told after two seconds without a reply.
     /// - Throws: `refused` with the daemon's error; connection errors; `noAnswer` after a silence; what `body` throws.
     mutating func ask<Reply: Decodable>(
         _ method: Method,

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The command `authdemo`: it shows the daemon at work with its own authorization server.
+/// The command `authdemo`: it runs the daemon with its own authorization server, and shows what happens.
 @main
 struct AuthdemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,16 +4,17 @@ internal import ArgumentParser
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Play the show: silent refreshes, a withdrawn grant, a new sign-in.",
+        abstract: "Show silent refreshes, a withdrawn grant and a new sign-in.",
         discussion: """
-            Starts an authorization server and authrefreshd in a temporary folder, which is removed at the end; nothing \
-            of yours is read or changed. On a terminal it draws a table in place and stays until Ctrl-C.
+            Starts an authorization server and authrefreshd in a temporary folder, and removes the folder at the end. \
+            It does not read or change your own files. On a terminal it draws a table in place, and stays until Ctrl-C.
 
-            Exit status 0 if all went as it should, 1 if a step failed, 130 if it was interrupted before the end.
+            Exit status: 0 if every step gave the expected result, 1 if a step failed, 130 if it was interrupted \
+            before the end.
             """
     )
 
-    @Flag(help: "Play once without a pause, print lines, and end.")
+    @Flag(help: "Show everything once without a pause, print lines, and end.")
     var once = false
 
     @Option(help: ArgumentHelp("How long access tokens live (default: 20s; with --once: 8s).", valueName: "time"))

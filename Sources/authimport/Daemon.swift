@@ -13,7 +13,7 @@ struct Daemon {
 
     let socket: String
 
-    /// A reply of which an import needs nothing.
+    /// A reply whose content is not needed.
     private struct Anything: Decodable {}
 
     /// The issuer as the server publishes it, if it differs from the account's by a final slash; otherwise unchanged.

@@ -8,22 +8,22 @@ struct DaemonCommand: AsyncParsableCommand {
         commandName: "authrefreshd",
         abstract: "Keeps OAuth 2.0 access tokens fresh, and tells you when you have to sign in.",
         discussion: """
-            Without systemd it runs in the foreground and logs to standard error. SIGTERM stops it once the answers to running
-            refreshes are stored. SIGHUP reloads the configuration. Manage accounts with authctl.
+            Without systemd it runs in the foreground and logs to standard error. On SIGTERM it stores the answers to \
+            running refreshes, and exits. On SIGHUP it reloads the configuration. Manage accounts with authctl.
 
             Environment: XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_DATA_HOME replace the folders ~/.config, ~/.local/state \
-            and ~/.local/share below; XDG_RUNTIME_DIR is the socket's. AUTHREFRESH_SOCKET names another socket, as \
-            --socket does. HTTPS_PROXY names a proxy for requests, and NO_PROXY the hosts that are reached without it.
+            and ~/.local/share below. AUTHREFRESH_SOCKET names another socket, as --socket does. HTTPS_PROXY names a \
+            proxy for requests, and NO_PROXY the hosts that are reached without it.
 
             Files:
 
-              ~/.config/authrefreshd/authrefreshd.yaml        the configuration
-              ~/.config/authrefreshd/providers.d              provider profiles of your own
-              ~/.local/share/authrefreshd/providers.d         the profiles that systemd/install installed
-              /usr/share/authrefreshd/providers.d             the profiles of the distribution's package
-              ~/.local/state/authrefreshd/accounts.sqlite     the accounts
-              ~/.local/state/authrefreshd/store-key           the key that their secrets are sealed with
-              $XDG_RUNTIME_DIR/authrefreshd/io.authrefresh    the socket
+              ~/.config/authrefreshd/authrefreshd.yaml      the configuration
+              ~/.config/authrefreshd/providers.d            your own provider profiles
+              ~/.local/share/authrefreshd/providers.d       those of systemd/install
+              /usr/share/authrefreshd/providers.d           those of the package
+              ~/.local/state/authrefreshd/accounts.sqlite   the accounts
+              ~/.local/state/authrefreshd/store-key         the key of their secrets
+              $XDG_RUNTIME_DIR/authrefreshd/io.authrefresh  the socket
 
             Exit status: 0 clean shutdown, 64 wrong arguments, 69 socket unavailable, 71 operating system error, 75 disk \
             full or failing, 77 no key that opens the store, 78 the configuration or the store cannot be used.

@@ -105,7 +105,7 @@ struct RekeyTests {
         let (store, ids) = try filled(4)
         try store.rekeying.begin(to: new)
         _ = try store.rekeying.reseal(limit: 2)
-        // One account that is sealed anew, one that is not yet, and a new one.
+        // An account that is already encrypted with the new key, one that is not yet, and an added one.
         for id in [ids[0], ids[3]] {
             let state = RefreshState(generation: Generation(2), phase: .scheduled, deadline: Sample.start)
             let tokens = StoredTokens(

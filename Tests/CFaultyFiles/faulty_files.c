@@ -1,12 +1,12 @@
-// Has the disk refuse one process what would change it, or ends the process at the very moment: for LD_PRELOAD.
+// Loaded by LD_PRELOAD. Makes the calls fail with which one process changes files, or kills the process at one of these calls.
 //
-// It counts the calls by which files below a folder are changed, or changes made to last, in all threads together. A debugger that
-// does the like (strace -e inject) counts the calls of each thread by itself.
+// It counts the calls that change files below a folder, or make changes durable, in all threads together. A debugger that
+// can do something similar (strace -e inject) counts the calls of each thread separately.
 //
 // FAULTY_FILES        the folder, without symbolic links
-// FAULTY_FILES_ORDER  path of a file that is looked at before each such call, and need not be there: "errno N", the call fails with this
-//                     number; "kill N", the N-th since the order is there is not made, for the process is killed. What is called
-//                     meanwhile is listed in a file beside it, which has ".calls" at its end, a line each
+// FAULTY_FILES_ORDER  path of a file that is read before each such call. The file may be missing. With "errno N", the call fails with
+//                     this number. With "kill N", the process is killed before the N-th call since the order was given. All calls in
+//                     that time are listed in a file with the same name and ".calls" at its end, one line each
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 static _Atomic long count;
 
-// Whether a path is the folder, or below it.
+// Whether a path is the folder itself or is below it.
 static int is_below(const char *path) {
     const char *folder = getenv("FAULTY_FILES");
     size_t length = folder ? strlen(folder) : 0;
@@ -51,7 +51,7 @@ static void list(const char *order, const char *call) {
     syscall(SYS_close, file);
 }
 
-// Whether the call is to fail; `errno` says with what.
+// Whether the call must fail. `errno` is then the error number.
 static int is_refused(const char *call) {
     const char *order = getenv("FAULTY_FILES_ORDER");
     char text[32] = "";

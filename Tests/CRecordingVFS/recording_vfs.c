@@ -82,7 +82,7 @@ static int file_device_characteristics(sqlite3_file *file) {
     return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
 }
 
-// Version 1: without shared memory and memory maps. The store uses neither, and they could not be recorded.
+// Version 1 has no shared memory and no memory maps. The store uses neither, and operations on them could not be recorded.
 static const sqlite3_io_methods methods = {
     .iVersion = 1,
     .xClose = file_close,

@@ -1,11 +1,11 @@
-// Gives one process clocks of its own, which a test moves while it runs: for LD_PRELOAD.
+// Loaded by LD_PRELOAD. Gives one process its own clocks, which a test moves while the process runs.
 //
-// What the kernel does when the clocks are set, or when the machine sleeps, is done here to the process's timers: those at a time of
-// a shifted clock are armed anew, and those with TFD_TIMER_CANCEL_ON_SET are cancelled if the wall clock has moved against the
-// monotonic one (timerfd_clock_was_set() in fs/timerfd.c). libfaketime does neither: it shifts a timer when it is armed, and no more.
+// It treats the process's timers as the kernel does when the clocks are set or the machine sleeps. Timers for a time of a shifted
+// clock are armed again. Timers with TFD_TIMER_CANCEL_ON_SET are cancelled if the wall clock has moved relative to the monotonic clock
+// (timerfd_clock_was_set() in fs/timerfd.c). libfaketime does neither: it shifts a timer only when it is armed.
 //
-// SHIFTED_CLOCK          path of a socket at which lines of three numbers are taken, each answered by an empty line: how far ahead of
-//                        the machine's the wall, the boot-time and the monotonic clock are from now on, in ns
+// SHIFTED_CLOCK          path of a socket that accepts lines of three numbers, and answers each with an empty line. The numbers say how
+//                        far the wall, the boot-time and the monotonic clock are ahead of the machine's from now on, in ns
 // SHIFTED_CLOCK_START    such a line, in force from the start
 // SHIFTED_CLOCK_BOOT_ID  a file that is read in place of the kernel's boot_id
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define SECOND 1000000000LL
-// A program under test has few timers, which it makes before its connections.
+// A program under test has few timers, and makes them before its connections, so their descriptors are small.
 #define DESCRIPTORS 256
 // A time in 2200 or later: a timer that is not meant to fire.
 #define NEVER 7258118400LL
@@ -166,8 +166,7 @@ int open(const char *path, int flags, ...) {
     return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-// -- Moving the clocks
-// ---------------------------------------------------------------------------------------------------
+// -- Moving the clocks ------------------------------------------------------------------------------------------------
 
 static void move(const char *line) {
     long long wanted[CLOCKS];
@@ -182,7 +181,7 @@ static void move(const char *line) {
         struct timer *timer = &timers[descriptor];
         if (timer->clock < 0 || nanoseconds(timer->armed.it_value) == 0) continue;
         if (is_step && timer->is_cancelled_by_steps) {
-            // Makes it readable at once; reading it then reports the cancellation.
+            // Makes the timer readable at once. Reading it then reports the cancellation.
             timer->is_cancelled = 1;
             struct itimerspec soon = {.it_value = {0, 1}};
             syscall(SYS_timerfd_settime, descriptor, 0, &soon, NULL);
@@ -224,7 +223,7 @@ __attribute__((constructor)) static void begin(void) {
         perror("shifted_clock: no socket");
         abort();
     }
-    // The process's own threads must get its signals.
+    // Signals of the process must reach its own threads, not this one.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

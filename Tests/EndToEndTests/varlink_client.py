@@ -8,7 +8,7 @@ import sys
 
 import varlink
 
-# The limit of every wait below; says where it was waiting.
+# Limits the time of all that follows. After it, Python prints where the program was waiting.
 faulthandler.dump_traceback_later(20, exit=True)
 
 socket, account = sys.argv[1:]

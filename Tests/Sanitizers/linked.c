@@ -1,8 +1,8 @@
-// What every program of a build with a sanitizer is linked with: its options, which tests that give a program an environment of its
-// own would keep from it; and, for the one of threads, what it cannot see of Swift's Mutex.
+// Linked into every program of a build with a sanitizer. It sets the sanitizer's options here and not in the environment, because
+// some tests give a program another environment. For ThreadSanitizer, it also reports what Swift's Mutex does.
 //
-// REPORTS    the folder of the reports, each a file PROGRAM.PID
-// SYMBOLIZER the program that names functions and lines; PATH has none in most tests
+// REPORTS    the folder of the reports; each is a file PROGRAM.PID
+// SYMBOLIZER the program that names functions and lines; in most tests, PATH does not contain one
 
 #define COMMON "log_path=" REPORTS "/report:log_exe_name=1:external_symbolizer_path=" SYMBOLIZER
 
@@ -14,16 +14,17 @@
 #include <stdint.h>
 
 const char *__tsan_default_options(void) {
-    // The programs go on, and end as they would: what they did is judged by the tests, and what was reported by who called them.
-    // A race whose other side has left the history is not reported: it is to be as long as can be.
+    // The programs continue after a report, and end with their usual status: the tests judge that status, and
+    // Tests/Torture/Parts/sanitizers counts the reports. The history has its greatest length, because a race is reported only
+    // while both of its accesses are in the history.
     return COMMON ":history_size=7:halt_on_error=0:exitcode=0:second_deadlock_stack=1";
 }
 
-// A Mutex that is free is taken and given back by compare-and-exchange in the caller's own code, which is compiled for the
-// sanitizer. One that another thread holds is waited for, and given to who waits, by these two in libswiftSynchronization, which is
-// not: to the sanitizer nothing had happened between two threads that took turns, and all that a Mutex holds was a race (Swift
-// 6.3.1; an array that four tasks append to is enough). They are called by their names in the dynamic linker's table, where ours
-// come first.
+// ThreadSanitizer sees a Mutex only while it is uncontended. Then the caller's own code locks and unlocks it by
+// compare-and-exchange, and that code is compiled for the sanitizer. If another thread holds the Mutex, the caller calls the two
+// functions below in libswiftSynchronization, which is not compiled for the sanitizer. The sanitizer then sees no order between the
+// two threads, and reports a race on whatever the Mutex protects (Swift 6.3.1; four tasks that append to one array are enough).
+// The dynamic linker finds functions by name, and finds ours first.
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
@@ -34,7 +35,7 @@ typedef __attribute__((swiftcall)) void unlock_function(swiftself void *mutex);
 static lock_function *swift_lock;
 static unlock_function *swift_unlock;
 
-// Before there is a second thread. A program that knows no Mutex has not got them, and calls neither.
+// Runs before there is a second thread. In a program without a Mutex, dlsym finds neither function, and nothing calls them.
 __attribute__((constructor)) static void find_originals(void) {
     swift_lock = (lock_function *)dlsym(RTLD_NEXT, LOCK);
     swift_unlock = (unlock_function *)dlsym(RTLD_NEXT, UNLOCK);
@@ -56,7 +57,7 @@ __attribute__((swiftcall)) void unlock_seen(swiftself void *mutex) {
 #elif __has_feature(address_sanitizer)
 
 const char *__asan_default_options(void) {
-    // What Swift and GRDB keep for ever is no leak; and a leak of ours shows in the soak.
+    // Leaks are not detected, because Swift and GRDB keep some memory on purpose. The soak detects leaks of ours.
     return COMMON ":detect_leaks=0:detect_stack_use_after_return=1:strict_string_checks=1";
 }
 

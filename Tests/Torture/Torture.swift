@@ -1,12 +1,12 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// `authtorture`: does to a real daemon what the world does, and compares what comes of it with what is written down.
+/// `authtorture`: simulates faults around a real daemon, and compares the results with the expected ones.
 @main
 struct Torture: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "authtorture",
-        abstract: "Does to authrefreshd what the world does, and shows what comes of it as a table.",
+        abstract: "Simulates the faults that authrefreshd meets, and prints the results as tables.",
         discussion: """
             Tests/torture calls it, in a network namespace of its own. Each subcommand prints a line for each check (ok, FAIL), then
             its table.
@@ -25,7 +25,7 @@ struct Torture: AsyncParsableCommand {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }
 
-    /// Programs that end while they are written to are no reason for this one to end.
+    /// Ignores SIGPIPE, so that this program continues when a program to which it writes ends.
     static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }

@@ -215,7 +215,7 @@ extension SocketTests {
                 for _ in 0..<30 { responder?.reply(filler, continues: true) }
                 var endings = gone.makeAsyncIterator()
                 await endings.next()
-                // The call has ended, and so does the connection, although the last data was never read.
+                // The call has ended, and the connection is closed, although the peer never read the last data.
                 #expect(peer.isHungUp())
             }
         }

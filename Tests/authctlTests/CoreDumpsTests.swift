@@ -3,7 +3,7 @@ import CommandLineProgram
 import Glibc
 import Testing
 
-/// What a crash or a debugger could take. Each in a child: what is given up here does not come back.
+/// What a crash or a debugger could read. Each test runs in a child, because a process cannot undo the protection.
 @Suite struct CoreDumpsTests {
     @Test func `authctl writes no core dump, and the daemon can still see its executable`() async {
         await #expect(processExitsWith: .success) {

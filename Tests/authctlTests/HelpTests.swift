@@ -40,7 +40,7 @@ import Testing
 
     /// The words of the first command of a line, as a shell would split it.
     private static func words(of line: String) -> [String] {
-        // What a shell would put in a place is one word.
+        // A shell would put one word in the place of `$(…)`.
         let command = line.replacing(/\$\([^)]*\)/, with: "1").prefix { !"|<>&".contains($0) }
         return command.matches(of: /(?:'[^']*'|"[^"]*"|[^ '"])+/).map { $0.0.filter { !"'\"".contains($0) } }
     }

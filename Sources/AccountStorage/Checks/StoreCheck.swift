@@ -96,7 +96,7 @@ package struct StoreCheck {
         return Dictionary(rows.map { ($0[0], $0[1]) }) { first, _ in first }
     }
 
-    /// Reports rows that belong to nothing, and wrong counts.
+    /// Reports rows that belong to no account or issuer, and wrong counts.
     private func tableFindings(in db: Database) throws -> [StoreFinding] {
         let orphans = try Row.fetchAll(
             db,
@@ -142,7 +142,7 @@ package enum StoreFinding: Hashable, Sendable {
     case unreadable(path: String, StoreError)
     /// A table, an index or a trigger differs from the one this version creates.
     case schema(path: String, name: String, SchemaFlaw)
-    /// Rows of a table that belong to nothing.
+    /// Rows of a table that belong to no account or issuer.
     case orphans(path: String, table: String, count: Int)
     /// The number of accounts in each phase, as the status line shows it, is wrong.
     case counts(path: String)

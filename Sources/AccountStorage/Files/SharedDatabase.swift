@@ -31,7 +31,7 @@ final class SharedDatabase: Sendable {
     func enter<Result>(_ body: (DatabaseQueue) throws -> Result) rethrows -> Result {
         try statement.withLock { statement in
             statement?.endReading()
-            // Not only at the next request: erased tokens must not stay in memory.
+            // The cache is cleared now and not at the next request, because erased tokens must not stay in memory.
             defer { statement?.forgetIfChanged() }
             return try body(queue)
         }

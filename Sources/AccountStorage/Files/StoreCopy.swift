@@ -164,7 +164,7 @@ package struct FinishedCopy: Sendable {
             configuration.publicStatementArguments = false
             let copy = try DatabaseQueue(path: path, configuration: configuration)
             let verdict = try check.run(on: copy) { db in
-                // One file, because a log beside it could be left behind.
+                // The backup must be one file, because people may forget to copy a log beside it.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
                 return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
             }

@@ -25,8 +25,8 @@ package struct StoreGuard: Sendable {
         return open + keyFindings()
     }
 
-    /// What the next start of the daemon would fail on. Temporary problems are left out: a keyring that is locked now
-    /// has the key.
+    /// What the next start of the daemon would fail on. Temporary problems are left out, for example a locked keyring,
+    /// which still has the key.
     private func keyFindings() -> [StoreFinding] {
         do throws(StoreKeyError) {
             _ = try keyring.locate(keyIdentifier)

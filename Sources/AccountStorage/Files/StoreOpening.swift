@@ -162,7 +162,7 @@ enum UpgradeCopy {
             configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
             let copy = try DatabaseQueue(path: unfinished, configuration: configuration)
             try queue.backup(to: copy)
-            // One file, because a log beside it could be left behind.
+            // The copy must be one file, because people may forget to copy a log beside it.
             try copy.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
             try copy.close()
             try PosixFile.sync(unfinished)

@@ -40,8 +40,8 @@ package struct StoreRestore {
         defer { removeCopy() }
         do {
             try PosixFile.createFolder(PosixFile.parent(of: path))
-            // This check finds a daemon before the long part. A second check after it finds one that was started
-            // meanwhile.
+            // This first check finds a running daemon before the long part begins. The second check, after the long
+            // part, finds a daemon that was started meanwhile.
             _ = try StoreLock(path)
             try copyBackup()
             let accounts = try checkCopy()

@@ -119,7 +119,8 @@ struct StoreKeyFile {
         let old = PosixFile.Opened(writing: path)
         try PosixFile.remove(path)
         try PosixFile.syncFolder(of: path)
-        // Not earlier: if the process ended in between, the file would not contain a key.
+        // The old content is overwritten only now. If it were overwritten earlier and the process ended in between, the
+        // file would not contain a key.
         old?.overwrite()
     }
 

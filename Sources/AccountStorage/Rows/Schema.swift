@@ -13,8 +13,8 @@ enum Schema {
 
     /// Creates the tables in an empty database, and migrates those of an earlier store.
     static var migrator: DatabaseMigrator {
-        // A row that belongs to nothing is damage of one account, and no reason to refuse the others. Migrations keep
-        // the row numbers.
+        // A row without its account is damage to that account only, and must not keep the others from being migrated.
+        // Migrations keep the row numbers.
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         migrator.registerMigration("settings as one value") { db in
             if try db.tableExists("account") {
@@ -55,8 +55,8 @@ enum Schema {
         migrator.registerMigration("accounts by address") { db in
             try db.execute(sql: AddressTable.schema)
         }
-        // This one adds none either. The index finds a few accounts among a million: those in trouble, and those with a
-        // token file.
+        // This migration also adds no table or column. The indexes find a few accounts among a million: those in
+        // trouble, and those with a token file.
         migrator.registerMigration("accounts in trouble, and with token files") { db in
             try db.execute(
                 sql: """
@@ -342,7 +342,7 @@ private enum SettingsMigration {
         settings.clientKeyId = text("client_key_id")
         settings.teamId = text("team_id")
         settings.grantType = text("service_grant")
-        // A client that asks for itself has no terms, and neither has a person's account.
+        // A client that asks for itself has no terms. A person's account has none, either.
         if let grant = settings.grantType, grant != ServiceGrant.Kind.clientCredentials.rawValue {
             let stored = text("grant_terms") ?? ""
             let terms = JSONColumn.value(GrantTerms.self, from: stored)

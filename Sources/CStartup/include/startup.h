@@ -1,1 +1,1 @@
-// Nothing is declared here: the linker takes what this target defines in place of the Swift runtime's and the C library's own.
+// This target declares nothing. The linker uses its definitions instead of those of the Swift runtime and the C library.

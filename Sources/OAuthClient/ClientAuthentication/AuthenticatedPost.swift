@@ -28,8 +28,8 @@ struct AuthenticatedPost: Sendable {
     var isQuery = false
     /// Whether to send a DELETE, with the fields in its body.
     var isDeletion = false
-    /// Whether the fields may be sent only once, so that no other credentials are tried: a code or token in them can be
-    /// used once.
+    /// Whether the fields may be sent only once, because they contain a code or token that can be used only once. Then
+    /// no other credentials are tried.
     var isSentOnce = false
     /// Whether the fields already say who the client is. A client without credentials is then not named a second time
     /// (RFC 7521 §4.1).
@@ -76,7 +76,7 @@ struct AuthenticatedPost: Sendable {
             // All forms were refused: report the answer to the standard form.
             let shown = first ?? conclusion
             first = shown
-            // A refusal that may also mean the grant justifies only two further tries: the raw secret and the other
+            // If the refusal may also be about the grant, only two more forms are tried: the raw secret and the other
             // audience.
             let isPlain = conclusion.row?.consequence == .tryOtherCredentials
             if isPlain, learned != nil { servers.cache.forgetForm(of: client) }
@@ -127,7 +127,7 @@ struct AuthenticatedPost: Sendable {
             other.audience = credentials.audience != .issuer ? .issuer : isPushed ? .endpoint : .tokenEndpoint
             return [other]
         }
-        // A configured scheme has one form only: any other would show the secret in a way that the owner did not
+        // A configured scheme has only one form. Any other form would send the secret in a way that the owner did not
         // choose.
         guard credentials.method == .clientSecretBasic, credentials.scheme == .basic else { return [] }
         var alternatives: [ClientCredentials] = []
@@ -206,7 +206,7 @@ struct AuthenticatedPost: Sendable {
         var isRepeated = false
         while true {
             let now = servers.configuration.now() + servers.cache.origins.skew(of: place)
-            // Made for each request: the `jti` of an assertion can be used once.
+            // An assertion is made for each request, because its `jti` can be used only once.
             let isNamed = namesClient && credentials.method == .none
             let own = isNamed ? [] : credentials.fields(try assertion(of: credentials, at: now))
             // Some requests name the client in their own fields, whatever the method.
@@ -261,7 +261,7 @@ struct AuthenticatedPost: Sendable {
         }
     }
 
-    /// 16 random bytes, enough that no two calls are expected to give the same.
+    /// 16 random bytes. That is enough to expect that no two calls return the same bytes.
     static func newIdentifier() -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let halves = [random.next(), random.next()]

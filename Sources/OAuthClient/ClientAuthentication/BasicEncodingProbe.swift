@@ -3,17 +3,18 @@ import RefreshCore
 
 /// Finds out in which form a server accepts a Basic secret, before a refresh token can be lost by trying.
 ///
-/// `AuthenticatedPost` tries the raw form once the standard one was refused, because authentication comes before the
-/// grant (RFC 6749 §3.2.1). glewlwyd 2.7.5 takes only the raw form and spends the refresh token *before* it looks at
-/// the client: there that try ends the grant (seen). A made-up token at the revocation endpoint costs nothing, for a
-/// server that accepts the client answers 200 to a token it does not know (RFC 7009 §2.2).
+/// If the server refuses the standard form, `AuthenticatedPost` tries the raw form, because servers authenticate the
+/// client before they look at the grant (RFC 6749 §3.2.1). But glewlwyd 2.7.5 accepts only the raw form, and spends the
+/// refresh token *before* it looks at the client. There, the second try ends the grant (seen). So this sends a made-up
+/// token to the revocation endpoint, which costs nothing: a server that accepts the client answers 200 to a token that
+/// it does not know (RFC 7009 §2.2).
 struct BasicEncodingProbe: Sendable {
     let servers: ServerAccess
 
-    /// Returns `raw` if the server refused the standard form and accepted the raw one; nil if that is not known.
+    /// Returns `raw` if the server refused the standard form and accepted the raw one; otherwise nil.
     ///
-    /// That the standard form is taken proves nothing: some servers do not authenticate clients at this endpoint at
-    /// all.
+    /// If the server accepts the standard form, this proves nothing, because some servers do not authenticate clients
+    /// at this endpoint.
     func run(
         _ client: RequestingClient,
         at metadata: AuthorizationServerMetadata
@@ -46,8 +47,8 @@ struct BasicEncodingProbe: Sendable {
     /// not necessary or gave no result. The method, the place of `client_id` and the audience of assertions are
     /// remembered.
     ///
-    /// A code is sent once, so the guessing that a refused refresh allows has to be over before. A server that knows
-    /// the client answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
+    /// A refused refresh may be repeated with another form, but a code is sent only once. So the form must be known
+    /// before. A server that knows the client answers `invalid_grant` to a code that it does not know (RFC 6749 §5.2).
     func run(
         atTokenEndpointOf metadata: AuthorizationServerMetadata,
         as client: RequestingClient,

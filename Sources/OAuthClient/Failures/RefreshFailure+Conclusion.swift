@@ -2,7 +2,7 @@ import OAuthMessages
 import RefreshCore
 
 extension RefreshFailure {
-    /// The failure that a conclusion without success stands for, with what the server said.
+    /// The failure of an exchange without success, with what the server said.
     init(_ conclusion: AuthenticatedPost.Conclusion, hiding secrets: [Secret], correlationID: String, now: Timestamp) {
         let row = conclusion.row ?? FailureTable.anythingElse
         let answer = try? conclusion.answer.get()
@@ -25,7 +25,7 @@ extension RefreshFailure {
 }
 
 extension RequestingClient {
-    /// The failure that a conclusion without success stands for.
+    /// The failure of an exchange without success.
     func failure(
         _ conclusion: AuthenticatedPost.Conclusion,
         hiding secrets: [Secret],

@@ -8,7 +8,7 @@ package enum ClientGrant: Sendable {
     case clientCredentials
     /// The client presents a signed assertion that names the person or service the token is for (RFC 7523 §2.1).
     case jwtBearer(assertion: Secret)
-    /// The client exchanges a token that it holds for one for another audience, resource or actor (RFC 8693).
+    /// The client exchanges a token that it holds for a token with another audience, resource or actor (RFC 8693).
     case tokenExchange(TokenExchange)
 }
 

@@ -70,10 +70,9 @@ package struct ClientGrants: Sendable {
         )
     }
 
-    /// Exchanges what the client holds for tokens, with one request.
+    /// Obtains tokens for the grant in `request`, with one request.
     ///
-    /// A token that was exchanged may not be meant for an `Authorization` header. Its type is `N_A` then (RFC 8693
-    /// §2.2.1).
+    /// If a token from an exchange must not be used in an `Authorization` header, its type is `N_A` (RFC 8693 §2.2.1).
     @concurrent package func obtain(_ request: ClientGrantRequest) async -> GrantOutcome {
         let client = request.client
         do throws(RefreshFailure) {
@@ -116,15 +115,15 @@ package struct ClientGrants: Sendable {
         do throws(JOSEError) {
             guard let text = registration.clientKey else { throw .keyMalformed }
             let key = try PrivateKey(text)
-            // RFC 7523 §3 requires a subject. Google's servers accept none for the service account itself, and Google's
-            // own libraries send none.
+            // RFC 7523 §3 requires a subject. Google's servers accept an assertion without one, which then is for the
+            // service account itself, and Google's own libraries send none.
             let isNamedByKey = key.clientID == registration.clientID
             return try ClientAssertion.assertion(
                 issuer: registration.clientID,
                 subject: terms.subject ?? (isNamedByKey ? nil : registration.clientID),
                 // §3: the token endpoint's URL may be the audience, and most servers (Google) expect it.
                 audience: terms.audience ?? (isForIssuer ? metadata.issuer.url : metadata.tokenEndpoint.url),
-                // The scopes stand in the request, too (RFC 7521 §4.1). Google and DocuSign read them only here.
+                // The scopes are in the request, too (RFC 7521 §4.1). Google and DocuSign read them only here.
                 claims: request.scopes.isEmpty ? [:] : ["scope": request.scopes.joined(separator: " ")],
                 lifetime: terms.lifetime ?? ClientAssertion.lifetime,
                 signer: TokenSigner(key: key, keyID: registration.clientKeyID, offered: nil),

@@ -51,8 +51,8 @@ struct CertificateProbe: Sendable {
         } catch {
             guard TransportCause(error) == .certificate else { throw CertificateProbeError(error) }
             if error as? NIOSSLExtraError == .failedToValidateHostname { throw .wrongHost }
-            // NIOSSL does not say what is wrong with a certificate. So it is read over a second connection, which
-            // accepts any certificate and carries nothing.
+            // NIOSSL does not say what is wrong with a certificate. So the certificate is read over a second
+            // connection, which accepts any certificate and transfers no data.
             tls.certificateVerification = .none
             let refused = try? await certificate(of: endpoint, tls)
             throw CertificateProbeError(refused, at: configuration.now())
@@ -154,14 +154,14 @@ private final class HandshakeWatch: ChannelInboundHandler, Sendable {
     }
 }
 
-/// Reads the files with certificate authorities that settings name. Runs on threads of its own, so that a file that
-/// hangs blocks nobody else.
+/// Reads the files with certificate authorities that settings name. Each file is read on a separate thread, so that a
+/// file that hangs blocks nobody else.
 package final class CertificateAuthorities: Sendable {
-    /// Longest file read, in bytes. The system's own bundle, with all public authorities, has some 220 KiB.
+    /// The longest file that is read, in bytes. The system's own bundle, with all public authorities, has some 220 KiB.
     package static let fileBytesMax = 1 << 20
     /// How long to wait for a file: much longer than a disk needs to spin up, much shorter than a caller waits.
     package static let fileTimeLimit = Duration.seconds(5)
-    /// Most files read at the same time. Each one that hangs holds a thread.
+    /// The most files that are read at the same time. Each file that hangs keeps a thread.
     package static let fileReadsMax = 32
 
     private let files: BlockingWork<String, [NIOSSLCertificate]>

@@ -10,7 +10,7 @@ import TextEncodings
 
 /// An HTTP client that is shut down when nobody uses it any more.
 final class RoutedClient: Sendable {
-    /// A queue of its own instead of a global one, for the reason that `BlockingCall` gives.
+    /// This is not a global queue, for the reason that `BlockingCall` gives.
     private static let queue = DispatchQueue(label: "authrefreshd.clients")
 
     let client: HTTPClient
@@ -59,9 +59,9 @@ final class HTTPClients: Sendable {
         }
     }
 
-    /// Most clients kept for later requests. The one that was used longest ago goes first, and ends with its last
-    /// request. Each has its TLS settings ready, which take some milliseconds to make and hold the system's
-    /// certificates, a MiB. So all are released when nobody has used them for a while.
+    /// The most clients that are kept for later requests. The one that was used longest ago is dropped first, and ends
+    /// with its last request. Each keeps its TLS settings, which take some milliseconds to make and hold the system's
+    /// certificates: a MiB. So a client is released when nobody has used it for a while.
     static let limit = 64
 
     private let configuration: OAuthClientConfiguration
@@ -209,7 +209,8 @@ final class HTTPClients: Sendable {
     }
 }
 
-/// Makes the kernel notice that the other end of a connection is gone. Nothing else notices while an answer is awaited.
+/// Makes the kernel notice that the other end of a connection is gone. While an answer is awaited, nothing else would
+/// notice it.
 enum LostPeerDetection {
     /// How long the connection is silent before the first probe and between probes, in seconds.
     static let probeInterval = 15

@@ -7,7 +7,7 @@ import OAuthMessages
 import RefreshCore
 import Synchronization
 
-/// Sends one request and reads its answer, within a time limit. Repeats nothing and follows no redirect.
+/// Sends one request and reads its answer, within a time limit. It repeats no request, and follows no redirect.
 struct HTTPTransport: Sendable {
     let clients: HTTPClients
     private let configuration: OAuthClientConfiguration
@@ -18,8 +18,8 @@ struct HTTPTransport: Sendable {
         self.configuration = configuration
     }
 
-    /// Permission to read on after the time limit, for an answer that may hold the only refresh token that the server
-    /// still accepts.
+    /// Permission to keep reading after the time limit, for an answer that may hold the only refresh token that the
+    /// server still accepts.
     struct Patience: Sendable {
         /// How long to read the answer, from the sending of the request. The time limit holds if it is longer.
         let limit: Duration
@@ -38,7 +38,7 @@ struct HTTPTransport: Sendable {
         /// Whether the request holds something that can be used only once. If it has no body, it then counts as sent in
         /// any case.
         var isSpending = false
-        /// How long to read on after the time limit; nil not to.
+        /// How long to keep reading after the time limit; nil to stop at the limit.
         var patience: Patience?
         /// The CA file of the profile.
         var caFile: String?
@@ -71,8 +71,8 @@ struct HTTPTransport: Sendable {
         do {
             let message = try message(of: request, before: deadline, noting: progress)
             let limit = max(remaining, request.patience?.limit ?? remaining)
-            // By the client's futures, whose limit holds up to the last byte of the answer. That of the async interface
-            // ends with the head.
+            // This uses the client's futures, because their time limit lasts up to the last byte of the answer. The
+            // time limit of the async interface ends with the head.
             let exchange = routed.client.execute(
                 request: message,
                 delegate: reader,
@@ -120,8 +120,8 @@ struct HTTPTransport: Sendable {
         message.headers.replaceOrAdd(name: "accept-encoding", value: "identity")
         message.body = request.body.map { body in
             .stream(contentLength: Int64(body.count)) { [configuration, clients] connection in
-                // The machine may have slept while the connection was made. A refresh token must not leave hours after
-                // its time.
+                // The machine may have slept while the connection was made. A refresh token must not be sent hours
+                // later.
                 guard configuration.uptime() < deadline else {
                     progress.runOut()
                     return clients.eventLoop.makeFailedFuture(HTTPClientError.deadlineExceeded)
@@ -165,7 +165,7 @@ private final class AnswerReader: HTTPClientResponseDelegate {
     private let eventLoop: any EventLoop
     private let limit: Int
 
-    /// - Parameter limit: longest body read, in bytes.
+    /// - Parameter limit: the longest body that is read, in bytes.
     init(on eventLoop: any EventLoop, limit: Int) {
         answer = .makeBoxSendingValue(nil, eventLoop: eventLoop)
         self.eventLoop = eventLoop
@@ -211,7 +211,7 @@ private struct OversizedAnswer: Error {
 }
 
 extension TransportCause {
-    /// The failure that an error of the HTTP client, NIO or TLS stands for.
+    /// The failure for an error of the HTTP client, NIO or TLS.
     init(_ error: any Error) {
         switch error {
         case let error as HTTPClientError: self = Self.httpCauses.first { $0.error == error }?.cause ?? .other

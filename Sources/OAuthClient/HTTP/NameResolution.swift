@@ -8,14 +8,14 @@ import Synchronization
 ///
 /// NIO looks names up one after the other, each for as long as the resolver takes. One name with a silent name server
 /// (such as that of a VPN that is down) would hold up the requests to all other hosts until their time is over. So NIO
-/// is asked only for names that have just been found. Names that hang, hang here, each on a thread of its own.
+/// is asked only for names that have just been found. A name that hangs only blocks its own thread here.
 final class NameResolution: Sendable {
     /// How long a found name counts as known: as long as one refresh takes, with its metadata and with those of other
     /// accounts. A name server that falls silent within this time can still hold up others, once.
     static let memory = Duration.seconds(5)
-    /// Most look-ups at the same time; each holds a thread. Further names wait until one ends.
+    /// The most look-ups at the same time. Each keeps a thread. Further names wait until one ends.
     static let lookUpsMax = 16
-    /// Most names remembered. When one more comes, all are forgotten and looked up again.
+    /// The most names that are remembered. If there is one more, all are forgotten and looked up again.
     static let rememberedLimit = 4096
 
     private struct State {
@@ -28,8 +28,8 @@ final class NameResolution: Sendable {
 
     private let state = Mutex(State())
     private let isFound: @Sendable (String) -> Bool
-    /// The queue for the time limits. Not `Task.sleep`: its timer remains after it was cancelled, in a queue that
-    /// libdispatch checks every second (`Decisions/Tasks-run-on-a-queue-of-our-own`).
+    /// The queue for the time limits. `Task.sleep` is not used, because its timer remains after it was cancelled, in a
+    /// queue that libdispatch checks every second (`Decisions/Tasks-run-on-a-queue-of-our-own`).
     private let limits = DispatchQueue(label: "authrefreshd.name-limits")
 
     /// - Parameter isFound: returns whether a name has an address; blocks until that is known.
@@ -60,7 +60,7 @@ final class NameResolution: Sendable {
         guard isFound else { throw TransportFailure(cause: .nameResolution, wasSent: false) }
     }
 
-    /// Has `host` looked up again at the next request, because it could not be reached.
+    /// Makes the next request look `host` up again, because it could not be reached.
     func forget(_ host: String) {
         state.withLock { $0.found[host] = nil }
     }
@@ -96,7 +96,7 @@ final class NameResolution: Sendable {
         if mayStart { lookUp(host) }
     }
 
-    /// Looks up `host` on a queue of its own, which ends with the look-up, so that nobody waits behind a name that
+    /// Looks up `host` on its own queue, which ends with the look-up, so that no other name waits behind one that
     /// hangs.
     private func lookUp(_ host: String) {
         DispatchQueue(label: "authrefreshd.name").async { [self] in answer(host, isFound(host)) }

@@ -2,10 +2,11 @@ import OAuthMessages
 import RefreshCore
 import Synchronization
 
-/// What servers told in their last answers beside the content, by origin, in memory: the nonce for the next proof and
-/// the clock.
+/// What the headers of servers' last answers said, by origin, in memory: the nonce for the next proof, and the server's
+/// clock.
 ///
-/// A lock, and no actor: every request asks three times, and each time an actor would take its turn on the event loop.
+/// It uses a lock and not an actor, because every request asks three times, and an actor would need a turn of the event
+/// loop each time.
 final class OriginMemory: Sendable {
     /// Scheme, host and port (RFC 6454 §4), to which a nonce belongs (RFC 9449 §8.2).
     fileprivate struct Origin: Hashable {
@@ -20,9 +21,11 @@ final class OriginMemory: Sendable {
         }
     }
 
-    /// Most origins remembered. When one more comes, all are forgotten, which costs each one request more.
+    /// The most origins that are remembered. If there is one more, all are forgotten, which costs each of them one more
+    /// request.
     static let limit = 256
-    /// Longest nonce kept, in bytes. A server chooses it, and it goes into every request. Real ones have less than 200.
+    /// The longest nonce that is kept, in bytes. A server chooses it, and it goes into every request. Real nonces have
+    /// less than 200 bytes.
     static let nonceLimit = 1024
 
     fileprivate struct Memory {
@@ -37,14 +40,14 @@ final class OriginMemory: Sendable {
         memory.withLock { $0.nonces[Origin(endpoint)] }
     }
 
-    /// The difference of the server's clock to ours; zero if the server never sent a date.
+    /// How far the server's clock is ahead of ours; zero if the server never sent a date.
     func skew(of endpoint: Endpoint) -> Duration {
         memory.withLock { $0.skews[Origin(endpoint)] } ?? .zero
     }
 
     /// Remembers the `DPoP-Nonce` (RFC 9449 §8, §8.2) and the `Date` of `answer`.
     ///
-    /// - Returns: the nonce that it gives; nil if it gives none that can be used.
+    /// - Returns: the answer's nonce; nil if it has none that can be used.
     @discardableResult func note(_ answer: Answer, from endpoint: Endpoint, now: Timestamp) -> String? {
         memory.withLock { $0.note(answer, from: Origin(endpoint), now: now) }
     }

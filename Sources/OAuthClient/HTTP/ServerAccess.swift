@@ -1,7 +1,7 @@
 import OAuthMessages
 import RefreshCore
 
-/// The way in which the parts of the client reach servers: the connections, what is remembered of the servers, and the
+/// What all parts of the client need to reach servers: the connections, the facts remembered about servers, and the
 /// configuration. A class, because every part of a request holds it.
 final class ServerAccess: Sendable {
     let configuration: OAuthClientConfiguration

@@ -5,7 +5,7 @@ package import RefreshCore
 package enum IssuerFault: Error, Hashable, Sendable {
     /// No usable answer came. The issuer may still be right. One sentence says what happened.
     case unreachable(String)
-    /// The server at the issuer's address is no authorization server, or speaks for another issuer. `other` is that
+    /// The server at the issuer's address is not an authorization server, or it names another issuer. `other` is that
     /// issuer, if the server names it.
     case contradicted(IssuerContradiction, other: Issuer?)
 }
@@ -38,7 +38,7 @@ extension ServerInspection {
         }
     }
 
-    /// The issuer at the root of the same host; nil if there is none. Finds the right issuer when somebody copied a
+    /// The issuer at the root of the same host; nil if there is none. This finds the right issuer if somebody copied a
     /// longer address.
     private func above(_ issuer: Issuer) async -> Issuer? {
         guard let endpoint = Endpoint(issuer.url), endpoint.path.count > 1,

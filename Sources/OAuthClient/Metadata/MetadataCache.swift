@@ -2,13 +2,13 @@ import OAuthMessages
 import RefreshCore
 import Synchronization
 
-/// The metadata of the servers in use, in memory. Fetched once for all callers that ask at the same time.
+/// The metadata of the servers in use, in memory. It is fetched once for all callers that ask at the same time.
 ///
-/// Each request asks, and nearly always finds the metadata here. It is protected by a lock, because a call to an actor
-/// would wait for its turn on the event loop each time.
+/// Each request needs it, and nearly always finds it here. It is protected by a lock, because a call to an actor would
+/// wait for its turn on the event loop each time.
 final class MetadataCache: Sendable {
-    /// The key of an entry. It has the profile beside the issuer, because a profile decides about trusted authorities
-    /// and about the issuer's template.
+    /// The key of an entry. It contains the profile as well as the issuer, because the profile names trusted
+    /// authorities and the issuer's template.
     struct Key: Hashable {
         let issuer: Issuer
         let profile: ProviderProfile?
@@ -38,13 +38,13 @@ final class MetadataCache: Sendable {
         let at: ContinuousClock.Instant
     }
 
-    /// How long a fetch is not repeated after it failed or brought nothing new. Ten thousand accounts of a dead issuer
-    /// so cause one fetch.
+    /// How long a fetch is not repeated after it failed or brought nothing new. So ten thousand accounts of a dead
+    /// issuer cause one fetch.
     static let refusalLifetime = Duration.seconds(5)
     /// How long metadata is kept if one of its two documents could not be fetched.
     static let incompleteLifetime = Duration.seconds(600)
 
-    /// What servers tell in their answers beside the content: DPoP nonces and clocks.
+    /// What the headers of servers' answers said: DPoP nonces and clocks.
     let origins = OriginMemory()
     private let fetch: MetadataFetch
     private let configuration: OAuthClientConfiguration
@@ -55,10 +55,10 @@ final class MetadataCache: Sendable {
         var refusals: [Key: Refusal] = [:]
         var inFlight: [Key: Fetching] = [:]
         /// Counts the calls of `forgetFailures()`. A fetch that began before the last call may fail for a reason that
-        /// is gone.
+        /// no longer exists.
         var circumstances = 0
-        /// The forms of credentials that servers accepted after they had refused the first one. Lost, and found out
-        /// again, at a restart.
+        /// The forms of credentials that servers accepted after they had refused the first one. They are lost at a
+        /// restart, and found out again.
         var learnedForms: [ClientAt: LearnedForm] = [:]
         /// Where documents are kept over a restart; nil if nowhere.
         var shelf: MetadataShelf?
@@ -101,8 +101,8 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// The known metadata, or the running fetch; begins a fetch if there is neither. Does both under one lock, so that
-    /// there are never two fetches.
+    /// The known metadata, or the running fetch; begins a fetch if there is neither. Looking and beginning happen under
+    /// one lock, so that there are never two fetches.
     private func find(_ key: Key) -> Finding {
         let now = configuration.uptime()
         return memory.withLock { memory in
@@ -112,18 +112,17 @@ final class MetadataCache: Sendable {
                 return entry.map { .known($0.metadata) } ?? .refused(refusal.error)
             }
             if let task = memory.inFlight[key] { return .underWay(task) }
-            // The fetch is a task of its own, so that one caller's cancellation does not take the answer from the
-            // others.
+            // The fetch is a separate task, so that one caller's cancellation does not take the answer from the others.
             let task = Task { [circumstances = memory.circumstances] in await self.fetch(key, in: circumstances) }
             memory.inFlight[key] = task
             return .underWay(task)
         }
     }
 
-    /// Has the metadata fetched again before its next use, because its token endpoint did not answer as one.
+    /// Makes the next use fetch the metadata again, because its token endpoint did not answer like a token endpoint.
     ///
-    /// Does nothing if the metadata was fetched a moment ago: all accounts of the issuer notice the same, and one fetch
-    /// is enough for them.
+    /// It does nothing if the metadata was fetched a moment ago: all accounts of the issuer notice the same, and one
+    /// fetch is enough for them.
     func expire(_ key: Key) {
         let now = configuration.uptime()
         memory.withLock { memory in
@@ -134,7 +133,7 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// Has failed and running fetches repeated before the next use: the network or the clock may have changed.
+    /// Makes the next use repeat failed and running fetches, because the network or the clock may have changed.
     func forgetFailures() {
         memory.withLock { memory in
             memory.refusals = [:]
@@ -143,7 +142,7 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// Has failed fetches of one issuer repeated before the next use, but no running ones: a person asks, who may have
+    /// Makes the next use repeat failed fetches of one issuer, but not running ones, because a person who asks may have
     /// corrected the cause.
     func forgetFailures(of issuer: Issuer) {
         memory.withLock { memory in
@@ -203,10 +202,10 @@ final class MetadataCache: Sendable {
         let place = KeptMetadata.Place(issuer: key.issuer, caFile: key.profile?.caFile)
         switch result {
         case .success(let fetched):
-            // A single document is less than the two that were kept before.
+            // If only one document was fetched, the two that were kept before are better.
             guard fetched.isComplete, fetched.bodies.allSatisfy({ $0.count <= KeptMetadata.bytesMax }) else { break }
             let documents = KeptMetadata(documents: fetched.bodies, fetchedAt: configuration.now())
-            // In a task, so that callers do not wait for the disk.
+            // This runs in a task, so that callers do not wait for the disk.
             Task { await shelf.keep(place, documents) }
         case .failure:
             guard !isKnown, let kept = await shelf.find(place),

@@ -12,8 +12,8 @@ struct MetadataFetch: Sendable {
         let metadata: AuthorizationServerMetadata
         /// The server's clock at the time of the answer; nil if the answer has no date.
         let serverDate: Timestamp?
-        /// Whether both documents were answered for. False if one could not be fetched for a temporary reason: its
-        /// fields are missing until the next fetch.
+        /// Whether the server answered the requests for both documents. False if one could not be fetched for a
+        /// temporary reason. Its fields are then missing until the next fetch.
         let isComplete: Bool
         /// The documents as the server sent them.
         let bodies: [[UInt8]]
@@ -29,9 +29,9 @@ struct MetadataFetch: Sendable {
 
     @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
         let locations = AuthorizationServerMetadata.locations(of: issuer)
-        // One document after the other, over the same connection. Two connections at once would cost memory:
-        // AsyncHTTPClient reads all of the system's authorities for each connection that begins before the first one is
-        // established. That is 0.8 MiB each, and the heap does not give it back.
+        // The documents are fetched one after the other, over the same connection. Two connections at once would cost
+        // memory: AsyncHTTPClient reads all of the system's authorities for each connection that begins before the
+        // first one is established. That is 0.8 MiB each, and the heap does not give it back.
         let limit = min(configuration.discoveryTimeout, configuration.totalTimeout)
         let begin = configuration.uptime()
         // Some servers hang on one document and have the other.
@@ -115,8 +115,8 @@ struct MetadataFetch: Sendable {
 
 /// The metadata documents of an issuer as last fetched, for use after a restart.
 package struct KeptMetadata: Hashable, Sendable {
-    /// The issuer and the trust under which documents were fetched. Documents fetched with one set of authorities are
-    /// not used with another.
+    /// The issuer of documents, and the certificate authorities with which they were fetched. Documents are not used
+    /// with other authorities.
     package struct Place: Hashable, Sendable {
         package let issuer: Issuer
         /// The PEM file of a profile; nil for the authorities that are trusted for all servers.
@@ -137,14 +137,14 @@ package struct KeptMetadata: Hashable, Sendable {
         self.fetchedAt = fetchedAt
     }
 
-    /// Longest document that is kept, in bytes. Real ones have some KiB, with embedded keys up to 100 KiB.
+    /// The longest document that is kept, in bytes. Real ones have some KiB, with embedded keys up to 100 KiB.
     package static let bytesMax = 128 << 10
     /// How long documents are used after they were fetched. An endpoint that nobody has confirmed for a quarter of a
     /// year may belong to somebody else by now.
     package static let lifetime = Duration.seconds(90 * 86_400)
 }
 
-/// Keeps metadata over a restart of the process. Nothing in it is secret, because servers publish it.
+/// Keeps metadata across restarts of the process. Nothing in it is secret, because servers publish it.
 package struct MetadataShelf: Sendable {
     /// Finds the documents that were kept last; nil if there are none.
     let find: @Sendable (KeptMetadata.Place) async -> KeptMetadata?

@@ -47,7 +47,7 @@ struct ProfileText {
         return String(host.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" })
     }
 
-    /// A server's text as comment lines. It can become nothing else than a comment.
+    /// A server's text as comment lines. Whatever the text contains, all of it stays a comment.
     private static func comment(_ text: String) -> [String] {
         var lines: [String] = []
         for word in text.unicodeScalars.map({ (0x21...0x7e).contains($0.value) ? Character($0) : " " }).split(
@@ -63,7 +63,7 @@ struct ProfileText {
         return lines
     }
 
-    /// The text as a YAML scalar: without quotes if nothing in it has a meaning in YAML.
+    /// The text as a YAML scalar. It has no quotes if none of its characters has a meaning in YAML.
     private static func scalar(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -14,7 +14,7 @@ package struct ServerInspection: Sendable {
         package let isFromProfile: Bool
     }
 
-    /// Fetches the server's metadata anew.
+    /// Fetches the server's metadata, even if a copy is at hand.
     @concurrent package func publishedMetadata(
         of issuer: Issuer,
         profile: ProviderProfile?
@@ -54,8 +54,8 @@ package struct ServerInspection: Sendable {
 
     /// Describes the server at `issuer` in a file for `providers.d`, with comments.
     ///
-    /// `issuer` may be the address that people know, without the slash or the path of the real issuer. If the document
-    /// there names another issuer of the same host, that issuer's own document has to confirm it.
+    /// `issuer` may be the address that people know, which lacks the slash or the path of the real issuer. If the
+    /// document there names another issuer of the same host, that issuer's own document has to confirm it.
     ///
     /// - Parameter name: the profile's name; nil makes one from the issuer's host.
     /// - Throws: `MetadataError` if the server publishes nothing, or speaks for another issuer.
@@ -86,7 +86,7 @@ package struct ServerInspection: Sendable {
         guard let published, Endpoint(published)?.host == Endpoint(issuer.url)?.host else {
             throw .issuerMismatch(published: published)
         }
-        // Entra's shared authorities publish an issuer in which the tenant's place is in braces.
+        // Entra's shared authorities publish an issuer with a placeholder in braces instead of the tenant.
         if published.contains("{") { return (try await look(at: issuer, published), published) }
         guard let own = try? Issuer(url: published) else { throw .issuerMismatch(published: published) }
         return (try await look(at: own, nil), nil)

@@ -5,7 +5,7 @@ package import RefreshCore
 package struct TokenIntrospection: Sendable {
     let servers: ServerAccess
 
-    /// How long the new tokens wait for the answer. They are not on disk yet, and can be obtained again.
+    /// How long the new tokens wait for the answer. They are not on disk yet, but could be obtained again.
     private static let timeout = Duration.seconds(5)
 
     /// The remaining lifetime of the token according to the server (RFC 7662 §2.2); nil if the server does not answer
@@ -18,9 +18,9 @@ package struct TokenIntrospection: Sendable {
         return await lifetime(of: token, as: client, metadata)
     }
 
-    /// `tokens` with the lifetime that the server tells, if the answer with the tokens has none and the profile names
-    /// an endpoint to ask. On any failure the tokens stay as they are. Only for tokens without a new refresh token,
-    /// because a new refresh token must not wait.
+    /// `tokens` with the lifetime that the server states, if the answer with the tokens has none and the profile names
+    /// an endpoint to ask. After any failure the tokens stay as they are. Call it only for tokens without a new refresh
+    /// token, because a new refresh token must be stored at once.
     func completed(
         _ tokens: TokenResponse,
         of client: RequestingClient,
@@ -35,7 +35,7 @@ package struct TokenIntrospection: Sendable {
         return known
     }
 
-    /// What the server says about a valid token (RFC 7662 §2.2), and its clock at that time; nil if there is no such
+    /// The server's description of a valid token (RFC 7662 §2.2), and its clock at that time; nil if there is no such
     /// answer within five seconds.
     func answer(
         about token: AccessToken,

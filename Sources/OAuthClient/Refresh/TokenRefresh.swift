@@ -53,12 +53,12 @@ struct TokenRefresh: Sendable {
             servers.cache.expire(MetadataCache.Key(issuer: client.issuer, profile: client.profile))
         }
         let outcome = outcome(of: conclusion, for: request, probed)
-        // A new refresh token must not wait: until it is on disk, no usable one is.
+        // A new refresh token must be stored at once. Until then, no usable refresh token is on disk.
         guard case .success(let tokens) = outcome.result, tokens.refreshToken == nil else { return outcome }
         return outcome.with(await introspection.completed(tokens, of: request.client, metadata))
     }
 
-    /// The body of RFC 6749 §6. This is the only place where a refresh token is revealed to be spent.
+    /// The body of RFC 6749 §6. Only here is a refresh token revealed in order to be spent.
     private static func fields(of request: RefreshRequest) -> [(name: String, value: String)] {
         let registration = request.client.registration
         let parameters = (request.client.profile?.refreshParameters(for: registration) ?? [:])

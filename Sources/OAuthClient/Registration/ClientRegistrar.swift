@@ -8,7 +8,8 @@ package struct ClientRegistrar: Sendable {
 
     /// Registers a client (RFC 7591 §3).
     ///
-    /// The request is sent once. If the answer comes too late, the server has one client too many, which does no harm.
+    /// The request is sent once. If the answer comes too late, the server has a client that nobody uses, which does no
+    /// harm.
     @concurrent package func register(
         _ request: RegistrationRequest
     ) async -> Result<RegisteredClient, RefreshFailure> {
@@ -270,7 +271,7 @@ package struct RegistrationRequest: Sendable {
     /// The identifier of this program, the same in all installations (RFC 7591 §2).
     package var softwareID: String?
     package var softwareVersion: String?
-    /// The token for a server that does not register everybody (RFC 7591 §3); nil if none is needed.
+    /// The token for a server that registers only clients with a token (RFC 7591 §3); nil if none is needed.
     package var initialAccessToken: Secret?
 
     package init(client: RequestingClient, clientName: String, redirectURIs: [String]) {

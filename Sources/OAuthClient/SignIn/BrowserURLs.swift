@@ -29,8 +29,8 @@ package struct BrowserURLs: Sendable {
             if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
             var parameters = AuthorizationParameters(request: request).all
             let name = (name: "client_id", value: client.registration.clientID)
-            // OpenID Connect Core §6.1 requires these two also in the address, and some servers require them of a
-            // pushed request. Others ignore what is not in the request object (RFC 9101 §5).
+            // OpenID Connect Core §6.1 requires these two in the address, too, and some servers require them in a
+            // pushed request. Other servers read only the request object (RFC 9101 §5).
             let frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
             let isSigned = metadata.requiresSignedRequestObjects
             if isSigned {
@@ -110,7 +110,7 @@ package struct BrowserURLs: Sendable {
             }
             return nil
         }
-        // Pushing is useful for a client that authenticates; for a public client it changes little.
+        // Pushing is useful for a client that authenticates. For a public client it makes little difference.
         let method = ClientCredentials.method(
             request.client.registration,
             profile: request.client.profile,
@@ -125,8 +125,9 @@ package struct BrowserURLs: Sendable {
         if conclusion.row == nil, let body = conclusion.body { return Self.pushedRequest(in: body) }
         let secrets = [request.state, request.codeVerifier] + (request.nonce.map { [$0] } ?? [])
         let failure = request.client.failure(conclusion, hiding: secrets, now: servers.configuration.now())
-        // Some servers publish the endpoint and allow it only to chosen clients. If the request itself is wrong, the
-        // browser will show that; and a client that the server does not know will not get tokens either.
+        // Some servers publish the endpoint, but only some clients may use it. So after a refusal, the request goes
+        // into the address. If the request itself is wrong, the browser will show that. If the server does not know the
+        // client, the client will not get tokens either.
         let isOwnFault = failure.detail.oauthError == "invalid_client"
         let isRefusal = failure.detail.httpStatus.map { (400...499).contains($0) && $0 != 429 } ?? false
         guard !isRequired, isRefusal, !isOwnFault else { throw failure }

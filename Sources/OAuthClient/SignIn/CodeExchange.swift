@@ -99,7 +99,7 @@ package struct ObtainedGrant: Sendable {
     package var person: SignedInPerson
     /// The fields of the answer that the profile lists in `token_fields`.
     package let keptFields: [String: String]
-    /// The scopes that the person was asked for; empty if that was left to the server.
+    /// The scopes that the person was asked for; empty if the request named none.
     package let askedScopes: [String]
 
     package init(

@@ -75,8 +75,8 @@ package struct CodeFlow: Sendable {
 
     /// Exchanges the access token of `grant` for tokens that last, if the profile has an `exchange_endpoint`.
     ///
-    /// - Throws: why the exchange failed. The code is spent, and the token at hand could not be refreshed. The person
-    ///   has just signed in, and repeats it more easily now than in an hour.
+    /// - Throws: why the exchange failed. The code is spent, and the present token could not be refreshed. The person
+    ///   has just signed in, and can sign in again more easily now than in an hour.
     private func lasting(
         _ grant: ObtainedGrant,
         of client: RequestingClient,
@@ -102,7 +102,7 @@ package struct CodeFlow: Sendable {
                 now: servers.configuration.now()
             )
         }
-        // Values that only the first answer has remain true.
+        // Values that only the first answer has are still true.
         tokens.idToken = grant.tokens.idToken
         tokens.scopes = tokens.scopes ?? grant.tokens.scopes
         if tokens.refreshToken == nil, let refreshToken = grant.tokens.refreshToken {
@@ -248,12 +248,12 @@ extension RequestingClient {
 
 /// Fields of an answer that are kept with the account.
 enum KeptFields {
-    /// Longest value kept, in bytes. Values are names, numbers and URLs.
+    /// The longest value that is kept, in bytes. Values are names, numbers and URLs.
     static let valueLimit = 1024
 
     /// The name of the granted details (RFC 9396 §7).
     static let details = "authorization_details"
-    /// Longest text of details kept, in bytes. That is enough for a dozen objects.
+    /// The longest text of details that is kept, in bytes. That is enough for a dozen objects.
     private static let detailsLimit = 8192
 
     /// The granted details; nil if the answer has none, or more than can be shown.

@@ -135,7 +135,7 @@ package struct DeviceFlow: Sendable {
                 metadata,
                 cache: servers.keySets
             )
-            // The poll that is answered with tokens spends the code, so the keys must be there before.
+            // The poll that brings the tokens spends the code. So the keys must be fetched before it.
             try await check.prepare()
             let grant = TokenEndpoint.GrantRequest(fields: request.fields, secrets: [request.deviceCode])
             let conclusion = await tokens.send(grant, as: client, metadata) { DevicePollWord($0) != nil }
@@ -197,7 +197,7 @@ private enum DevicePollWord {
 }
 
 extension DeviceAuthorization {
-    /// Longest user code shown, in characters. RFC 8628 §6.1 recommends 8.
+    /// The longest user code that is shown, in characters. RFC 8628 §6.1 recommends 8.
     private static let userCodeLimit = 64
 
     /// Reads the answer of RFC 8628 §3.2; nil if a required field is missing or cannot be used.

@@ -3,8 +3,8 @@ import NIOHTTP1
 import OAuthMessages
 package import RefreshCore
 
-/// Checks the id_token that comes with a grant (OpenID Connect Core §3.1.3.7). Holds what is expected of it, and where
-/// the keys are.
+/// Checks the id_token that comes with a grant (OpenID Connect Core §3.1.3.7). It knows what the id_token must contain,
+/// and where the keys are.
 struct IDTokenCheck: Sendable {
     /// The values of the request with which the id_token must agree.
     struct Binding: Sendable {
@@ -44,8 +44,8 @@ struct IDTokenCheck: Sendable {
         return client.profile?.signIn.idToken ?? (binding.scopes.contains("openid") ? .required : .optional)
     }
 
-    /// Fetches the keys, if they will be needed. Call it before a code is spent: if the keys cannot be fetched, that
-    /// must be known before.
+    /// Fetches the keys, if they will be needed. Call it before a code is spent, because a failure to fetch them must
+    /// be known by then.
     func prepare() async throws(RefreshFailure) {
         switch demand {
         case .ignored, .optional:
@@ -92,7 +92,7 @@ struct IDTokenCheck: Sendable {
     func claims(ofFrontChannel token: Secret, now: Timestamp) async throws(RefreshFailure) -> IDToken {
         var validation = validation
         validation.requiresCodeHash = binding.code != nil
-        // No answer of the server has shown its clock yet. The difference is found from the times in the token.
+        // No answer of the server has shown its clock yet. The difference is taken from the times in the token.
         return try await validated(token, by: validation, now: now, skew: .zero)
     }
 
@@ -101,7 +101,7 @@ struct IDTokenCheck: Sendable {
         // OpenID Connect Core §3.1.3.3 requires one for a code. RFC 8628 does not mention any: django-oauth-toolkit 3.4
         // gives none to devices.
         guard binding.code != nil else { return false }
-        // A server that says that it did not grant openid need not give one.
+        // A server that states that it did not grant openid need not send an id_token.
         return tokens.scopes.map { $0.contains("openid") } ?? true
     }
 
@@ -178,7 +178,7 @@ package struct CheckedIDToken: Sendable {
     package var person: SignedInPerson { SignedInPerson(claims) }
 }
 
-/// The key sets of the servers in use, in memory. Fetched once for all callers that ask at the same time.
+/// The key sets of the servers in use, in memory. Each is fetched once for all callers that ask at the same time.
 actor KeySetCache {
     struct Key: Hashable {
         let endpoint: Endpoint
@@ -190,10 +190,10 @@ actor KeySetCache {
         let fetchedAt: ContinuousClock.Instant
     }
 
-    /// Greatest age of keys at a sign-in. Servers publish a key long before they sign with it, and withdraw one at once
-    /// only after a theft.
+    /// The greatest age of keys at a sign-in. Servers publish a key long before they sign with it, and withdraw a key
+    /// at once only after a theft.
     static let usualAge = Duration.seconds(3600)
-    /// Greatest age of keys that did not fit a token. It limits how often a server can make us fetch them.
+    /// The greatest age of keys that did not fit a token. It limits how often a server can make us fetch them.
     static let renewalAge = Duration.seconds(10)
 
     private let transport: HTTPTransport

@@ -86,8 +86,8 @@ struct PersonLookup: Sendable {
         do throws(TransportFailure) {
             let answer = try await userInfoAnswer(at: endpoint, with: token, as: client, before: deadline)
             guard answer.status == 200, let fields = JSONValue.object(in: Array(answer.text)) else {
-                // If the server does not tell this client anything (401, 403), nobody is named. If it has a failure of
-                // its own, it may name somebody later.
+                // If the server refuses to answer this client (401, 403), it names nobody. If the server has failed, it
+                // may name somebody later.
                 return (500...599).contains(answer.status) || answer.status == 429
                     ? .unavailable(client, httpStatus: answer.status) : SignedInPerson()
             }

@@ -9,12 +9,12 @@ package struct AuthenticationChallenge: Hashable, Sendable {
     /// them.
     package let parameters: [String: String]
 
-    /// Longest field read, in bytes: real ones with claims have up to 2 KiB.
+    /// The longest field that is read, in bytes. Real ones with claims have up to 2 KiB.
     package static let fieldLimit = 16_384
 
     /// The challenges in the value of the field, in order; nil if the value does not follow RFC 9110 §11.6.1.
     ///
-    /// A comma separates parameters and challenges alike. Only what follows the comma shows which of the two begins.
+    /// A comma separates parameters, and also challenges. Only the text after the comma shows which of the two begins.
     package static func all(in field: String) -> [AuthenticationChallenge]? {
         guard field.utf8.count <= fieldLimit else { return nil }
         var reader = ChallengeReader(field)
@@ -88,7 +88,7 @@ private struct ChallengeReader {
         return position > begin ? String(decoding: bytes[begin..<position], as: UTF8.self) : nil
     }
 
-    /// Skips a token68. Returns false if none stands here.
+    /// Skips a token68. Returns false if there is none at this position.
     private mutating func token68() -> Bool {
         let begin = position
         while position < bytes.count, Self.isTokenByte(bytes[position]) || bytes[position] == UInt8(ascii: "/") {
@@ -99,7 +99,7 @@ private struct ChallengeReader {
         return true
     }
 
-    /// Reads a quoted string (RFC 9110 §5.6.4). Returns nil, and reads nothing, if none stands here.
+    /// Reads a quoted string (RFC 9110 §5.6.4). Returns nil, and reads nothing, if there is none at this position.
     private mutating func quotedString() -> String? {
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return nil }
         var text: [UInt8] = []
@@ -132,7 +132,7 @@ private struct ChallengeReader {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
+    /// Whether a token may contain the byte (RFC 9110 §5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

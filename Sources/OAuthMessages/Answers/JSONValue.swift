@@ -14,15 +14,15 @@ package enum JSONValue: Equatable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Deepest nesting accepted. Token answers have two levels at most, metadata three.
+    /// The deepest nesting that is accepted. Token answers have two levels at most, metadata three.
     static let depthLimit = 32
 
     /// The JSON object in `bytes`; nil if they are no JSON, another JSON value, or nested deeper than `depthLimit`.
     ///
-    /// If a name occurs twice, its first value is kept. Faults that change no meaning are accepted, because with a
-    /// refused answer the only valid refresh token could be lost: bytes that are no UTF-8 and halves of surrogate pairs
-    /// become U+FFFD. Foundation's decoder throws in these cases. It also takes ten times as long, because it makes a
-    /// container for each guess at a value's type.
+    /// If a name occurs twice, its first value is kept. Faults that do not change the meaning are accepted, because a
+    /// refused answer may contain the only valid refresh token. Bytes that are not UTF-8, and halves of surrogate
+    /// pairs, become U+FFFD. Foundation's decoder throws in these cases. It also takes ten times as long, because it
+    /// makes a container for each guess at a value's type.
     package static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
         guard let document = try? JSONDocument(bytes, nestingMax: depthLimit, valuesMax: .max),
             case .object(let fields)? = JSONValue(document.root)

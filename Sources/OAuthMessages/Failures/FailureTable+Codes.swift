@@ -165,8 +165,8 @@ extension FailureTable {
             "the server does not accept this client's credentials",
             .tryOtherCredentials
         ),
-        // Some servers answer so to a dead refresh token (Atlassian: 403 unauthorized_client). After the second such
-        // answer this is believed, but only if the same form of request was answered with tokens before.
+        // Some servers send this for a dead refresh token (Atlassian: 403 unauthorized_client). The daemon believes it
+        // after the second such answer, but only if the same form of request brought tokens before.
         FailureRow(
             "request refused that worked before",
             Condition(
@@ -199,9 +199,9 @@ extension FailureTable {
             "the server does not let this client refresh",
             .tryOtherCredentials
         ),
-        // This row applies after the one repetition with the server's nonce: the server goes on changing the nonce, or
-        // its machines do not agree on one. It did nothing with the request (RFC 9449 §8), and the next request may
-        // reach a machine that accepts the nonce.
+        // The request was already repeated once with the server's nonce, so the server keeps changing the nonce, or its
+        // machines do not agree on one. It did nothing with the request (RFC 9449 §8), and the next request may reach a
+        // machine that accepts the nonce.
         FailureRow(
             "nonce wanted again",
             Condition(status: believed, error: ["use_dpop_nonce"], sign: .showedProof),

@@ -144,8 +144,8 @@ extension FailureTable {
             .unavailable,
             "the server is temporarily unavailable"
         ),
-        // This row applies whatever code the answer has: a server that fails cannot be believed about the grant, and
-        // may have failed after it replaced the refresh token.
+        // This row applies to every error code, because a server that fails cannot be believed about the grant. It may
+        // have failed after it replaced the refresh token.
         FailureRow("5xx", Condition(status: [500...599]), .unanswered, "the server is temporarily unavailable"),
         // The part that was cut off may have held the new refresh token.
         FailureRow(
@@ -170,7 +170,8 @@ extension FailureTable {
             "a web page came back instead of an answer",
             .forgetMetadata
         ),
-        // Only if the same request was answered before: a page as the first answer means a wrong address.
+        // This row requires that the same request brought tokens before. If a page is the first answer, the address is
+        // wrong.
         FailureRow(
             "page that refuses",
             Condition(status: [400...401, 403...403], body: [.html], sign: .workedBefore),

@@ -248,12 +248,12 @@ package struct ErrorReading {
         if let claims = fields["claims"]?.text, !claims.isEmpty { self.claims = claims }
     }
 
-    /// Longest claims accepted, in bytes. They become part of an address.
+    /// The longest claims that are accepted, in bytes. They become part of an address.
     private static let claimsLimit = 4096
     /// Most of Entra's codes read. Real answers have one or two.
     private static let codesLimit = 8
 
-    /// `claims` if they can be asked for, that is if they are a JSON object; else nil.
+    /// `claims` if they are a JSON object, so that they can be requested; otherwise nil.
     package var demandedClaims: String? {
         guard let claims, claims.utf8.count <= Self.claimsLimit, JSONValue.object(in: Array(claims.utf8)) != nil else {
             return nil

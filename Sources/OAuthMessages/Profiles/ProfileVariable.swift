@@ -34,8 +34,8 @@ extension ProviderProfile {
         return profile
     }
 
-    /// The profile without everything that its variables occur in, for an account whose values do not fit. Filling in
-    /// the defaults would mean other people's servers.
+    /// The profile without all URLs and parameters that contain variables, for an account whose values do not fit. With
+    /// the defaults, they might lead to other people's servers.
     package var unfilled: ProviderProfile {
         var profile = self
         for key in templates.keys { _ = profile.set(key, to: nil) }
@@ -49,10 +49,10 @@ extension ProviderProfile {
         return variables.filter { isMissing($0, in: template, values) }
     }
 
-    /// The issuer as it stands in the profile's file.
+    /// The issuer as the profile's file has it.
     package var issuerText: String? { templates[Self.issuerKey] ?? issuer?.url }
 
-    /// An endpoint as it stands in the profile's file.
+    /// An endpoint as the profile's file has it.
     package func text(_ key: String, _ endpoint: Endpoint?) -> String? { templates[key] ?? endpoint?.url }
 
     /// Fills in the variables that have defaults.
@@ -144,8 +144,7 @@ extension ProviderProfile {
 
 /// A value that each account of a provider has to set: its tenant, its realm, its data centre.
 ///
-/// Its name stands in braces in the profile's URLs. An account's value replaces whole host labels and path segments
-/// only.
+/// The profile's URLs contain its name in braces. An account's value replaces whole host labels and path segments only.
 package struct ProfileVariable: Hashable, Sendable {
     package let name: String
     /// What the value is: one line for people.
@@ -157,7 +156,7 @@ package struct ProfileVariable: Hashable, Sendable {
     /// Values that are replaced by others in the URLs.
     package let aliases: [String: String]
 
-    /// Longest value (RFC 1035 §2.3.4). No realm is longer.
+    /// The longest value (RFC 1035 §2.3.4). No realm is longer.
     private static let longest = 253
 
     package init(

@@ -1,6 +1,7 @@
 package import RefreshCore
 
-/// What this program has to know about a provider in addition to its metadata. One YAML file in `providers.d` each.
+/// What this program has to know about a provider in addition to its metadata. Each profile is a YAML file in
+/// `providers.d`.
 ///
 /// All fields but `name` may be absent. Unknown keys are errors, because a typing mistake could otherwise turn a
 /// setting off.
@@ -47,7 +48,7 @@ package struct ProviderProfile: Hashable, Sendable {
     package var bodyFormat: BodyFormat
     /// How clients authenticate, if the account's registration does not say.
     package var authentication: ClientAuthentication?
-    /// How the client secret stands in the `Authorization` header, for clients that send it there.
+    /// The form of the client secret in the `Authorization` header, for clients that send it there.
     package var clientSecretScheme = ClientSecretScheme.basic
     /// The audience of client assertions; nil tries the issuer first, then the token endpoint.
     package var assertionAudience: AssertionAudience?
@@ -85,8 +86,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var caFile: String?
     package var maxConcurrentRefreshes: Int?
     package var maxRefreshesPerSecond: Double?
-    /// The shortest time between two refreshes, if refreshes only check whether the grant still stands and the access
-    /// token is of no use (Apple: a day).
+    /// The shortest time between two refreshes, for a provider whose access token opens no API, so that refreshes only
+    /// check whether the grant is still valid (Apple: a day).
     package var validateAtMost: ProfileDuration?
     /// What the profile says about signing in.
     package var signIn: SignInProfile

@@ -18,7 +18,7 @@ package struct SignInPolicies: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether two names mean the same policy. Servers do not keep to the case of the name.
+    /// Whether two names mean the same policy. Servers may change the case of the name.
     package static func isSame(_ one: String, _ other: String) -> Bool {
         one.lowercased() == other.lowercased()
     }

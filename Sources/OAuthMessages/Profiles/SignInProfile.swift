@@ -24,8 +24,7 @@ package struct SignInProfile: Hashable, Sendable {
     package var codeParameters: [String] = []
     /// Fields of the authorization response that are kept with the account, such as Intuit's `realmId`.
     package var callbackFields: [String] = []
-    /// Whether the authorization response must name its issuer (RFC 9207); nil: if the server's metadata says that it
-    /// does.
+    /// Whether the authorization response must name its issuer (RFC 9207). Nil: the server's metadata decides.
     package var callbackIssuer: CallbackIssuer?
     /// Whether an id_token is required. Nil: required if `openid` was asked for (OpenID Connect Core §3.1.3.3), else
     /// optional.
@@ -120,7 +119,7 @@ package enum IDTokenDemand: String, Hashable, Sendable, CaseIterable {
     case required
     /// An id_token is validated if there is one.
     case optional
-    /// Id_tokens are neither validated nor kept, because the provider's are of no use.
+    /// Id_tokens are neither validated nor kept, because those of this provider are useless.
     case ignored
 }
 

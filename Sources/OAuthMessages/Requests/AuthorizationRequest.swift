@@ -85,8 +85,8 @@ package struct AuthorizationParameters {
         self.request = request
     }
 
-    /// All parameters. Those that have a property in `request` are preferred to the account's, and the account's to the
-    /// profile's. The words of `prompt` are joined.
+    /// All parameters. A property of `request` takes precedence over the account's parameter, and the account's over
+    /// the profile's. The words of `prompt` are joined.
     package var all: [(name: String, value: String)] {
         let own = required + asked
         let extra = usual.filter { name, _ in !own.contains { $0.name == name } }
@@ -104,7 +104,7 @@ package struct AuthorizationParameters {
     }
 
     /// The words of `prompt` (OpenID Connect Core §3.1.2.1). The words that are sent at each sign-in stay, because
-    /// Google gives a refresh token only with `consent`. `none` stands alone.
+    /// Google gives a refresh token only with `consent`. `none` is sent alone.
     private var prompt: String? {
         guard let asked = request.prompt, asked != "none" else { return request.prompt }
         let words = [usual["prompt"] ?? "", asked].flatMap { $0.split(separator: " ") }.filter { $0 != "none" }
@@ -174,7 +174,7 @@ extension AuthorizationRequest {
     /// `text` as it is sent in `authorization_details`, without white space; nil if it is not a JSON array of objects
     /// that each have a `type` (RFC 9396 §2).
     package static func details(_ text: String) -> String? {
-        // Read as the only member of an object. A text that adds members of its own is refused.
+        // The text is read as the only member of an object. A text that adds members of its own is refused.
         let wrapped = JSONValue.object(in: Array(#"{"value":\#(text)}"#.utf8))
         guard let wrapped, wrapped.count == 1, case .array(let details)? = wrapped["value"], !details.isEmpty,
             details.allSatisfy({ $0.fields?["type"]?.text?.isEmpty == false })

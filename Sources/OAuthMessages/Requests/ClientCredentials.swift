@@ -6,17 +6,17 @@ internal import TextEncodings
 package struct ClientCredentials: Sendable {
     package let registration: ClientRegistration
     package var method: ClientAuthentication
-    /// How id and secret are encoded. Used by Basic only.
+    /// How id and secret are encoded. Only Basic uses it.
     package var encoding: BasicCredentialEncoding
     /// Whether to send `client_id` also in the body when Basic is used.
     ///
     /// RFC 6749 §3.2.1 allows it, and §2.3 forbids only a second *credential*. But the example in §6 has no
-    /// `client_id`, and a few servers take it for a second method. So it is sent only to servers that asked for it,
+    /// `client_id`, and a few servers treat it as a second method. So it is sent only to servers that asked for it,
     /// such as those of the MCP SDK.
     package var repeatsClientID: Bool
-    /// How the secret stands in the header. Used by Basic only.
+    /// The form of the secret in the header. Only Basic uses it.
     package var scheme = ClientSecretScheme.basic
-    /// What assertions name as their audience. Used by methods with assertions only.
+    /// What assertions name as their audience. Only methods with assertions use it.
     package var audience = AssertionAudience.issuer
 
     package init(
@@ -35,8 +35,8 @@ package struct ClientCredentials: Sendable {
         self.audience = audience
     }
 
-    /// Chooses the method: that of the registration, or that of the profile, or one that suits the secret and the
-    /// methods that the server's metadata offers.
+    /// Chooses the method: that of the registration, or else that of the profile, or else one that fits the secret and
+    /// the methods in the server's metadata.
     ///
     /// Basic is preferred to post, because RFC 6749 §2.3.1 requires servers to support it.
     package static func method(

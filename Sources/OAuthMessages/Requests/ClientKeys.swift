@@ -15,8 +15,8 @@ package enum ClientKeyFlaw: Hashable, Sendable {
 package enum ClientKeys {
     /// The reason why `method` cannot use `key`; nil if it can.
     ///
-    /// - Parameter isCertified: whether a PEM text holds a certificate and its key; asked only if `method` needs them.
-    ///   TLS has to say.
+    /// - Parameter isCertified: whether a PEM text holds a certificate and its key, as TLS judges it. It is called only
+    ///   if `method` needs them.
     package static func flaw(
         in key: Secret,
         usedBy method: ClientAuthentication,
@@ -40,12 +40,12 @@ package enum ClientKeys {
         DPoPKey().secret
     }
 
-    /// A stored DPoP key in base64url, for moving it to another machine; nil if the stored value is no such key.
+    /// A stored DPoP key in base64url, for moving it to another machine; nil if the stored value is not a DPoP key.
     package static func text(ofDPoPKey key: Secret) -> Secret? {
         try? DPoPKey(stored: key).text
     }
 
-    /// The DPoP key from the text that `text(ofDPoPKey:)` made; nil if the text is no such key.
+    /// The DPoP key from the text that `text(ofDPoPKey:)` made; nil if the text is not a DPoP key.
     package static func dpopKey(_ text: String) -> Secret? {
         try? DPoPKey(text: text).secret
     }

@@ -1,9 +1,9 @@
 internal import Crypto
 package import RefreshCore
 
-/// The path of the redirect URI for an issuer. Each issuer has its own.
+/// The path of the redirect URI for an issuer. Each issuer has its own path.
 ///
-/// If a server names no issuer in its answers, its answers cannot be told from those of another server. An attacker's
+/// If a server names no issuer in its answers, they cannot be distinguished from those of another server. An attacker's
 /// server could send the person on to an honest server, and so get the honest server's code (mix-up, RFC 9700 §4.4). A
 /// redirect URI for each issuer prevents that (§4.4.2, RFC 8252 §8.10): the honest server refuses a redirect URI that
 /// is not registered there, and we do not listen on the path of an issuer that was not asked.

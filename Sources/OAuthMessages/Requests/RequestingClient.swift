@@ -28,8 +28,8 @@ package struct RequestingClient: Sendable {
     /// Returns `tokens`. Marks them if the access token is not bound to a key although this client accepts only bound
     /// ones.
     ///
-    /// RFC 9449 §5: any `token_type` but `DPoP` says that the token is bound to none. What is exchanged for a token
-    /// that stands in no header has the type `N_A` (RFC 8693 §2.2.1).
+    /// RFC 9449 §5: any `token_type` except `DPoP` means that the token is not bound to a key. `N_A` is the type of a
+    /// token from an exchange that must not be used in a header (RFC 8693 §2.2.1).
     package func judged(_ tokens: TokenResponse) -> TokenResponse {
         guard registration.dpopKey != nil, !registration.acceptsBearer else { return tokens }
         let type = tokens.accessToken.type.lowercased()
@@ -44,8 +44,8 @@ package struct RequestingClient: Sendable {
         asked ?? (registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes)
     }
 
-    /// The scopes as above. If nobody names any and there is no profile: those that most sign-ins ask for, as far as
-    /// the server offers them.
+    /// The same, but if there are no scopes and no profile, it returns those scopes of most sign-ins that the server
+    /// offers.
     package func scopes(_ asked: [String]?, offeredBy metadata: AuthorizationServerMetadata) -> [String] {
         let named = scopes(asked)
         guard named.isEmpty, profile == nil else { return named }

@@ -20,7 +20,7 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     package var grantTypes: [String]?
     /// `scopes_supported`; servers need not name all (RFC 8414 §2).
     package var scopes: [String]?
-    /// `code_challenge_methods_supported`; nil does not mean that the server knows no PKCE.
+    /// `code_challenge_methods_supported`. Nil says nothing: the server may support PKCE or not.
     package var codeChallengeMethods: [String]?
     /// `prompt_values_supported` (OpenID Connect Initiating User Registration §3.1); nil if the server does not say.
     package var promptValues: [String]?
@@ -67,7 +67,7 @@ extension AuthorizationServerMetadata {
         return inserted == openID ? nil : Endpoint(inserted)
     }
 
-    /// The metadata that `profile` gives instead of any document; nil if it names no token endpoint.
+    /// The metadata from `profile`, which replaces all documents; nil if the profile names no token endpoint.
     package init?(issuer: Issuer, profile: ProviderProfile?) {
         guard let profile, let endpoint = profile.tokenEndpoint else { return nil }
         self.init(issuer: issuer, tokenEndpoint: endpoint)
@@ -103,8 +103,8 @@ extension AuthorizationServerMetadata {
         template: String?,
         documents: [[String: JSONValue]]
     ) throws(MetadataError) {
-        // Compared byte for byte (RFC 8414 §3.3), or one server could speak for another. Entra's template is the known
-        // exception.
+        // The issuer is compared byte for byte (RFC 8414 §3.3). Otherwise one server could pose as another. Entra's
+        // template is the known exception.
         let published = documents.map { $0["issuer"]?.text }
         let own = zip(documents, published).filter { $1 == issuer.url || ($1 != nil && $1 == template) }.map(\.0)
         guard !own.isEmpty else {

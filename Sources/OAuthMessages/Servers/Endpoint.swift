@@ -52,8 +52,9 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         return Endpoint(url + (url.contains("?") ? "&" : "?") + query) ?? self
     }
 
-    /// Whether the byte may stand in an authority. Host names, addresses and ports need no others. RFC 3986 §3.2.2 also
-    /// allows escapes in a host, but the HTTP client decodes them: with `%31` it would see another host than this type.
+    /// Whether an authority may contain the byte. Host names, addresses and ports need no other bytes. RFC 3986 §3.2.2
+    /// also allows escapes in a host, but the HTTP client decodes them: with `%31` it would see another host than this
+    /// type.
     private static func isAuthorityByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -11,7 +11,7 @@ package enum MetadataError: Error, Hashable, Sendable {
     /// The documents are for another issuer, `published`.
     case issuerMismatch(published: String?)
     case noTokenEndpoint
-    /// An endpoint is no `https` URL. The associated value is the endpoint's name in the document.
+    /// An endpoint is not an `https` URL. The associated value is the endpoint's name in the document.
     case unusableEndpoint(String)
 
     /// Whether the same request may succeed a little later.

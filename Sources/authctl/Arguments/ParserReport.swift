@@ -116,7 +116,8 @@ struct CommandPath {
     func suggestion(for word: String) -> String? {
         let name = Self.otherNames[word] ?? word
         if names.contains(name) { return "\(text) \(name)" }
-        // One level further down; the group that comes first is meant, as the accounts are by "list".
+        // Look one level further down. If several groups have the word, the first group is meant: "list" means the list
+        // of accounts.
         let groups = command.configuration.subcommands.map { group in
             (
                 text: "\(text) \(group.configuration.commandName ?? "")",

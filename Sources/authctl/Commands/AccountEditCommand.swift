@@ -7,7 +7,7 @@ internal import TextEncodings
 struct AccountEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Change an account's settings; what is not named stays.",
+        abstract: "Change some settings of an account.",
         discussion: """
             Examples:
 
@@ -17,9 +17,9 @@ struct AccountEditCommand: ParsableCommand {
               authctl account edit work \\
                 --allow-unit mbsync.service --allow-unit msmtpq.service
 
-            --for takes the scopes of a purpose from the provider's profile; the next sign-in asks for them. \
-            --scope, --param, --provider-setting, --allow-unit and --allow-executable replace all of their kind. \
-            --clear empties a setting: \(clearable.joined(separator: ", ")).
+            Settings that you do not name stay as they are. --scope, --param, --provider-setting, --allow-unit and \
+            --allow-executable replace the whole list. --for takes the scopes of a purpose from the provider's \
+            profile; the next sign-in asks for them. --clear empties a setting: \(clearable.joined(separator: ", ")).
 
             Provider settings belong to one server. If --issuer, --provider or --set changes the server, they are \
             emptied, unless --provider-setting gives new ones.

@@ -144,14 +144,14 @@ struct AccountQuestions {
                 checksServer = false
                 return profile
             }
-            // What was said of a tenant or a realm is wrong, more likely than the provider.
+            // The tenant or the realm is more likely to be wrong than the provider.
             let asksAgain = profile?.variables?.contains { given.2[$0.name] == nil } == true
             (issuer, provider, variables) = (given.0, asksAgain ? provider : given.1, given.2)
             if other?.option == "--issuer" { issuer = other?.value } else { provider = other?.value ?? provider }
         }
     }
 
-    /// Has the daemon check the server, and shows the result.
+    /// Makes the daemon check the server, and shows the result.
     ///
     /// - Returns: whether it passes; if not, the server that the person wants instead.
     private mutating func check(

@@ -76,7 +76,8 @@ struct DockerCredentialCommand: ParsableCommand {
         ]) + "\n"
     }
 
-    /// Handles a login. What it would store is already in the daemon, or is not for us.
+    /// Handles a login. If the registry belongs to an account, the daemon has the token already. Otherwise the login is
+    /// not for us.
     private func store(_ input: String) throws(AuthctlError) -> String {
         guard let document = try? JSONText(input), let server = document["ServerURL"]?.string,
             let secret = document["Secret"]?.string
@@ -94,7 +95,8 @@ struct DockerCredentialCommand: ParsableCommand {
     private func erase(server: String) throws(AuthctlError) -> String {
         var daemon = try connection.connect()
         guard let found = try Self.account(for: server, &daemon) else { return "" }
-        // Named, a token is replaced however young it is: nobody but a person has a login erased.
+        // Only a person erases a login. So the token is named in the report, and then the daemon replaces it even if it
+        // is new.
         let held = try? ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
         try daemon.reportRejected(found.name, token: held?.secret)
         return ""
@@ -116,7 +118,7 @@ struct DockerCredentialCommand: ParsableCommand {
     ///
     /// - Throws: `unusableDocument` if there is none, or more than one.
     private static func server(_ input: String) throws(AuthctlError) -> String {
-        // The words of docker-credential-helpers, which its client knows.
+        // These words are those of docker-credential-helpers, because its client recognizes them.
         guard !input.allSatisfy(\.isWhitespace) else { throw .usage(.noDockerServer) }
         let lines = input.split(whereSeparator: \.isNewline)
         guard let line = lines.first, lines.count == 1 else {

@@ -80,7 +80,7 @@ struct GitCredentialCommand: ParsableCommand {
                 token = held
             }
         } catch {
-            // git would ask for a password on the terminal, and there is none to type.
+            // Otherwise git would ask for a password on the terminal, but the user has none.
             if account == nil { try stop() }
             throw error
         }

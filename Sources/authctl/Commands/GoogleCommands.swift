@@ -85,9 +85,8 @@ struct GoogleConfigCommand: ParsableCommand {
               export GOOGLE_APPLICATION_CREDENTIALS=$PWD/g.json
               export GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1
 
-            Name the file in GOOGLE_APPLICATION_CREDENTIALS. It contains no secret: the libraries read in it that \
-            they have to call 'authctl google-executable', and exchange the token that this prints at Google's \
-            Security Token Service.
+            Name the file in GOOGLE_APPLICATION_CREDENTIALS. It contains no secret. It makes the libraries call \
+            'authctl google-executable' for a token, and exchange this token at Google's Security Token Service.
 
             --audience is the full name of the provider in a workload or workforce identity pool. The pool decides \
             what the account may do; with --service-account it acts as that service account.
@@ -130,7 +129,7 @@ struct GoogleConfigCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        // Print nothing that would not work.
+        // If the account does not exist, fail and print nothing.
         _ = try daemon.allSettings(accounts: [account])
         let words =
             [Surroundings.real.program, "google-executable", account]

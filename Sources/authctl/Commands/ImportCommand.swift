@@ -16,14 +16,14 @@ struct ImportCommand: ParsableCommand {
 
             Finds the accounts that other programs keep. --dry-run shows them in a table and changes nothing.
 
-            For each account that you take over: the other program must have stopped, because a server that \
-            detects reuse revokes a grant that two programs use. The account's settings and refresh token are \
-            copied, and the first refresh shows that they work. If the server says that the grant is over, the \
-            account is removed again. After any other failure it stays, and you read what to do. At the end you \
-            read how to retire the account in the other program.
+            Stop the other program first, because a server that detects reuse revokes a grant that two programs use. \
+            authctl copies the account's settings and refresh token, and the first refresh shows that they work. If \
+            the server says that the grant has ended, the account is removed again. After any other failure it \
+            stays, and authctl says what to do. At the end authctl says how to retire the account in the other \
+            program.
 
-            On a terminal you are asked before each account, unless you name accounts or use --all. Without a \
-            terminal nothing is taken over unless you do.
+            On a terminal authctl asks before each account, unless you name accounts or use --all. Without a \
+            terminal you must name them or use --all.
 
             From pizauth only the settings can be taken over, because it keeps its tokens in memory. An account \
             that exists is never replaced; --as chooses another name.

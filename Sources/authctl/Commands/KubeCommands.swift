@@ -94,7 +94,7 @@ struct KubeconfigCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
-        // Print nothing that would not work.
+        // If the account does not exist, fail and print nothing.
         _ = try daemon.allSettings(accounts: [account])
         try StandardOutput.write(json ? document + "\n" : yaml)
     }

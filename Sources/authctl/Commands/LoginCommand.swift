@@ -241,7 +241,7 @@ struct LoginCommand: ParsableCommand {
             StandardError.warn(.scopesNotGranted(scopes: words, account: status.account))
         }
         if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
-        // A resource server requires a stronger sign-in than this one was.
+        // A resource server requires a stronger sign-in than this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
         if let missing = status.refreshTokenMissing {
             try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")

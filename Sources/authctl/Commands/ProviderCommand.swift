@@ -9,9 +9,9 @@ struct ProviderCommand: ParsableCommand {
         commandName: "provider",
         abstract: "Show the provider profiles that the daemon knows.",
         discussion: """
-            A profile is a YAML file that describes a provider as far as the provider does not describe itself. \
-            The files are in a folder providers.d, installed for all users or in ~/.config/authrefreshd. 'authctl \
-            account add --provider NAME' uses one.
+            A profile is a YAML file. It tells the daemon what a provider does not publish about itself. The files are \
+            in a folder providers.d, installed for all users or in ~/.config/authrefreshd. 'authctl account add \
+            --provider NAME' uses one.
             """,
         subcommands: [ProviderListCommand.self, ProviderShowCommand.self, ProviderDiscoverCommand.self]
     )

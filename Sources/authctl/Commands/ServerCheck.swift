@@ -76,7 +76,7 @@ struct ServerCheck {
 }
 
 extension DaemonConnection {
-    /// Has the daemon check the server of an account with these settings.
+    /// Makes the daemon check the server of an account with these settings.
     ///
     /// - Returns: nil if it was not checked, because the daemon is older, or is asking too many servers.
     /// - Throws: `refused` if the settings are invalid; connection errors.

@@ -8,7 +8,7 @@ internal import TextEncodings
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show where accounts stand, and what needs you.",
+        abstract: "Show the state of accounts, and what you have to do.",
         discussion: """
             Examples:
 

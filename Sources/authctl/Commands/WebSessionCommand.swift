@@ -14,14 +14,15 @@ struct WebSessionCommand: ParsableCommand {
               page='https://as.example/authorize?client_id=me&redirect_uri={callback}'
               authctl web-session "$page" --callback http://127.0.0.1/done
 
-            Use it in programs in which a person signs in, or decides something, on a web page, and which need no \
-            account here. authctl opens the page. When the browser is sent back to the callback, authctl prints \
-            the whole address on one line.
+            This is for your own programs, if a person has to sign in or decide something on a web page, and the \
+            program needs no account here. authctl opens the page. When the browser is sent back to the callback, \
+            authctl prints the whole address on one line.
 
-            --callback: 'http://127.0.0.1/done', 'http://localhost/done' or 'http://[::1]/done', on whose port the \
-            daemon listens meanwhile; 'com.example.app:/done', which the desktop hands to 'authctl callback'; or \
-            'https://app.example/done', a page of your own, with a link to 'io.authrefresh:' and its own address. \
-            Each callback has one session at a time. You can paste the address instead at any time.
+            --callback is one of three kinds. With 'http://127.0.0.1/done', 'http://localhost/done' or \
+            'http://[::1]/done', the daemon listens on the port meanwhile. With 'com.example.app:/done', the desktop \
+            passes the address to 'authctl callback'. 'https://app.example/done' is a page of your own, with a link \
+            to 'io.authrefresh:' and its own address. Each callback has one session at a time. Instead, you can paste \
+            the address at any time.
 
             If the callback has no port, any free one is used. In URL, '{callback}' is replaced by the callback \
             with its port, percent-encoded. With --json the first line contains it, too.

@@ -31,7 +31,7 @@ struct Doctor {
         } catch {
             failure = error
         }
-        // After the call, which starts a daemon behind a waiting socket.
+        // This comes after the call, because the call starts a daemon behind a waiting socket.
         let service = ServiceCheck(surroundings: surroundings, isAnswering: failure == nil)
         for finding in service.findings { try tell(finding) }
         if let clock = session.clock { try tell(clock) }
@@ -55,7 +55,7 @@ struct Doctor {
         var unprinted: AuthctlError?
         do throws(AuthctlError) {
             var daemon = try DaemonConnection(socket: socket)
-            // What the daemon finds here it tells at once.
+            // Findings of the daemon are passed on at once.
             try daemon.ask(
                 .diagnose,
                 parameters,

@@ -133,7 +133,7 @@ struct CommandOutput: Equatable, Sendable {
     /// - Parameters:
     ///   - limitMilliseconds: the time limit.
     ///   - longest: the most bytes of output that are read.
-    ///   - awaited: what a person at a terminal is told that the wait is for, after two seconds; nil says nothing.
+    ///   - awaited: what the wait is for. A person at a terminal is told after two seconds; nil says nothing.
     init(
         of words: [String],
         limitMilliseconds: Int32 = Self.limitMilliseconds,

@@ -17,7 +17,7 @@ enum Question {
             let count = unsafe read(STDIN_FILENO, &byte, 1)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                // So that the shell's next line does not begin after the question.
+                // This line break keeps the shell's next line from beginning after the question.
                 StandardError.show("\n")
                 throw .cancelled
             }

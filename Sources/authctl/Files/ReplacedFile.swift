@@ -7,8 +7,8 @@ enum ReplacedFile {
     /// - Parameter mode: the permission bits.
     /// - Throws: `cannotCreateFile`; the old file is then unchanged.
     static func write(_ text: String, to path: String, mode: mode_t = 0o644) throws(AuthctlError) {
-        // In the same folder, because a rename cannot leave its file system. Collectors read only "*.prom", and so not
-        // this file.
+        // The temporary file is in the same folder, because a rename cannot leave its file system. Collectors read only
+        // "*.prom", so they ignore it.
         let temporary = "\(path).\(getpid()).tmp"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
         guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }

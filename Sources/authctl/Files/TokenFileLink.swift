@@ -44,7 +44,7 @@ struct TokenFileLink {
 
     /// Removes the link and its settings file, if they are ours.
     ///
-    /// - Throws: `cannotCreateFile` for what is not.
+    /// - Throws: `cannotCreateFile` for the one that is not ours.
     func remove() throws(AuthctlError) {
         let settings = try settings
         try checkIsOurs(settings)

@@ -32,7 +32,7 @@ struct ForwardSession {
         connect: @escaping ForwardClient.Connect,
         ssh words: (_ socket: String) -> [String]
     ) throws(AuthctlError) {
-        // Before the socket exists, so that no signal leaves it behind.
+        // Signals are blocked before the socket exists, so that no signal leaves the socket behind.
         signals = SignalDescriptor(Self.ending + [SIGCHLD])
         socket = try ForwardSocket(in: folders)
         relay = TokenRelay(listener: socket.descriptor, accounts: accounts, connect: connect)

@@ -35,7 +35,7 @@ struct ForwardedCallFilter {
 
     static let methods: [Method] = [.acquireToken, .reportRejected]
 
-    /// As bytes, because Swift compares strings by Unicode equivalence (a Kelvin sign equals a K).
+    /// The names as bytes, because Swift compares strings by Unicode equivalence (a Kelvin sign equals a K).
     private let accounts: Set<[UInt8]>
 
     init(accounts: [String]) {

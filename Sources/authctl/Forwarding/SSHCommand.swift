@@ -6,7 +6,7 @@ struct SSHCommand {
     private static let fixedOptions = [
         // Without the socket, the session is useless.
         "ExitOnForwardFailure=yes", "ClearAllForwardings=no",
-        // A connection of its own, because a shared one would outlive this session, and with it the socket.
+        // The connection is not shared. A shared connection would outlive this session, and so would the socket.
         "ControlMaster=no", "ControlPath=none",
         "RemoteCommand=none",
     ]

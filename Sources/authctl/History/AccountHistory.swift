@@ -64,7 +64,7 @@ struct AccountHistory {
         case "refresh-failed": line.reason == nil ? .retrying : .needsYou
         case "interaction-required", "misconfigured": .needsYou
         case "signed-out", "account-parked", "account-removed": .signedOut
-        // It has its grant back; the refresh that follows tells what that is worth.
+        // The account uses its grant here again. Only the next refresh shows whether the grant still works.
         case "account-resumed": .unknown
         default: state
         }

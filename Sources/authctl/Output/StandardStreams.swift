@@ -42,7 +42,8 @@ enum StandardOutput {
     }
 
     private static func endByPipe() {
-        // Also if whoever started this process has SIGPIPE blocked: `wait` would return at once, for ever.
+        // This also works if the parent process has blocked SIGPIPE. Otherwise `wait` would return at once, again and
+        // again.
         CaughtSignals.passOn(SIGPIPE)
     }
 }

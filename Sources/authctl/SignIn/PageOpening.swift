@@ -6,7 +6,7 @@ internal import Glibc
 /// If the address itself were an argument of the browser, every user of this machine could read its secrets, such as a
 /// sign-in's `state`. They could then answer in the person's place, or sign somebody else in.
 struct PageOpening: ~Copyable {
-    /// What became of the browser, if anybody has to be told.
+    /// News about the browser, if somebody has to be told.
     enum News: Equatable {
         /// The portal reports that the page is open, or a browser was started instead of the portal.
         case opened
@@ -226,8 +226,8 @@ struct DetachedProgram {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // A session of its own, because Ctrl-C and the end of the terminal do not concern it. It gets the default
-        // signals.
+        // It runs in its own session, because Ctrl-C and the end of the terminal must not affect it. It gets the
+        // default signals.
         var none = sigset_t()
         var all = sigset_t()
         unsafe sigemptyset(&none)

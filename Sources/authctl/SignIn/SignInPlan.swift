@@ -57,7 +57,8 @@ enum SignInPlace: Equatable, Sendable {
             // editors set the variable like that.
             self = .desktop
         } else if has("SSH_CONNECTION") || has("SSH_TTY") {
-            // Even with DISPLAY, because nobody with a browser of their own wants one that is drawn through SSH.
+            // This also applies if DISPLAY is set, because a person with a browser of their own does not want one that
+            // is drawn through SSH.
             self = .remote
         } else {
             self = has("WAYLAND_DISPLAY") || has("DISPLAY") ? .desktop : .noDisplay

@@ -8,7 +8,7 @@ internal import Terminal
 /// Ctrl-C also cancels it at the daemon. If this program ends in another way, the sign-in continues, and `authctl
 /// login` follows it again.
 struct SignInSession: ~Copyable {
-    /// The longest wait in µs. Nothing is due, but pselect(2) needs a number.
+    /// The longest wait in µs. If nothing is due, pselect(2) still needs a number.
     private static let longestWait: Int64 = 3_600_000_000
     /// How many seconds the daemon has to confirm a cancellation. A user who types Ctrl-C wants the prompt back.
     private static let cancelPatience: Int32 = 3

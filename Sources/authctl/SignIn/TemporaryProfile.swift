@@ -20,18 +20,18 @@ enum TemporaryProfile {
         // mkdtemp(3) creates it with mode 0700.
         guard unsafe mkdtemp(&path) != nil else { throw .noPlaceForProfile }
         let profile = String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        // Open until this program ends, in whatever way.
+        // The descriptor stays open until this program ends, however it ends.
         let descriptor = unsafe open("\(profile)/\(lock)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .noPlaceForProfile }
         return (profile, descriptor)
     }
 
     static func remove(_ profile: String, _ surroundings: Surroundings) {
-        // Not all of a browser's processes end with the first. After the renaming, none of them can create anything in
-        // it.
+        // Some processes of a browser live longer than its first one. After the renaming, none of them can create
+        // anything in the folder.
         let doomed = profile.hasSuffix(removed) ? profile : profile + removed
         if profile != doomed, unsafe rename(profile, doomed) != 0 { return }
-        // What cannot be removed now is removed when the next page is opened, or with the login session.
+        // Files that cannot be removed now are removed when the next page is opened, or with the login session.
         _ = surroundings.run(["rm", "-rf", "--", doomed])
     }
 

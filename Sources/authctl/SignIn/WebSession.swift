@@ -9,7 +9,7 @@ struct WebSession: ~Copyable {
     /// The placeholder for the callback in the page's address, because the callback's port may not be known in advance.
     static let callbackPlace = "{callback}"
 
-    /// The longest wait in µs. Nothing is due, but pselect(2) needs a number.
+    /// The longest wait in µs. If nothing is due, pselect(2) still needs a number.
     private static let longestWait: Int64 = 3_600_000_000
 
     /// The address from the caller. It may contain secrets.

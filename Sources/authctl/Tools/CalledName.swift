@@ -1,7 +1,7 @@
 internal import CommandLineProgram
 
 extension CalledName {
-    /// The name here. Determined only when there is a text to show.
+    /// The name on this machine. It is determined only when there is a text to show.
     static let here = choose(by: .real)
 
     /// Chooses the name.

@@ -10,12 +10,13 @@ struct GitCredential {
     private(set) var takesAuthenticationTypes = false
     /// Whether the server has asked for a Bearer token.
     private(set) var hasBearerChallenge = false
-    /// Whether git asks again if the server refuses the answer, with the mark that the answer had.
+    /// Whether git asks again if the server refuses the answer, and then sends the mark that was in the answer.
     private(set) var takesStates = false
-    /// When the token of the answer before ended, which the server has refused; nil: git asks for the first time. µs since 1970.
+    /// When the token in our previous answer expires, in µs since 1970, if the server has refused that token; nil if
+    /// git asks for the first time.
     private(set) var refusedExpiry: Int64?
 
-    /// What begins our mark in `state[]`, among those of other helpers.
+    /// The beginning of our mark in `state[]`, which also has marks of other helpers.
     private static let mark = "authctl.expiresAtUSec="
 
     /// Reads a request.
@@ -23,8 +24,8 @@ struct GitCredential {
     /// - Parameter text: lines of `key=value` up to an empty line.
     /// - Throws: `unusableDocument` for an invalid line.
     init(_ text: String) throws(AuthctlError) {
-        // By scalars. As characters, CR and LF are one, which no LF splits: that line would take in the next one. git itself drops a CR
-        // before the LF, and no other.
+        // The text is split by scalars. To Swift, CR and LF together are one character, so a split at LF would join two
+        // lines. Like git, this drops only a CR directly before the LF.
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
         for (index, scalars) in lines.enumerated() {
             let line = Substring(scalars.last == "\r" ? scalars.dropLast() : scalars)
@@ -56,7 +57,8 @@ struct GitCredential {
         }
     }
 
-    /// Whether one of the challenges in a field is for a Bearer token (RFC 9110 §11.6.1); what stands in quotes begins none.
+    /// Whether one of the challenges in a field is for a Bearer token (RFC 9110 §11.6.1). Text in quotes does not begin
+    /// a challenge.
     private static func asksForBearer(_ field: String) -> Bool {
         var (plain, isQuoted, isEscaped) = ("", false, false)
         for character in field {
@@ -67,7 +69,8 @@ struct GitCredential {
         return plain.split(separator: ",").contains { $0.split(separator: " ").first?.lowercased() == "bearer" }
     }
 
-    /// The parts of an address, "as if they were read in its place". A password in it is none of ours.
+    /// Reads the parts of an address, "as if they were read in its place" (git-credential(1)). A password in it does
+    /// not concern us.
     private mutating func take(url: String) {
         guard let separator = url.firstRange(of: "://") else { return }
         let rest = url[separator.upperBound...]
@@ -79,22 +82,23 @@ struct GitCredential {
         path = String(rest[authority.endIndex...])
     }
 
-    /// Whether the server has refused this very token a moment ago.
+    /// Whether the server has just refused this token.
     func wasRefused(_ token: ToolToken) -> Bool { refusedExpiry == token.expiresAtUSec }
 
     /// The address that git wants to authenticate at; nil if git does not send it.
     var url: String? {
         guard let scheme, let host, !scheme.isEmpty, !host.isEmpty else { return nil }
-        // git takes escapes away here, too: "git.example.org%2F.evil.example" must not pass for another host's path.
+        // git decodes escapes in the host, too. "git.example.org%2F.evil.example" must not be read as the host
+        // git.example.org with a path.
         guard !host.contains(where: { "/?#@\\".contains($0) || $0.isWhitespace }) else { return nil }
         let path = (path ?? "").prefix { $0 != "?" && $0 != "#" }.drop { $0 == "/" }
         return path.isEmpty ? "\(scheme)://\(host)" : "\(scheme)://\(host)/\(Self.escaped(path))"
     }
 
-    /// The path as it stands in an address: git takes escapes away ("My%20Project").
+    /// The path with escapes, as in an address, because git decodes them ("My%20Project").
     private static func escaped(_ path: Substring) -> String {
         path.utf8.map { byte in
-            // RFC 3986 §3.3, and what is an escape already.
+            // Characters that RFC 3986 §3.3 allows stay as they are, and so do existing escapes.
             let isPlain = (0x21...0x7E).contains(byte) && !"\"<>[\\]^`{|}".utf8.contains(byte)
             let digits = String(byte, radix: 16, uppercase: true)
             return isPlain ? String(UnicodeScalar(byte)) : (byte < 16 ? "%0" : "%") + digits
@@ -122,8 +126,8 @@ extension GitCredential {
             ]
         }
         lines.append(("password_expiry_utc", String(token.expiresAt)))
-        // git-credential(1), "continue": a refusal is not the end, but has git ask once more. Once, for a new token that is refused, too,
-        // is one that has no right.
+        // git-credential(1), "continue": after a refusal, git asks once more instead of failing. This is done only
+        // once, because a new token that is refused, too, lacks the permission.
         if takesStates, refusedExpiry == nil {
             lines += [
                 ("capability[]", "state"), ("state[]", "\(Self.mark)\(token.expiresAtUSec)"), ("continue", "1"),

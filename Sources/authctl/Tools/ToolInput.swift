@@ -66,18 +66,18 @@ extension DaemonConnection {
         return found.account.map { ($0, found.username, found.bearer ?? false) }
     }
 
-    /// Reports that a service refused the account's token. An account that is signed out has none any more.
+    /// Reports that a service refused the account's token. If the account is signed out, that is not an error, because
+    /// it has no token to replace.
     ///
-    /// - Parameter token: the one that was refused; if the account has another one, nothing happens. Nil: the one that
-    ///   the account has.
+    /// - Parameter token: the refused token; if the account has another token by now, nothing happens. Nil means the
+    ///   account's present token.
     /// - Throws: `notFresh` if that brought no new token.
     mutating func reportRejected(_ account: String, token: SecretText? = nil) throws(AuthctlError) {
         let reply: ReportRejected.Reply
         do throws(AuthctlError) {
             reply = try report(account, token)
         } catch .refused(let refusal) where refusal.refusedParameter == "accessToken" {
-            // An older daemon, which still runs after an upgrade or is behind a forwarded socket, cannot compare
-            // tokens.
+            // An older daemon cannot compare tokens. It may still run after an upgrade, or behind a forwarded socket.
             guard let token, holds(token.reveal(), in: account, socket: nil) else { return }
             reply = try report(account, nil)
         }

@@ -131,7 +131,7 @@ enum AccountChanges {
 
     /// Stores the registrations that could not be stored before.
     ///
-    /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
+    /// - Throws: `StoreError` if the store cannot be written. The rest is then kept, and stored by a later call.
     static func storeRegistrations(at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         var stored: [Registrations.Stored] = []
         defer {

@@ -19,7 +19,7 @@ final class AccountRecords {
         didSet { tellReader() }
     }
 
-    /// Whether nothing can be written: what is over by its time still stands in the store then.
+    /// Whether the store cannot be written. Until it can, it still has values whose time is over.
     private var isStoreFailing = false {
         didSet { tellReader() }
     }
@@ -91,8 +91,8 @@ final class AccountRecords {
 
     // MARK: Token targets
 
-    // Token targets have no deadline. A token is replaced when a caller uses it after its time to refresh. A token that
-    // nobody uses costs nothing.
+    // Token targets have no deadline. A token is replaced when a caller uses it after its time to refresh. So a token
+    // that nobody uses causes no requests.
 
     /// The record of a token target; nil if there is no token for it.
     func targetRecord(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
@@ -113,7 +113,7 @@ final class AccountRecords {
         do throws(StoreError) {
             return try store.targets.accessToken(of: account, for: target)
         } catch {
-            // One request replaces this token. Only damage to the grant itself is worth an error.
+            // A damaged token is simply requested again. Only damage to the grant itself is an error.
             guard error.damagedAccount != nil else { throw error }
             return nil
         }

@@ -5,11 +5,11 @@ internal import RefreshCore
 
 /// A sign-out: it tells the server, then erases the tokens, whatever the server says.
 ///
-/// Each step is done even if earlier ones failed. Only a new grant that came meanwhile, by an import or a sign-in, is
-/// kept, together with its account, because nobody asked to end that grant.
+/// Each step is done even if earlier ones failed. If an import or a sign-in brings a new grant meanwhile, this grant
+/// and its account stay, because nobody asked to end that grant.
 struct AccountSignOut {
     let request: SignOutRequest
-    /// The account that signs out. It is updated if a refresh that was under way brings its answer.
+    /// The account that signs out. It is updated if a running refresh ends.
     private var snapshot: AccountSnapshot
     private var report = SignOutReport()
 
@@ -48,7 +48,7 @@ struct AccountSignOut {
     /// Asks the server to revoke the tokens (RFC 7009).
     private mutating func revoke(on coordinator: isolated RefreshCoordinator) async -> SignOutReport.Outcome {
         var outcome = SignOutReport.Outcome.notNeeded
-        // Twice, because a refresh that is under way may rotate the token away. After that, none is under way.
+        // Tries twice, because a running refresh may replace the token. At the second attempt, no refresh is running.
         for _ in 0..<2 {
             let request: RevocationRequest
             do throws(StoreError) {

@@ -5,7 +5,7 @@ internal import RefreshCore
 
 /// Renews a client secret that expires soon (RFC 7592).
 ///
-/// The server's answer is stored before it is used, because the server may accept nothing else from then on.
+/// The server's answer is stored before it is used, because the server may accept only the new secret from then on.
 struct ClientSecretRenewal: Sendable {
     let account: AccountID
     let management: RegistrationManagement

@@ -5,10 +5,11 @@ internal import RefreshCore
 
 /// Changes to registrations that are not stored yet, and the state of expiring client secrets.
 struct Registrations {
-    /// The most renewals at a time. Each takes a place from people's requests, and nobody waits for it.
+    /// The most renewals at a time. Each takes a place that a person's request could use, and nobody waits for a
+    /// renewal.
     private static let renewalsAtOnce = 2
 
-    /// The last care for each secret; missing if there was none.
+    /// When each secret was last checked, and the result; missing if it was not checked.
     private var care: [AccountID: ClientSecretCare] = [:]
     /// The renewals under way, each with the registration as the server has it.
     private var renewals: [AccountID: ClientRegistration] = [:]
@@ -111,7 +112,7 @@ struct Registrations {
 
     /// The result of storing a registration.
     enum Stored {
-        /// There is a new secret. What was refused because of the old one can continue.
+        /// There is a new secret. Accounts that the server refused because of the old one can continue.
         case newSecret(AccountID)
         /// The secret now expires later.
         case renewed(Record, correlationID: String)
@@ -122,7 +123,7 @@ struct Registrations {
     /// Stores the registrations that could not be stored before.
     ///
     /// - Parameter stored: receives what was stored, even if this throws.
-    /// - Throws: `StoreError` if the store cannot be written; what is not stored is kept.
+    /// - Throws: `StoreError` if the store cannot be written. The rest is then kept, and stored by a later call.
     mutating func storeAll(in store: AccountStore, _ stored: inout [Stored]) throws(StoreError) {
         for (account, registration) in unstored {
             do throws(StoreError) {
@@ -148,7 +149,7 @@ private struct UnstoredRegistration {
     let known: ClientRegistration
     /// The resulting registration.
     let renewed: ClientRegistration
-    /// Whether the secret now expires later. That is announced when it is stored.
+    /// Whether the secret now expires later. This is announced as soon as the registration is stored.
     let isRenewal: Bool
     let correlationID: String
 
@@ -181,7 +182,7 @@ private struct UnstoredRegistration {
     }
 }
 
-/// The last care for a client secret that expires.
+/// When a client secret that expires was last checked, and the result.
 private struct ClientSecretCare {
     /// When to check again.
     let nextAt: Timestamp
@@ -208,7 +209,7 @@ private struct ClientSecretCare {
 extension ClientRegistration {
     /// Whether the client secret expires soon or has expired.
     ///
-    /// Two weeks are enough for anyone who is not away, and for a server that is down.
+    /// Two weeks are enough for a person who is not away, and for a server that is down for some days.
     func isSecretEnding(at now: Timestamp) -> Bool {
         clientSecretExpiresAt.map { $0 - now < .seconds(14 * 86_400) } ?? false
     }

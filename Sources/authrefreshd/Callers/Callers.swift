@@ -156,7 +156,7 @@ struct Callers {
     /// An account's situation after a decision, for its waiting callers.
     struct Standing {
         let snapshot: AccountSnapshot
-        /// The event of the decision. Callers that wait for something else request it again.
+        /// The event of the decision. Callers that wait for another event submit that event again.
         let event: Event
         /// Whether a request is under way that has exceeded its time limit.
         let isOverdue: Bool
@@ -169,8 +169,8 @@ struct Callers {
 
 /// The servers' last refusals of token targets. A script in a loop gets the same answer without new requests.
 struct TokenTargetFailures {
-    /// The most refusals that are kept, of all accounts: some hundred kilobytes. When one more comes, all are
-    /// forgotten; each then costs one request.
+    /// The most refusals that are kept, for all accounts together: some hundred kilobytes. If there is one more, all
+    /// are forgotten, and each of them then costs one more request.
     static let maximum = 1_000
 
     private struct Key: Hashable {
@@ -221,7 +221,8 @@ struct TokenTargetFailures {
 struct Waiter {
     /// What the caller waits for.
     enum Purpose {
-        /// An access token that is valid for this long; if forced, one that was issued after the call.
+        /// An access token that is valid for this long. If the call is forced, the token must have been issued after
+        /// the call.
         case token(minimumValidity: Duration?, isForced: Bool)
         /// The end of an attempt, with any result.
         case attempt
@@ -233,8 +234,8 @@ struct Waiter {
 
     /// How long a caller waits if the account already holds `accessToken`.
     ///
-    /// A valid token is not held back just to get a longer validity that nobody asked for. If the server is silent, the
-    /// caller gets the old token while half of its remaining lifetime is left, and can still use it.
+    /// The caller does not have to wait just for a longer validity that it did not ask for. If the server is silent,
+    /// the caller gets the old token while half of its remaining lifetime is left, and can still use it.
     static func patience(for purpose: Purpose, holding accessToken: AccessTokenTimes?, at now: Moment) -> Duration {
         switch purpose {
         case .token(minimumValidity: nil, isForced: false):
@@ -303,7 +304,7 @@ enum WaitOutcome: Sendable {
 }
 
 extension WaitOutcome {
-    /// A request is under way that has exceeded its time limit.
+    /// The account's request has exceeded its time limit, and its answer is still awaited.
     static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
         .notNow(.serverIsSlow, snapshot)
     }

@@ -18,7 +18,7 @@ struct ChangeCommand: Equatable, Sendable {
         "refresh-token-expiring", "sign-out-near", "signed-out",
     ]
 
-    /// How long a command may be let run: it is to tell of a change, not to work on it.
+    /// The longest time limit that can be configured. A command should report a change, not do long work.
     static let commandTimeMax = Duration.seconds(600)
     static let timeLimits = Duration.seconds(1)...commandTimeMax
     /// The most bytes of all words together. It is far below systemd's limit, and real commands have some hundred.

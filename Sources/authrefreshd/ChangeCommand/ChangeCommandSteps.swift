@@ -16,7 +16,7 @@ enum ChangeCommandSteps {
         if !coordinator.changeCommands.add(news, of: snapshot.account.id) {
             fail(.tooManyChanges(limit: CallerLimits.changesWaitingMax), on: coordinator)
         }
-        // Later, because an announcement is being delivered now.
+        // This runs later, because an announcement is being delivered now.
         coordinator.later { runNext(at: $0.timebase.now(), on: $0) }
     }
 

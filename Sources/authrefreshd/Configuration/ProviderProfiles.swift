@@ -158,7 +158,8 @@ extension ProfileChoice {
         settings = account.providerSettings
     }
 
-    /// Whether it leads to other addresses. Then what the old addresses issued or were told must not be taken along.
+    /// Whether it leads to other addresses than `other`. If so, secrets and tokens of the old addresses must not be
+    /// kept for the new ones.
     func isElsewhere(than other: ProfileChoice) -> Bool {
         issuer != other.issuer || provider != other.provider || variables != other.variables
             || settings.filter(Self.isAddress) != other.settings.filter(Self.isAddress)

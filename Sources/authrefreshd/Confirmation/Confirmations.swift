@@ -33,7 +33,7 @@ struct Confirmations {
         switch answer {
         case .allowOnce: nil
         case .allowForAnHour: .seconds(3600)
-        // So that a program in a loop does not make the user answer in a loop.
+        // A "no" applies for a minute, so that a program in a loop does not make the user answer in a loop.
         case .deny: .seconds(60)
         }
     }

@@ -4,8 +4,8 @@ internal import RefreshCore
 /// Handles accounts whose tokens are derived from other accounts: what they wait for, and what wakes them.
 ///
 /// A request that needs another account's token holds its lease while that account gets one. It holds no place at the
-/// issuer's gate, because the other account may need it. Then the lease is returned, and the request starts again at
-/// the gate.
+/// issuer's gate, because the other account may need that place. When that account has its token, the lease is
+/// returned, and the request starts again at the gate.
 enum DerivedAccounts {
     static func sources(on coordinator: isolated RefreshCoordinator) -> SourceAccounts {
         SourceAccounts(records: coordinator.records) { (id: AccountID) throws(StoreError) in
@@ -39,7 +39,7 @@ enum DerivedAccounts {
 
     /// Resumes the accounts that may wait for a token of this account, or tells them that it needs a person.
     static func wake(from source: AccountID, on coordinator: isolated RefreshCoordinator) {
-        // What cannot be read or stored now is done at the source's next refresh, or at the next start.
+        // If something cannot be read or stored now, the source's next refresh or the next start does it.
         let derived = (try? coordinator.store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
         for account in derived { coordinator.submit(.sourceChanged, for: account) }
     }

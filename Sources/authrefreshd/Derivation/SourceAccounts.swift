@@ -101,10 +101,10 @@ struct SourceAccounts {
         }
     }
 
-    /// Interprets a server's refusal of another account's token: that account needs a person. Nil if that does not seem
-    /// to be so.
+    /// Interprets a server's refusal of another account's token: that account needs a person. Nil if the refusal does
+    /// not seem to mean that.
     ///
-    /// It does not change the state of the other account. Otherwise, anybody who may use this account could disable the
+    /// The state of the other account does not change. Otherwise, anybody who may use this account could disable the
     /// other one.
     func lacking(for account: Account, after failure: RefreshFailure) -> RefreshFailure? {
         // RFC 8693 §2.2.2 uses `invalid_request` for an invalid token; some servers are more specific.
@@ -173,8 +173,8 @@ extension RefreshFailure {
 ///
 /// The program may have ended long ago, and an upgrade may have replaced its file, so paths are compared. Symbolic
 /// links are followed only in the list: a link at the place of a program does not make it another program. Following
-/// links can block as long as a file system does. So the request does it before it is sent, where it delays nobody
-/// else.
+/// links can block if a file system hangs. So this is done in the request's own task before the request is sent, where
+/// it delays nobody else.
 struct ListedProgram: Sendable {
     private static let paths = BlockingWork<String, String?>(
         "authrefreshd.listed-programs",

@@ -108,11 +108,11 @@ enum NameLookupError: Error, Hashable, Sendable {
     /// The name server could not be reached, or it failed.
     case serverFailed
     case timedOut
-    /// Not tried: an earlier look-up still hangs, and each one holds a thread.
+    /// Not tried, because an earlier look-up still hangs. Each look-up that hangs holds a thread.
     case resolverHangs
 }
 
-/// Looks up hosts the way every program on this machine does, each once.
+/// Looks up hosts as every other program on this machine does. Each host is looked up once.
 actor NameLookup {
     /// glibc asks each name server twice for 5 s (resolv.conf(5)). We need not wait for a silent one until the end.
     static let limit = Duration.seconds(8)

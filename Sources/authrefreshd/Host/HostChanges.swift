@@ -16,8 +16,8 @@ enum HostChanges {
     static func noteResume(on coordinator: isolated RefreshCoordinator) {
         coordinator.changeLog.resumed()
         coordinator.host.sleepIsOver()
-        // Not the younger requests. Deadlines that passed during the sleep may have started them a moment ago, before
-        // this event. TCP keepalive finds those among them that the sleep has cut off.
+        // Younger requests continue. They may have been started a moment ago, before this event, by deadlines that
+        // passed during the sleep. If the sleep has cut off one of them, TCP keepalive finds it.
         coordinator.scheduler.requests.giveUpAnswers(where: coordinator.scheduler.requests.isOverdue)
         retryUnreached(on: coordinator)
         coordinator.wake()

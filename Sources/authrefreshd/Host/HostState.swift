@@ -11,7 +11,8 @@ struct HostState {
     /// How long logind's announcement of a sleep counts if logind never reports the end of the sleep. logind waits some
     /// seconds for delay locks.
     private static let longestFallingAsleep = Duration.seconds(30)
-    /// How many skews are kept. Issuers are few; with thousands of them, each needs a look-up.
+    /// How many skews are kept. Most stores have few issuers. With thousands of them, each skew is looked up in the
+    /// store.
     private static let skewsMax = 1_000
 
     /// The watches on the machine.
@@ -97,8 +98,8 @@ struct HostState {
 
     /// Delays the machine's next sleep until the current requests are answered.
     ///
-    /// logind may report a sleep during this call, and that report is handled at once. So this call changes nothing
-    /// itself.
+    /// logind may report a sleep during this call, and that report is handled at once. So this call does not change the
+    /// state itself.
     func delaySleep() {
         sleepWatch?.delaySleep("a token is being refreshed")
     }
@@ -184,7 +185,7 @@ struct HostState {
         let tolerance = Duration.seconds(2)
         let known = clockSkew(of: issuer, in: store)
         guard known.map({ max($0 - skew, skew - $0) > tolerance }) ?? true else { return }
-        // It is only shown to people, and comes again with the next answer.
+        // The skew is only shown to people, and the next answer states it again.
         try? store.clocks.recordSkew(skew, of: issuer)
         clockSkews[issuer] = skew
     }
@@ -258,7 +259,7 @@ final class HostWatch: Sendable {
                 try SleepWatch(
                     queue: queue,
                     onLost: { [weak coordinator, changeLog] error in
-                        // Later, because the watch itself makes this call.
+                        // This runs later, because the watch itself makes this call.
                         queue.async { [weak coordinator] in
                             coordinator?.assumeIsolated { HostChanges.take(.sleepWatchLost, on: $0) }
                         }

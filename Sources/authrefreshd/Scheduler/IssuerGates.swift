@@ -34,7 +34,7 @@ struct IssuerGates {
         return gate.openSlots(at: now)
     }
 
-    /// The same for an issuer that has a gate, because it was asked before; 0 for others.
+    /// The same for an issuer that already has a gate, because it was asked before; 0 for other issuers.
     mutating func openSlots(for issuer: IssuerID, at now: Moment) -> Int {
         gates[issuer]?.openSlots(at: now) ?? 0
     }
@@ -77,7 +77,7 @@ struct IssuerGates {
         if backlogs[id] == nil { backlogs[id] = Backlog(issuer: issuer, since: now, seenAt: now) }
     }
 
-    /// Records that nobody waits for the issuer any more.
+    /// Records that no account waits for the issuer any more.
     ///
     /// - Returns: the issuer, if it was behind.
     mutating func markServed(_ id: IssuerID) -> Issuer? {

@@ -1,12 +1,13 @@
 internal import RefreshCore
 
-/// The end of the daemon, and the calls it waits for besides answers, because they must not be left half done.
+/// The end of the daemon. Besides the answers of running refreshes, the end waits for calls that must not be left half
+/// done.
 struct Lifecycle {
     /// Sign-outs, registrations, proofs of grants, and questions about a token's lifetime.
     private var serverCalls = Places(CallerLimits.serverCallsMax)
     /// Running diagnoses. The end does not wait for them.
     private var diagnoses = Places(CallerLimits.diagnosesMax)
-    /// Resumed when nothing is under way any more.
+    /// Resumed as soon as all work has ended.
     private var stopped: CheckedContinuation<Void, Never>?
     private(set) var isStopping = false
     /// Whether the store is closed, so that no more calls can be answered.

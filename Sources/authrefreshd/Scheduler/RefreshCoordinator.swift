@@ -7,8 +7,8 @@ internal import RefreshCore
 
 /// Keeps all accounts fresh: it reads what is due, decides, commits and acts.
 ///
-/// It runs on one serial queue, and never suspends between reading an account and writing it. In memory it keeps only
-/// what is under way and who waits; everything else is in the store.
+/// It runs on one serial queue, and never suspends between reading an account and writing it. Only running requests and
+/// waiting callers are in memory. Everything else is in the store.
 actor RefreshCoordinator {
     nonisolated let executor: DispatchQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -337,8 +337,8 @@ actor RefreshCoordinator {
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
         act(on: outcome.committed, at: now)
         StoreFailures.dismiss(outcome, at: now, on: self)
-        // After the commit, which may contain another registration, and after the requests that are sent with these
-        // decisions.
+        // This comes after the commit, which may contain another registration, and after the requests that are sent
+        // with these decisions.
         do throws(StoreError) {
             try AccountChanges.storeRegistrations(at: now, on: self)
         } catch {
@@ -365,9 +365,9 @@ actor RefreshCoordinator {
         if let refusal = refusals[arrival.account] { throw refusal }
     }
 
-    /// In the order of urgency: send requests, then answer callers, then tell subscribers.
+    /// The order is that of urgency: send requests, then answer callers, then tell subscribers.
     private func act(on decisions: [Decision], at now: Moment) {
-        // By index, because decisions are large and there are many.
+        // Refers to decisions by index, because they are large and there are many.
         var announcements: [(Announcement, of: Int)] = []
         var tokens = records.refreshTokens(for: decisions)[...]
         for (place, decision) in decisions.enumerated() {
@@ -395,7 +395,8 @@ actor RefreshCoordinator {
                 }
             }
         }
-        // Before callers are answered, because a caller that learns of a new grant may ask for a derived token at once.
+        // This comes before callers are answered, because a caller that learns of a new grant may ask for a derived
+        // token at once.
         for decision in decisions where decision.concernsDerived {
             DerivedAccounts.wake(from: decision.record.account.id, on: self)
         }
@@ -496,7 +497,7 @@ actor RefreshCoordinator {
             stepUp: stepUps[record.account.id],
             needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )
-        // Only for the few accounts that need it, because every reply is made from snapshots.
+        // This is done only for the few accounts that need it, because every reply is made from snapshots.
         if snapshot.lacksRefreshToken {
             snapshot.consentMayHelp =
                 settings.signIn(for: record.account).consentMayHelp && !record.account.grantFacts.needsConsent

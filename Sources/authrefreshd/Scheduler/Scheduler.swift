@@ -171,7 +171,7 @@ final class Scheduler {
     func takeBackMended(after start: AccountID) throws(StoreError) -> (last: AccountID?, hasMended: Bool) {
         let (mended, last) = try store.schedule.takeBack(after: start, limit: Self.batchSize)
         for account in mended where requests[account] == nil {
-            // Its request was another daemon's, which has ended.
+            // Its request was sent by an earlier daemon, which has ended.
             if case .refreshing? = try store.record(account)?.state.phase {
                 put(Arrival(account: account, event: .requestAbandoned))
             }

@@ -107,7 +107,7 @@ struct SentRequest: Sendable {
             let outcome = await request.run(by: client) {
                 coordinator.queue.async { coordinator.assumeIsolated { overdue(on: $0) } }
             }
-            // Not awaited, because the task would only return to its own thread to end there.
+            // This is not awaited, because the task would return to its own thread only to end there.
             coordinator.queue.async { coordinator.assumeIsolated { ended(with: outcome, on: $0) } }
         }
     }

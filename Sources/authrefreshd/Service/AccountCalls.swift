@@ -202,7 +202,7 @@ struct AccountCalls: DutyCalls {
         }
         var (last, left) = (after, min(limit, largest))
         while left > 0 {
-            // In steps, because accounts that do not fit into the page need not be read.
+            // Accounts are read in steps, because those that do not fit into the page need not be read.
             let step = min(left, Self.pageStep)
             let accounts = try stored(AccountListing.accounts(after: last, limit: step, on: coordinator))
             for account in accounts {

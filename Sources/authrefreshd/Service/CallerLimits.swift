@@ -55,8 +55,8 @@ enum CallerLimits {
     static let agentsMax = 4
     /// The most open questions to the user. Nobody reads more.
     static let confirmationsMax = 32
-    /// Those of one program, so that one program's questions leave room for the others'. A mail program asks for a
-    /// handful of accounts.
+    /// The most open questions of one program, so that its questions leave room for those of others. A mail program
+    /// asks for a handful of accounts.
     static let confirmationsOfProgramMax = 8
     /// How long a question is open. `authctl` waits a minute.
     static let confirmationTime = Duration.seconds(50)
@@ -107,8 +107,8 @@ enum CallerLimits {
     /// How many lines about refused callers are written per `refusalStretch`, for each account whose list refuses and
     /// for each reason of the socket. The first lines show who it is.
     static let refusalLinesMax = 20
-    /// How many accounts have such a number of lines of their own per `refusalStretch`; the same number applies to the
-    /// socket's reasons, which include one for each refused user. Later ones share one such number. Together that is at
+    /// How many accounts have their own budget of `refusalLinesMax` lines per `refusalStretch`. As many reasons of the
+    /// socket have one, too; each refused user counts as a reason. All later ones share one budget. Together that is at
     /// most 2,600 lines. The journal accepts 10,000 lines in 30 s from a service, and then drops everything from it.
     static let refusalSubjectsMax = 64
     static let refusalStretch = Duration.seconds(60)
@@ -122,7 +122,7 @@ enum CallerLimits {
     /// The most accounts with a token file. Each file's state is kept in memory, and all expiries are checked in each
     /// turn.
     static let tokenFilesMax = 1_000
-    /// The time limit for writing token files. They are on tmpfs, where nothing takes long.
+    /// The time limit for writing token files. They are on tmpfs, which is fast.
     static let tokenFileTime = Duration.seconds(5)
     /// How long after a failure token files are tried again, unless a refresh comes earlier.
     static let tokenFileRetry = Duration.seconds(60)
@@ -130,7 +130,7 @@ enum CallerLimits {
     /// The most `on_change` commands at the same time. Each is a process, and a change of the network changes all
     /// accounts at once.
     static let changeCommandsMax = 4
-    /// The most accounts whose newest change waits for that. Changes of further accounts are dropped.
+    /// The most accounts whose newest change waits for its command. Changes of further accounts are dropped.
     static let changesWaitingMax = 1_000
 
     /// The most accounts that `GetMetrics` lists by name. Each makes two series in a monitoring system, which are

@@ -119,7 +119,7 @@ struct IDTokenCalls: DutyCalls {
 
 /// A caller's requirements for a token.
 struct TokenCall: Sendable {
-    /// The required validity; nil for enough for one request.
+    /// The required validity; nil means long enough for one request.
     let minimumValidity: Duration?
     /// Whether it must have been issued after the call.
     let isForced: Bool
@@ -146,7 +146,7 @@ private struct HeldIDToken: Sendable {
     func hasEnded(at snapshot: AccountSnapshot) -> Bool { remaining(at: snapshot) <= .zero }
 
     /// The remaining lifetime that a caller needs. By default, the token must outlive the caller's request. As with
-    /// access tokens, nobody gets more than nine tenths of what the server gives.
+    /// access tokens, a caller can ask for at most nine tenths of the lifetime that the server gives.
     func wanted(_ minimumValidity: Duration?) -> Duration {
         let lifetime = max(claims.expiresAt - claims.issuedAt, .zero)
         return min(minimumValidity ?? min(.seconds(30), lifetime.scaled(by: 0.1)), lifetime.scaled(by: 0.9))

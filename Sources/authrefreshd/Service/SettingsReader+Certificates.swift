@@ -5,7 +5,7 @@ internal import RefreshCore
 extension SettingsReader {
     /// The reader that the daemon uses: the HTTP client's TLS says what a certificate is.
     ///
-    /// Apart from the other files, so that the fuzzers can read settings without the HTTP client.
+    /// It is in a separate file, so that the fuzzers can read settings without the HTTP client.
     init(
         profiles: ProviderProfiles,
         isRegistering: Bool = false,

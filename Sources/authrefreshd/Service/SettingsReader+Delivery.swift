@@ -32,7 +32,7 @@ extension SettingsReader {
             throw .invalid(WrongDelivery.cannotAskBeforeFile)
         }
         var delivery = try meaning(try settings.delivery())
-        // In normalized form, in which they are looked up.
+        // URLs are stored in normalized form, because they are looked up in that form.
         delivery.urls = urls.compactMap { ServiceAddress($0)?.text }
         return delivery
     }

@@ -62,7 +62,7 @@ struct SettingsReader {
         // Settings for one server must not apply to another, because its addresses would get the first one's tokens.
         if isElsewhere(settings, than: account) { settings.providerSettings = change.settings.providerSettings }
         let isMoved = try choice(settings).isElsewhere(than: ProfileChoice(account))
-        // The secret and what the key signs are only for the server that they were made for.
+        // The client secret, and whatever the client key signs, are only for the server that they were made for.
         let lacksWord = secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
         guard !isMoved || !lacksWord || change.keepSecret != nil else {
             throw .invalid(WrongSetting.secretOfOtherServer(account: account.name.text))
@@ -90,7 +90,7 @@ struct SettingsReader {
             draft.registration.redirect.uri = own
         }
         draft.registration.serviceGrant?.keepSources(of: account.registration.serviceGrant)
-        // What is not a setting stays with the account: its number, and what sign-ins or exchanges found out.
+        // The account keeps everything that is not a setting: its number, and what sign-ins or exchanges found out.
         var changed = draft.account
         changed.id = account.id
         changed.basicCredentialEncoding = account.basicCredentialEncoding

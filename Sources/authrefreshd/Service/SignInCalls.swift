@@ -176,7 +176,7 @@ extension SignInRefusal {
 }
 
 extension SignInEnd {
-    /// This end with the note of `profile` about it: what the person should have known before.
+    /// This end, and the note in `profile` that could have prevented it, if there is one.
     func noted(from profile: ProviderProfile?, isByDevice: Bool) -> SignInEnd {
         guard case .failed(var failure) = self, failure.kind != .unavailable else { return self }
         let topic: ProfileNote.Topic? =

@@ -374,7 +374,7 @@ struct TokenCalls: DutyCalls {
 /// A caller's requirements for a token of a target.
 struct TokenTargetCall: Sendable {
     let target: TokenTarget
-    /// The required validity; nil for enough for one request.
+    /// The required validity; nil means long enough for one request.
     let minimumValidity: Duration?
     /// Whether it must have been issued after the call.
     let isForced: Bool

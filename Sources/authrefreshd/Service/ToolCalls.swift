@@ -28,7 +28,7 @@ struct ToolCalls: DutyCalls {
     {
         let address = ServiceAddress(asked.url)
         if let name = asked.account {
-            // Anybody on the way could read the token.
+            // Over plain HTTP, anybody in the network could read the token.
             let isInTheClear = address == nil && asked.url.lowercased().hasPrefix("http://")
             return isInTheClear ? nil : name
         }

@@ -245,7 +245,8 @@ extension RunningSignIn {
             issuer: url.issuer,
             requiresIssuer: url.requiresIssuer || asking.registration.redirect.requiresIssuer,
             path: redirect?.issuerPath,
-            // A code that will not be exchanged is not checked by the server. Only the state shows whose it is.
+            // The server checks a code only when it is exchanged. If it will not be exchanged, only the state shows
+            // whose it is.
             isCodeBound: url.checksCodeChallenge && attempt.leg == .grant,
             responseType: responseType,
             codeParameters: ["code"] + profile.codeParameters,
@@ -276,7 +277,8 @@ extension RunningSignIn {
         IdentityCheck(client: asking, idToken: idToken, nonce: nonce(for: asking), maxAge: request.maxAge)
     }
 
-    /// What an earlier code came with and may not come again: Apple sends the person's name only at the first sign-in.
+    /// Fields that came with an earlier code and may not come again. For example, Apple sends the person's name only at
+    /// the first sign-in.
     private var toldBefore: [String: String] {
         account.grantFacts.keptFields.filter { name, _ in callbackFields.contains(name) }
     }

@@ -130,7 +130,7 @@ final class SignIns {
         guard running.count < CallerLimits.signInsMax else { throw .tooMany }
         let asked = request
         var request = request
-        // Another policy brings no grant that could satisfy it.
+        // A sign-in with another policy brings no grant that could satisfy it.
         if let stepUp, request.policy == nil { request.satisfy(stepUp) }
         var signIn: RunningSignIn
         do throws(SignInFailure) {
@@ -364,7 +364,7 @@ final class SignIns {
         }
     }
 
-    /// Why `account` cannot have the port that it has to listen on; nil: any port.
+    /// Why `account` cannot have the port that it has to listen on; nil if any port will do.
     private func obstacle(
         _ error: RedirectListenerError,
         at port: Int?,

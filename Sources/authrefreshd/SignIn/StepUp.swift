@@ -141,7 +141,7 @@ struct StepUps {
         if claims != nil, demands[account]?.claims == claims { forget(account) }
     }
 
-    /// Removes a demand whose grant is gone, or that a person's sign-in has met.
+    /// Removes a demand if its grant no longer exists, or if a person's sign-in has met it.
     ///
     /// - Parameter proof: what the sign-in of `account`, whose tokens are now stored, has shown; nil if there was none.
     mutating func forget(after change: AccountChange, of account: AccountID, signedInBy proof: StepUp.Proof?) {

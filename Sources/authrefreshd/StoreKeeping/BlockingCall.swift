@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Runs a blocking call on a thread that nobody else waits for, one at a time.
 enum BlockingCall {
-    /// Not a global queue: after one is used once, libdispatch wakes an idle daemon every second forever.
+    /// This is not a global queue, because once a global queue has been used, libdispatch wakes an idle daemon every
+    /// second.
     private static let queue = DispatchQueue(label: "authrefreshd.blocking")
 
     static func result<Value: Sendable, Failure: Error>(

@@ -55,7 +55,7 @@ enum StoreFailures {
     }
 
     /// Removes accounts with unreadable rows from the schedule, which would otherwise return them again and again. It
-    /// tells their waiting callers and, once, everybody else.
+    /// tells their waiting callers, and reports each account once to subscribers and the journal.
     ///
     /// An answer for such an account cannot be kept, because its place in the store is damaged.
     static func setAside(

@@ -168,7 +168,7 @@ final class StoreKeeping {
 
     // MARK: The end
 
-    /// Whether the daemon's end need not wait for any of this.
+    /// Whether the daemon can end without waiting for this.
     var isIdle: Bool { backups.underWay == nil }
 
     /// Allows nothing new from now on.
@@ -216,7 +216,7 @@ extension StoreKeeping {
     }
 
     fileprivate func beginNextBackup() -> [Step] {
-        // The daemon's end waits for the one that was under way.
+        // The daemon's end waits for the backup that was being made.
         guard !isStopping else { return [.wake] }
         return steps(after: backups.beginNext(of: store, clock: timebase.now))
     }
@@ -273,7 +273,7 @@ extension StoreKeeping {
                 .block(label: "authrefreshd.check") { tell in
                     tell(.checked(StoreCheck.Portion(findings: defences.findings())))
                     StoreCheck.run(on: copy, at: wall) { tell(.checked($0)) }
-                    // After the last portion, which is on its way.
+                    // This report comes after the last portion, which is still on its way.
                     tell(.checkEnded)
                 }
             ]
@@ -362,8 +362,8 @@ extension StoreKeeping {
         do throws(StoreError) {
             if try rekeying?.reseal(store, clock: timebase.now) == true { return before + [.destroyRetiredKey] }
         } catch  where error.isDamage {
-            // Perhaps it is a page that nothing else reads. The daemon continues with both keys, and the change
-            // continues at the next start or command.
+            // The damage may be on a page that is needed for nothing else. So the daemon continues with both keys, and
+            // the change continues at the next start or command.
             changeLog.rekeyFailed(error)
             endRekeying(with: .failure(.store(error)))
             return before

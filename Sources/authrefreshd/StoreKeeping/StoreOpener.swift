@@ -89,7 +89,7 @@ actor StoreOpener {
             onAnswer(answer)
             if isToAskAgain { ask() }
         case .failure where isToAskAgain:
-            // The configuration has changed meanwhile. What is final without a keyring may not be final with one.
+            // The configuration has changed meanwhile. An error that is final without a keyring may pass with one.
             ask()
         case .success, .failure:
             end()

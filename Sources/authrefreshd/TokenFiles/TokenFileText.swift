@@ -77,7 +77,7 @@ struct TokenFileText {
         text = token
     }
 
-    /// What the file holds does not outlive the account's own time.
+    /// The file must not outlive the time after which the account signs out by itself.
     private mutating func take(lifetime: Duration, of file: TokenFile, issuedAt: Moment) {
         let lifetime = signOutAfter.map { min($0, lifetime) } ?? lifetime
         content = TokenFiles.Content(file: file, issuedAt: issuedAt, lifetime: lifetime)

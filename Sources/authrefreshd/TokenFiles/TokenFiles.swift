@@ -140,7 +140,8 @@ struct TokenFiles {
             next.content = nil
             waiting[file.name] = .some(nil)
         } else if next.content == content {
-            // The same token, but the account's own time may have been changed, and with it the end of the file.
+            // The token is the same, but `forget-after` may have been changed, and with it the time when the file is
+            // removed.
             next.content = content
         }
     }
@@ -210,8 +211,8 @@ struct TokenFiles {
         entries[owner]?.writtenAt = job.contents == nil ? nil : now.wall
     }
 
-    /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`.
-    /// Nobody waits for another account's file.
+    /// Calls `done` when everything requested of these files now has been done, or was tried for `tokenFileTime`. A
+    /// caller does not wait for another account's file.
     mutating func whenSettled(_ files: [TokenFile?], _ done: @escaping @Sendable () -> Void) {
         let names = files.compactMap { $0?.name }
         if isBusy, names.contains(where: { waiting[$0] != nil }) {

@@ -111,7 +111,8 @@ struct CallbackAddress: Sendable {
         return other.place == place
     }
 
-    /// The parts by which two addresses are the same place. A web address without a port has its scheme's default port.
+    /// The parts that must be equal for two addresses to be the same place. A web address without a port has its
+    /// scheme's default port.
     private var place: [String] {
         let known = ["http": 80, "https": 443][scheme]
         return [scheme, host ?? "", (port ?? known).map(String.init) ?? "", host == nil ? "-" : "//", path]

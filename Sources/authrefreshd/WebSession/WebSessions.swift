@@ -256,8 +256,7 @@ enum WebSessionEnd: String, Hashable, Sendable {
 
 /// A timer for the sessions only. They are few, and no account depends on them.
 ///
-/// It does not count during a sleep. Everything that arrives checks the clock first, so that nothing is accepted too
-/// late.
+/// It does not count during a sleep. Each arrival checks the clock first, so that no answer is accepted too late.
 private final class SessionAlarm {
     private let source: any DispatchSourceTimer
 

@@ -1,1 +1,1 @@
-// For LD_PRELOAD. Nothing is called by name.
+// LD_PRELOAD loads this library. Nothing is called by name.

@@ -4,9 +4,10 @@ internal import TextEncodings
 internal import RefreshCore
 @testable internal import SignIn
 
-/// What comes back from a browser: the request to the loopback listener, its query or form, and what a person pastes.
+/// Answers that come back through a browser: the request to the loopback listener, its query or form, and text that a
+/// person pastes.
 ///
-/// An input is a request: a line with method and target, header lines, an empty line, the body.
+/// An input is a request: a line with method and target, header lines, an empty line, and the body.
 enum Callbacks {
     private static let port = 4711
     private static let path = "/callback"
@@ -45,7 +46,7 @@ enum Callbacks {
         return RequestHead(method: words.first ?? "", target: words.count > 1 ? words[1] : "", fields: fields)
     }
 
-    /// What a page of another site could send is not looked at.
+    /// A request that a page of another site could send must be refused before its content is read.
     private static func checkDelivery(_ head: RequestHead) {
         let hosts = ["127.0.0.1:4711", "[::1]:4711", "localhost:4711"]
         require(head.values(of: "host").count == 1, "the request says for whom it is")
@@ -66,7 +67,7 @@ enum Callbacks {
         check(response, from: nil, isBareCodeAllowed: true)
     }
 
-    /// A code is taken only with the right state, or by hand and with PKCE.
+    /// A code is accepted only with the right state, or if a person pastes it and PKCE is used.
     private static func check(_ response: AuthorizationResponse, from form: [UInt8]?, isBareCodeAllowed: Bool) {
         for (requiresIssuer, isCodeBound) in [(false, true), (true, true), (false, false), (true, false)] {
             let expected = AuthorizationExpectation(
@@ -92,9 +93,9 @@ enum Callbacks {
         }
     }
 
-    /// The form that the code came in, read by Foundation.
+    /// The form with the code, read by Foundation.
     private static func checkAccepted(_ form: [UInt8], _ code: AuthorizationCode, _ requiresIssuer: Bool) {
-        // By bytes: a combining mark behind a separator would make it another character.
+        // Splits by bytes, because a combining mark after a separator would make it another character.
         let pairs = spaced(form).split(separator: UInt8(ascii: "&")).map { pair in
             pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
                 .map { String(decoding: $0, as: UTF8.self) }
@@ -110,12 +111,12 @@ enum Callbacks {
         require(values("error").allSatisfy { $0?.isEmpty ?? false }, "a code does not come with an error")
     }
 
-    /// `+` as Foundation wants it; by bytes, too.
+    /// Replaces `+` as Foundation expects it, also by bytes.
     private static func spaced(_ form: [UInt8]) -> [UInt8] {
         form.flatMap { $0 == UInt8(ascii: "+") ? Array("%20".utf8) : [$0] }
     }
 
-    /// What is form-encoded reads as it was; and Foundation reads the same.
+    /// Encoded text must decode to the original, and Foundation must decode the same.
     private static func checkForms(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
         let encoded = FormEncoding.encode(text)
@@ -123,7 +124,7 @@ enum Callbacks {
             FormEncoding.decode(encoded.utf8)?.utf8.elementsEqual(text.utf8) ?? false,
             "form encoding reads as it was"
         )
-        // Half of a character may be escaped, and half not; Foundation takes texts only.
+        // One half of a character may be escaped and the other not, but Foundation accepts only whole texts.
         guard String(validating: input, as: UTF8.self) != nil, let decoded = FormEncoding.decode(input) else { return }
         let foundation = String(decoding: spaced(input), as: UTF8.self).removingPercentEncoding
         require(foundation?.utf8.elementsEqual(decoded.utf8) ?? false, "Foundation undoes the same encoding")

@@ -1,7 +1,7 @@
 @testable internal import OAuthMessages
 internal import RefreshCore
 
-/// `WWW-Authenticate` of a server that refused a token.
+/// The `WWW-Authenticate` header of a server that refused a token.
 enum Challenges {
     static func run(_ input: [UInt8]) {
         let field = String(decoding: input, as: UTF8.self)
@@ -28,7 +28,7 @@ enum Challenges {
         return challenge.scheme + (parameters.isEmpty ? "" : " " + parameters.joined(separator: ", "))
     }
 
-    /// By scalars: a sign with a mark upon it is another character.
+    /// Compares scalars, because a letter with a combining mark is another character.
     private static func escaped(_ value: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in value.unicodeScalars {

@@ -1,7 +1,7 @@
-/// What is fuzzed: one reader of what comes from outside, or several that read the same.
+/// A fuzz target: one parser of outside data, or several that parse the same.
 ///
-/// Each has a file of inputs in `Tests/Fuzz/Corpora`. None of them looks for a crash only: where there is an inverse, or another
-/// implementation, both have to agree.
+/// Each has a file of inputs in `Tests/Fuzz/Corpora`. A target looks for more than crashes: if there is an inverse, or
+/// another implementation, both must agree.
 enum FuzzTarget: String, CaseIterable {
     case varlinkMessages = "varlink-messages"
     case varlinkParameters = "varlink-parameters"
@@ -20,10 +20,10 @@ enum FuzzTarget: String, CaseIterable {
     case movingIn = "moving-in"
     case sealedColumns = "sealed-columns"
 
-    /// The one that this process was started for; set once, before the first input.
+    /// The target of this process. It is set once, before the first input.
     @MainActor static var chosen = FuzzTarget.strictJSON
 
-    /// Reads `input`, and ends the process if what comes of it is wrong.
+    /// Parses `input`, and ends the process if the result is wrong.
     func run(_ input: [UInt8]) {
         switch self {
         case .varlinkMessages: VarlinkMessages.run(input)
@@ -46,18 +46,18 @@ enum FuzzTarget: String, CaseIterable {
     }
 }
 
-/// Ends the process, and has libFuzzer keep the input, unless `fact` holds.
+/// If `fact` does not hold, ends the process, so that libFuzzer keeps the input.
 func require(_ isTrue: Bool, _ fact: StaticString, file: StaticString = #fileID, line: UInt = #line) {
     guard isTrue else { fatalError("this does not hold: \(fact)", file: file, line: line) }
 }
 
 extension [UInt8] {
-    /// Takes the first byte off, for what a target decides by number; 0 of an empty input.
+    /// Removes the first byte and returns it, for a choice by number; 0 for an empty input.
     mutating func takeByte() -> Int {
         isEmpty ? 0 : Int(removeFirst())
     }
 
-    /// Takes the first line off, without its end.
+    /// Removes the first line and returns it without its end.
     mutating func takeLine() -> [UInt8] {
         let line = prefix { $0 != UInt8(ascii: "\n") }
         removeFirst(Swift.min(line.count + 1, count))

@@ -6,13 +6,13 @@ internal import RefreshCore
 
 /// ID tokens, checked with a known key.
 ///
-/// The first byte of an input says whether the rest is a token, or header and payload (a line each) that are signed here, as a server
-/// would: else a fuzzer would never come past the signature.
+/// The first byte of an input says whether the rest is a token, or a header and a payload (one line each). The target
+/// signs these as a server would, because a fuzzer would never find a valid signature.
 enum IDTokens {
     static let now = Timestamp(microseconds: 1_800_000_000_000_000)
     private static let issuer = "https://op.example.org"
     private static let clientID = "mail"
-    /// The same in every run, so that a kept token stays one: a private key of 1 to 32.
+    /// A private key with the bytes 1 to 32. It is the same in every run, so that stored tokens stay valid.
     private static let signer = try? P256.Signing.PrivateKey(rawRepresentation: (1...32).map { UInt8($0) })
     private static let secret = "a shared secret of the fuzzer"
 
@@ -62,7 +62,7 @@ enum IDTokens {
         return try? JWKSet(Array(text.utf8))
     }()
 
-    /// Base64url has one text for each run of bytes.
+    /// In base64url, each sequence of bytes has exactly one text.
     private static func checkForm(_ token: [UInt8]) {
         for part in token.split(separator: UInt8(ascii: ".")) {
             guard let bytes = Base64URL.decode(part) else { continue }
@@ -70,7 +70,7 @@ enum IDTokens {
         }
     }
 
-    /// A token that was taken, read once more by other means: OpenID Connect Core §3.1.3.7 in Foundation's words.
+    /// An accepted token, checked again by other means: OpenID Connect Core §3.1.3.7, implemented with Foundation.
     private static func check(_ claims: IDToken, _ token: [UInt8]) {
         let parts = token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         require(parts.count == 3, "a token has three parts")

@@ -23,7 +23,7 @@ enum KeySets {
     }
 }
 
-/// What a person gives for the client's key: PEM, or a JWK.
+/// The client's key as a person provides it: PEM, or a JWK.
 enum ClientKeys {
     static func run(_ input: [UInt8]) {
         guard let key = try? PrivateKey(Secret(input)), let algorithm = try? key.signingAlgorithm(offered: nil) else {

@@ -2,7 +2,7 @@ internal import Foundation
 @testable internal import OAuthMessages
 internal import RefreshCore
 
-/// What a server publishes about itself; two documents, with a line between them that holds `--`.
+/// The metadata that a server publishes: two documents, with the line `--` between them.
 enum MetadataDocuments {
     static func run(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
@@ -35,7 +35,7 @@ enum MetadataDocuments {
         }
     }
 
-    /// The HTTP client asks Foundation where a request goes: both must see the same host and port.
+    /// The HTTP client uses Foundation to find where a request goes, so both must see the same host and port.
     static func check(_ endpoint: Endpoint) {
         guard let components = URLComponents(string: endpoint.url), let url = URL(string: endpoint.url) else { return }
         for (host, port) in [(components.host, components.port), (url.host, url.port)] {

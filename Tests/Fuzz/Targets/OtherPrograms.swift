@@ -4,8 +4,8 @@ internal import RefreshCore
 
 /// The files in which other programs keep accounts.
 ///
-/// The first byte of an input says which program wrote it. Behind a line that holds `--` stands the second file, for the readers that take
-/// two.
+/// The first byte of an input says which program wrote it. For parsers that need two files, the second file follows the
+/// line `--`.
 enum OtherPrograms {
     private static let origin = "fuzzed"
     private static let home = "/home/jane"
@@ -29,7 +29,7 @@ enum OtherPrograms {
         for account in accounts { check(account, of: input) }
     }
 
-    /// What stands before and behind the line `--`; all of it and nothing if there is none.
+    /// The parts before and after the line `--`. Without such a line, the first part is everything.
     private static func files(in bytes: [UInt8]) -> ([UInt8], [UInt8]) {
         guard let line = bytes.firstRange(of: Array("\n--\n".utf8)) else { return (bytes, []) }
         return (Array(bytes[..<line.lowerBound]), Array(bytes[line.upperBound...]))
@@ -71,7 +71,7 @@ enum OtherPrograms {
     private static func check(_ account: MovableAccount, of input: [UInt8]) {
         require(AccountName(account.settings.name) != nil, "the suggested name is one that an account can have")
         require(account.settings.provider == nil || account.settings.issuer == nil, "a provider has an issuer already")
-        // A byte that is no UTF-8 becomes three.
+        // Each byte that is not UTF-8 becomes three.
         let most = input.count * 3
         for secret in [account.refreshToken, account.clientSecret].compactMap({ $0 }) {
             require((1...most).contains(secret.count), "a secret comes out of its file")
@@ -93,7 +93,7 @@ enum OtherPrograms {
         }
     }
 
-    /// Names of files, one a line: what is taken for an account's is one of them.
+    /// Names of files, one per line. Each name that counts as an account's must be one of them.
     private static func checkNames(_ file: [UInt8]) {
         let names = String(decoding: file, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
         require(Set(OIDCAgentAccount.names(among: names)).isSubset(of: names), "no file is made up")

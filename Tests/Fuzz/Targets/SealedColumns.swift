@@ -2,9 +2,9 @@
 internal import Foundation
 internal import RefreshCore
 
-/// The store's sealed columns, as somebody could alter them who has no key.
+/// The store's sealed columns, altered as somebody without the key could do it.
 ///
-/// An input is four bytes that say what is altered, and the secret, or the column's bytes.
+/// An input has four bytes that say what is altered, and then the secret or the column's bytes.
 enum SealedColumns {
     private static let key = StoreKey(Secret((1...32).map { UInt8($0) }))
 

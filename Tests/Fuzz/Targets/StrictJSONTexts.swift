@@ -2,7 +2,8 @@ internal import Foundation
 @testable internal import OAuthMessages
 @testable internal import StrictJSON
 
-/// One text, read by the index, by the view that looks for parts, and by Foundation's, and as servers' answers are read.
+/// One text, parsed in four ways: by the index, by the view that looks for parts, by Foundation, and as servers'
+/// answers are parsed.
 enum StrictJSONTexts {
     private static let nestingMax = 24
 
@@ -11,7 +12,7 @@ enum StrictJSONTexts {
         checkIndex(document)
         let value = PlainValue(document.root)
         let lenient = AnswerValue(document.root)
-        // An escape that names nothing is refused when the string is asked for.
+        // An unknown escape is refused when the string is read.
         guard let value else { return }
         require(lenient.map(PlainValue.init) == value, "strict JSON is read as it stands in an answer")
         if let client = try? JSONText(input[...]) {
@@ -19,7 +20,7 @@ enum StrictJSONTexts {
         } else {
             require(false, "the client reads what the server takes for JSON")
         }
-        // Of two members of one name, Foundation takes the last.
+        // If two members have the same name, Foundation uses the last one.
         if !hasRepeatedNames(document.root) { compareWithFoundation(input, value) }
     }
 
@@ -35,7 +36,7 @@ enum StrictJSONTexts {
         require(value.isEqual(to: object), "Foundation reads the same")
     }
 
-    /// The index is a tree: children lie within their parent, one behind the other.
+    /// The index is a tree: children are within their parent, one after the other.
     private static func checkIndex(_ document: JSONDocument) {
         require(Int(document.nodes[0].next) == document.nodes.count, "the root holds all values")
         for (index, node) in document.nodes.enumerated() {
@@ -45,7 +46,7 @@ enum StrictJSONTexts {
     }
 }
 
-/// A JSON value as every reader of it should see it.
+/// A JSON value as every parser should see it.
 indirect enum PlainValue: Equatable {
     case null
     case bool(Bool)
@@ -54,7 +55,7 @@ indirect enum PlainValue: Equatable {
     case array([PlainValue])
     case object([String: PlainValue])
 
-    /// Nil if a string in it is no text.
+    /// Nil if a string in it is not valid text.
     init?(_ value: StrictJSON.JSONValue) {
         if value.isNull {
             self = .null
@@ -110,13 +111,13 @@ indirect enum PlainValue: Equatable {
         }
     }
 
-    /// Whether Foundation read the same; a number beyond a double is null here.
+    /// Whether Foundation parsed the same. A number beyond a double's range is null here.
     func isEqual(to object: Any) -> Bool {
         switch self {
         case .null: object is NSNull || object is NSNumber
         case .bool(let flag): (object as? NSNumber)?.boolValue == flag
         case .number(let number):
-            // Foundation makes a decimal of digits that fit no integer, and rounds that.
+            // If digits do not fit into an integer, Foundation makes a decimal of them and rounds it.
             (object as? NSNumber).map { abs($0.doubleValue - number) <= abs(number) * 1e-12 } ?? false
         case .string(let text): (object as? String)?.utf8.elementsEqual(text.utf8) ?? false
         case .array(let elements):

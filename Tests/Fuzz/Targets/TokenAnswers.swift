@@ -4,9 +4,10 @@ internal import RefreshCore
 /// `StrictJSON` has a `JSONValue`, too.
 typealias AnswerValue = JSONValue
 
-/// Answers of a token endpoint, tokens or errors.
+/// Answers of a token endpoint: tokens or errors.
 ///
-/// The first byte of an input is the status, the first line the `Retry-After`, the second the `Date`, the rest the body.
+/// The first byte of an input is the status, the first line is `Retry-After`, the second is `Date`, and the rest is the
+/// body.
 enum TokenAnswers {
     private static let statuses = [200, 400, 401, 403, 404, 407, 429, 302, 500, 502, 503, 524, 201, 410]
     private static let now = Timestamp(microseconds: 1_800_000_000_000_000)
@@ -29,7 +30,7 @@ enum TokenAnswers {
         checkFailure(body, answer)
     }
 
-    /// One that has its tokens elsewhere, and scopes its own way.
+    /// A profile whose tokens are in another place, and whose scopes have another form.
     private static let profile: ProviderProfile = {
         var profile = ProviderProfile(name: "sample")
         profile.tokenPath = ["authed_user"]
@@ -37,7 +38,7 @@ enum TokenAnswers {
         return profile
     }()
 
-    /// What was read can be written, and reads the same.
+    /// A parsed value can be written, and parses to the same value again.
     private static func checkEncoding(_ fields: [String: AnswerValue]) {
         guard !fields.isEmpty else { return }
         let written = AnswerValue.object(fields).bytes
@@ -52,7 +53,7 @@ enum TokenAnswers {
             "an answer is taken for a success if its tokens can be had"
         )
         guard let response else { return }
-        // A byte that is no UTF-8 becomes three.
+        // Each byte that is not UTF-8 becomes three.
         let most = answer.body.count * 3
         require((1...most).contains(response.accessToken.secret.count), "a token comes out of its answer")
         if let token = response.refreshToken {
@@ -67,7 +68,7 @@ enum TokenAnswers {
     private static func check(_ issuance: Issuance) {
         let year = Duration.seconds(365 * 86_400)
         if let lifetime = issuance.lifetime {
-            // Some servers say so of one that has ended.
+            // Some servers send this for a token that has expired.
             let isPossible = lifetime == .zero || lifetime >= .seconds(1)
             require(isPossible && lifetime <= year, "a token has ended, or lives a second to a year")
         }
@@ -80,7 +81,7 @@ enum TokenAnswers {
         }
     }
 
-    /// DESIGN §6.5: only the authorization server ends a grant, and only in words of its own.
+    /// DESIGN §6.5: only the authorization server ends a grant, and only by its own error.
     private static func checkFailure(_ body: AnswerBody, _ answer: Answer) {
         guard let endpoint = Endpoint("https://op.example.org/token") else { return }
         for workedBefore in [false, true] {

@@ -1,9 +1,9 @@
 internal import Foundation
 @testable internal import Varlink
 
-/// The stream of a Varlink peer: the framer, the envelope and the connection's machine.
+/// The stream of a Varlink peer, for the framer, the envelope and the connection's machine.
 ///
-/// The first byte of an input says how the rest is cut into what read(2) returns; that must change nothing.
+/// The first byte of an input says how read(2) cuts the rest into pieces. The pieces must not change the result.
 enum VarlinkMessages {
     private static let limits: ServerLimits = {
         var limits = ServerLimits()
@@ -34,7 +34,7 @@ enum VarlinkMessages {
         require(whole == split, "a connection answers the same calls, however the stream is split")
     }
 
-    /// The same as the framer, in the plainest words.
+    /// The framer's result, computed in the simplest way.
     private static func messages(of stream: [UInt8]) -> (messages: [[UInt8]], isTooLong: Bool) {
         var messages: [[UInt8]] = []
         let parts = stream.split(separator: 0, omittingEmptySubsequences: false).map(Array.init)
@@ -42,7 +42,7 @@ enum VarlinkMessages {
             guard part.count <= limits.messageBytesMax else { return (messages, true) }
             messages.append(part)
         }
-        // What comes after the last NUL is no message yet.
+        // The bytes after the last NUL are not a message yet.
         return (messages.dropLast(), false)
     }
 
@@ -60,11 +60,11 @@ enum VarlinkMessages {
         return (found, false)
     }
 
-    /// What we take for a call, Foundation takes for one, too.
+    /// If we accept a message as a call, Foundation must be able to parse it as one.
     private static func checkEnvelope(_ message: [UInt8]) {
         guard let call = VarlinkCall(message: message, limits: limits) else { return }
         require(!(call.wantsMore && call.isOneway), "a call does not ask for several replies and for none")
-        // Strings that nobody asked for may hold anything; Foundation refuses them.
+        // Strings that nobody reads may contain anything, but Foundation refuses them.
         guard let object = try? JSONSerialization.jsonObject(with: Data(message)) as? [String: Any] else { return }
         require(object["method"] as? String == call.method, "the method is the one that Foundation reads")
         require(
@@ -74,7 +74,7 @@ enum VarlinkMessages {
     }
 }
 
-/// A server and its service on one connection: it answers each call at once, as the flags of the call want it.
+/// A server and its service on one connection. It answers each call at once, according to the call's flags.
 private struct Peer {
     private var machine: ConnectionMachine
     private var trace: [String] = []
@@ -85,7 +85,7 @@ private struct Peer {
         machine = ConnectionMachine(limits: limits)
     }
 
-    /// Feeds `chunks`, then the end of the stream, and tells what happened, without what waiting was announced.
+    /// Feeds `chunks`, then the end of the stream, and returns the actions, without those that only announce a wait.
     func converse(_ chunks: [[UInt8]]) -> [String] {
         var peer = self
         peer.perform(peer.machine.accepted())

@@ -57,7 +57,7 @@ enum VarlinkParameters {
         }
     }
 
-    /// What was read, written and read again is the same.
+    /// A value that is parsed, written and parsed again stays the same.
     @discardableResult
     private static func reread<T: Codable & Equatable>(_ call: VarlinkCall, _ type: T.Type) -> T? {
         let value: T
@@ -82,7 +82,7 @@ enum VarlinkParameters {
         return value
     }
 
-    /// The hot path reads no call otherwise than the coordinator does.
+    /// The hot path must parse each call in the same way as the coordinator.
     private static func checkTokenQuestion(_ call: VarlinkCall, _ parameters: AcquireToken.Parameters?) {
         guard let question = PlainAcquireToken(call) else { return }
         guard let parameters else { return require(false, "the hot path takes no call that is refused elsewhere") }
@@ -93,7 +93,7 @@ enum VarlinkParameters {
         )
     }
 
-    /// Settings that are taken make an account that says the same of itself.
+    /// Accepted settings make an account that has the same settings.
     private static func checkSettings(_ parameters: AddAccount.Parameters) {
         let reader = SettingsReader(profiles: profiles, isCertified: { _ in true })
         guard

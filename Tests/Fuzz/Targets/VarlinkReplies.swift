@@ -1,7 +1,7 @@
 internal import StrictJSON
 @testable internal import VarlinkClient
 
-/// What a Varlink service sends to `authctl`: a token is on its way to a mail program, and must be the one that was sent.
+/// The replies of a Varlink service to `authctl`. The token that a mail program gets must be the token that was sent.
 enum VarlinkReplies {
     static func run(_ input: [UInt8]) {
         guard let reply = try? VarlinkConnection.parse(input[...]) else { return }
@@ -16,7 +16,7 @@ enum VarlinkReplies {
         }
     }
 
-    /// What is quoted is read as it was.
+    /// A quoted text must parse to the original.
     private static func checkText(_ text: String) {
         let quoted = JSONText.quote(text)
         guard let read = try? JSONText(quoted) else { return require(false, "what is quoted is JSON") }

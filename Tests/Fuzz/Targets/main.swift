@@ -1,9 +1,10 @@
 internal import CFuzzer
 internal import Glibc
 
-// authfuzz TARGET [libFuzzer's own arguments]; without, the names of all targets.
+// authfuzz TARGET [libFuzzer's own arguments]. Without arguments, it prints the names of all targets.
 //
-// libFuzzer starts itself anew for some of its work, with its own arguments only: the target goes along in the environment.
+// For some of its work, libFuzzer starts this program again with its own arguments only. So the target is also passed
+// in the environment.
 let variable = "AUTHREFRESH_FUZZ_TARGET"
 var arguments = CommandLine.arguments
 if arguments.count > 1, let target = FuzzTarget(rawValue: arguments[1]) {

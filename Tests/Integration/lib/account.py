@@ -1,4 +1,4 @@
-"""What the sessions in a systemd user manager have in common: a report, the journal, and an account at a loopback issuer."""
+"""Shared by the sessions in a systemd user manager: a report, the journal, and an account at a loopback issuer."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A real Chromium that reaches loopback only, with a profile of its own, led through WebDriver (W3C Recommendation, 2018)."""
+"""A real Chromium with a separate profile, controlled by WebDriver (W3C Recommendation, 2018). It can reach only loopback."""
 
 import base64
 import json
@@ -15,13 +15,13 @@ from pathlib import Path
 
 from harness import PATIENCE, Failure
 
-# The key under which WebDriver §11 hands out elements.
+# The key of an element in an answer (WebDriver §11).
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 STALE = "stale element reference"
 MISSING = ("no such element", STALE)
-# No more than this many pages follow each other by themselves.
+# The most pages that replace each other without a click.
 REPLACEMENTS = 10
-# Every name except this machine's is unknown to all parts of the browser. The browser must send no requests in the background.
+# No part of the browser can resolve a name other than this machine's, and the browser sends no requests in the background.
 LOOPBACK_ONLY = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]",
     "--no-proxy-server",
@@ -43,10 +43,10 @@ def flags():
 
 
 class Chromium:
-    """One chromedriver and its browser; `quit` ends both. The profile stays, to be looked at."""
+    """One chromedriver and its browser; `quit` ends both. The profile stays, so that a test can examine it."""
 
     def __init__(self, folder, environment=None, headless=True, preferences=None, running=None, trusting=False):
-        """`running`: the DevTools port of a browser that somebody else has started, and ends. `trusting`: any certificate."""
+        """`running`: the DevTools port of a browser that another program starts and ends. `trusting`: accept any certificate."""
         self.profile = Path(folder) / "chromium"
         self.profile.mkdir(parents=True, exist_ok=running is not None)
         self.driver = subprocess.Popen(
@@ -158,7 +158,7 @@ class Chromium:
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def settled(self, script, count):
-        """The list that `script` returns, as soon as it has this many members."""
+        """Waits until the list that `script` returns has this many members, and returns it."""
         end = time.monotonic() + PATIENCE
         while len(value := self.run(script)) < count:
             if time.monotonic() > end:
@@ -201,7 +201,7 @@ class Chromium:
         self.driver.stdout.close()
 
     def history(self):
-        """Every address that the profile remembers; only after `quit`, which writes them down."""
+        """Every address in the profile's history. Call it after `quit`, because the browser writes the history when it ends."""
         with sqlite3.connect(self.profile / "Default" / "History") as database:
             return [url for (url,) in database.execute("SELECT url FROM urls")]
 

@@ -1,4 +1,4 @@
-"""Sign-ins that bring no tokens, and sign-outs."""
+"""Sign-ins that end without tokens, and sign-outs."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def windows(case):
 
 
 def window_closed_chromium(case):
-    """A window with a profile of its own that the person closes."""
+    """The person closes a browser window that has a separate profile."""
     port = free_port()
     window = open_window(case, "chromium", *flags(), f"--remote-debugging-port={port}")
     case.browse(running=port)
@@ -82,9 +82,9 @@ def window_dismissed(case):
 
 
 def window_closed_firefox(case):
-    """The same with Firefox, by its menu."""
+    """The person quits Firefox by its menu."""
     port = free_port()
-    # The profile is the second of the words that authctl gives.
+    # authctl passes the profile to the browser as the second argument; in this script, it is $3.
     preferences = f"""printf '%s\\n' 'user_pref("marionette.port", {port});' > "$3/user.js"\n"""
     window = open_window(case, "firefox-esr", "--marionette", before=preferences)
     with marionette(port) as firefox:
@@ -95,7 +95,7 @@ def window_closed_firefox(case):
 
 @contextmanager
 def marionette(port):
-    """Asks a Firefox that listens at `port`, or soon will: a length, a colon and JSON, there and back."""
+    """Sends commands to the Firefox at `port`, and waits for it first. Each message is a length, a colon and JSON."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -126,7 +126,7 @@ def marionette(port):
 
 
 def open_window(case, name, *options, before=""):
-    """A sign-in in a window of its own, on a screen. `before`: what the shell does before it becomes the browser."""
+    """A sign-in in a separate window on a screen. `before`: shell commands that run before the shell becomes the browser."""
     display = Display()
     case.ends.callback(display.close)
     case.daemon.start()

@@ -1,4 +1,4 @@
-"""The authorization servers of Tests/AuthorizationServers, and what their recording proxy wrote down."""
+"""The authorization servers of Tests/AuthorizationServers, and the requests that their proxy recorded."""
 
 import base64
 import json
@@ -19,7 +19,7 @@ START_LIMIT = 120
 
 
 class ForeignServer:
-    """One run of one server, with state of its own, so that two runs of the same program do not meet."""
+    """One run of one server. It has its own state, so that two runs of the same program do not affect each other."""
 
     def __init__(self, name, installed, state, environment):
         self.name = name
@@ -76,7 +76,7 @@ class ForeignServer:
         return [line for line in self.requests() if line["grant_type"] == "refresh_token"]
 
     def spent_tokens(self):
-        """What `lib/spent-tokens` lists; empty when every refresh token was sent only while it was the newest."""
+        """The output of `lib/spent-tokens`; empty if every refresh token was sent only while it was the newest."""
         result = subprocess.run(
             [SCRIPTS / "lib" / "spent-tokens", self.requests_file], capture_output=True, text=True, timeout=30
         )
@@ -85,12 +85,12 @@ class ForeignServer:
         return result.stdout.strip()
 
     def overlaps(self):
-        """Pairs of refresh requests that were at the server at once; there is one grant at a time, so none may be."""
+        """Pairs of refresh requests that overlapped. There must be none, because there is one grant at a time."""
         refreshes = sorted(self.refreshes(), key=lambda line: line["t"])
         return [(one, other) for one, other in zip(refreshes, refreshes[1:]) if other["t"] < one["done"]]
 
     def accepts(self, access_token, basic_user=None):
-        """Whether the server's own introspection or userinfo endpoint takes the token; None when it has neither."""
+        """Whether the server's introspection or userinfo endpoint accepts the token; None if it has neither endpoint."""
         if "introspection_endpoint" in self.metadata and basic_user:
             return "introspection", self.introspect(access_token, basic_user).get("active") is True
         if "userinfo_endpoint" in self.metadata:
@@ -99,7 +99,7 @@ class ForeignServer:
         return None
 
     def introspect(self, token, basic_user):
-        """What the server says of a token (RFC 7662)."""
+        """The server's answer about a token (RFC 7662)."""
         form = urllib.parse.urlencode({"token": token}).encode()
         basic = base64.b64encode(basic_user.encode()).decode()
         return ask(self.metadata["introspection_endpoint"], form, f"Basic {basic}")

@@ -1,4 +1,4 @@
-"""What the integration tests share: a real daemon in a folder of its own, its changes as they happen, and a report."""
+"""Shared by the integration tests: a real daemon in a separate folder, its changes as they happen, and a report."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `authctl history` makes of a real journal, and `authctl watch` of a real restart of the daemon."""
+"""`authctl history` with a real journal, and `authctl watch` while the daemon is really restarted."""
 
 import json
 import re
@@ -11,10 +11,10 @@ from harness import PATIENCE, Failure, Watch
 from machine import UNIT, main_pid, run, show, systemctl
 from root import as_root
 
-# Characters that a shell or an URL takes for its own.
+# The name has characters that mean something to a shell or in a URL.
 ACCOUNT = "joe+mail@example.org"
 INTERACTION_REQUIRED = "1d3ab0a9135947a19bd31705c1a0d0ea"
-# A 503 may have spent the refresh token: the journal tells that as an outcome that is unknown.
+# A request that ended with 503 may have spent the refresh token. The journal reports the outcome as unknown.
 OUTCOME_UNKNOWN = "0d16282780aa480ba1fc44d3f3d3ff45"
 SIGNED_IN = "8ad294b41cdd4d0aad676dc4ec90a464"
 # Where journald keeps the journal, depending on its storage.
@@ -37,14 +37,14 @@ class History:
         run(self.authctl, "account", "remove", ACCOUNT)
 
     def filled(self):
-        """Refreshes, an outage, the end of the grant, a sign-in, and the end of that grant, too."""
+        """Refreshes, an outage, the end of the grant, a sign-in, and the end of the second grant."""
         grant = self.issuer.grant(self.session.grant_file)
         run(
             self.authctl, "account", "add", ACCOUNT, "--issuer", self.issuer.url, "--client-id", "demo",
             "--refresh-token-file", str(self.session.grant_file),
         )  # fmt: skip
         run(self.authctl, "refresh", ACCOUNT)
-        # Not once: the session's other account might be the one that it hits.
+        # More than one request must fail, because the first might be that of the session's other account.
         self.issuer.ask("faults", {"fault": "answer", "status": "503", "times": "until-cleared"})
         run(self.authctl, "refresh", ACCOUNT, check=False)
         self.expect(OUTCOME_UNKNOWN)
@@ -65,7 +65,7 @@ class History:
         self.expect(INTERACTION_REQUIRED)
 
     def sign_in(self):
-        """Opens the page that `authctl login` names, and allows what it asks."""
+        """Opens the page that `authctl login` names, and consents."""
         command = [self.authctl, "login", ACCOUNT, "--flow", "browser", "--no-open"]
         login = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -80,7 +80,7 @@ class History:
         page = open_page(address[0])
         request = re.search(r'name="request" value="([^"]*)"', page)[1]
         origin = "/".join(address[0].split("/")[:3])
-        # Redirects lead to the daemon.
+        # urlopen follows the redirect to the daemon.
         open_page(f"{origin}/authorize/decision", {"request": request, "subject": "alice", "decision": "allow"})
         said += login.communicate(timeout=PATIENCE)[0]
         self.check("a sign-in ends well", login.returncode == 0, said)
@@ -96,8 +96,8 @@ class History:
         return json.loads(run(self.authctl, "history", ACCOUNT, "--json").stdout)
 
     def told(self):
-        """All that the journal has of the account is told, with its time and cause, and nothing else."""
-        # A token of twenty seconds is refreshed while this runs: only what both have can be compared.
+        """The history has every record of the account in the journal, with its time and cause, and no other."""
+        # The token lives for twenty seconds and is refreshed while this runs. So only records that both have are compared.
         answer, records = self.answer()["events"], self.records()[: len(self.answer()["events"])]
         told = [(str(event["atUSec"]), event["event"]) for event in answer]
         recorded = [(record["__REALTIME_TIMESTAMP"], record["AUTHREFRESH_EVENT"]) for record in records]
@@ -132,7 +132,7 @@ class History:
         run(self.authctl, "history", ACCOUNT)
 
     def watched(self):
-        """A restart is no end to those who watch, and they miss nothing that comes after."""
+        """`authctl watch` continues after a restart of the daemon, and misses no later change."""
         watch = Watch([self.authctl, "watch", ACCOUNT, "--json"], None)
         try:
             for count in (1, 2):
@@ -150,7 +150,7 @@ class History:
         self.check("the daemon does not mind", show("ActiveState") == "active", show("ActiveState"))
 
     def refreshed(self, watch):
-        """Asks for a refresh; the generation that the change has."""
+        """Asks for a refresh, and returns the generation in the change."""
         run(self.authctl, "refresh", ACCOUNT)
         return watch.expect("token-refreshed", PATIENCE)["accounts"][0]["generation"]
 

@@ -1,4 +1,4 @@
-"""A session bus of our own, and on it Debian's GNOME Keyring."""
+"""A separate session bus, with Debian's GNOME Keyring on it."""
 
 import os
 import select
@@ -32,7 +32,7 @@ class Bus:
             ["dbus-daemon", f"--config-file={configuration}", "--nofork", "--nopidfile", "--print-address=1"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
-        # Printed once it listens.
+        # dbus-daemon prints the address once it listens.
         if not self.process.stdout.readline().startswith("unix:"):
             raise Failure("dbus-daemon did not start")
         self.connection = open_dbus_connection(self.address)
@@ -56,7 +56,7 @@ class Bus:
 
 
 class Keyring:
-    """gnome-keyring-daemon on `bus`, with its keyrings below `home`; `secrets` are the items in its login keyring."""
+    """gnome-keyring-daemon on `bus`. Its keyrings are below `home`; `secrets` has the items in its login keyring."""
 
     def __init__(self, bus, home, unlocked):
         self.bus = bus
@@ -103,7 +103,7 @@ class Keyring:
         self.service("Lock", "ao", ([LOGIN],))
 
     def unlock(self):
-        """As the login does, without a prompt."""
+        """Unlocks the keyring without a prompt, as a login does."""
         _, session = self.service("OpenSession", "sv", ("plain", ("s", "")))
         self.bus.call(
             SECRETS, "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface", "UnlockWithMasterPassword",

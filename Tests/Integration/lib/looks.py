@@ -1,11 +1,11 @@
-"""Whether a page of ours can be read: at the width of a telephone and of a desk, light and dark."""
+"""Checks that our pages are legible: on a phone and on a desktop, light and dark."""
 
-# WCAG 2.2 §1.4.10 names the width that a page has to do with, §1.4.3 the contrast of its text.
+# The width (WCAG 2.2 §1.4.10) and the contrast of text (§1.4.3) at which a page must be legible.
 WIDTHS = (320, 1280)
 SCHEMES = ("light", "dark")
 LEAST_CONTRAST = 4.5
 
-# What is asked of the page: how wide it is, what it loaded from elsewhere, and the contrast of its text.
+# Returns the width of the page, what it loaded from other hosts, and the lowest contrast of its text.
 MEASURE = """
 const parse = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
 const luminance = (color) => parse(color)
@@ -34,7 +34,7 @@ return {
 
 
 def faults(chromium, shots, name):
-    """What is wrong with the page that the browser shows, a sentence each; pictures go to `shots`, if that is a folder."""
+    """What is wrong with the page in the browser, a sentence for each fault. Screenshots go to the folder `shots`, if there is one."""
     found, papers = [], {}
     for width in WIDTHS:
         for scheme in SCHEMES:

@@ -1,4 +1,4 @@
-"""The user manager and the journal, as a test inside with-user-systemd sees them."""
+"""The user manager and the journal, for tests that run inside with-user-systemd."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class JournalFollower:
     """The records of the user's journal from now on, in order."""
 
     def __init__(self):
-        # The stream and the first record are there at once, so that nothing later is missed.
+        # Waits for a first record, so that no later record is missed.
         command = ["journalctl", "--user", "--follow", "--all", "--output=json", "--lines=1"]
         run("logger", "-t", "authrefreshd-test", "the journal is followed")
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
@@ -57,7 +57,7 @@ class JournalFollower:
             self.records.put(json.loads(line))
 
     def expect(self, what, fits, limit=PATIENCE):
-        """The next record that fits; those before it are passed over."""
+        """Returns the next record that fits, and skips those before it."""
         deadline = time.monotonic() + limit
         passed = []
         while True:

@@ -1,4 +1,4 @@
-"""Servers for mail: a Dovecot that asks the issuer about tokens, and a submission server that reads the bytes of SASL."""
+"""Mail servers: a Dovecot that asks the issuer about tokens, and a submission server that checks the bytes of SASL."""
 
 import base64
 import http.server
@@ -76,7 +76,7 @@ active_value = true
 
 
 class Dovecot:
-    """One on a free port, with one message in its inbox. Root starts it as nobody."""
+    """A Dovecot on a free port, with one message in its inbox. Root starts it as the user nobody."""
 
     def __init__(self, introspection, certificate, key):
         self.folder = Path(tempfile.mkdtemp(prefix="authrefresh-mail-"))
@@ -120,7 +120,7 @@ class Dovecot:
         return set(re.findall(r"Login: user=<[^>]*>, method=([A-Z0-9-]+)", self.log()))
 
     def wait_for_log(self, words, count=1):
-        # Dovecot tells of nothing but by its log.
+        # Dovecot reports only through its log.
         deadline = time.monotonic() + PATIENCE
         while self.log().count(words) < count:
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -134,7 +134,7 @@ class Dovecot:
 
 
 class Introspection(http.server.BaseHTTPRequestHandler):
-    """Asks the issuer in the name of its public client, which has no password as Dovecot would send it."""
+    """Forwards Dovecot's questions to the issuer as a public client. Dovecot would send a password, which that client lacks."""
 
     def log_message(self, *_):
         pass
@@ -159,7 +159,7 @@ def introspection(issuer):
 
 
 def token_of(mechanism, response, port):
-    """The token of a response that is right to the byte (RFC 7628 §3.1, and Google's XOAUTH2); None of any other."""
+    """The token in a response that is exactly right (RFC 7628 §3.1, and Google's XOAUTH2); None for any other response."""
     headers = f"host=localhost\x01port={port}\x01"
     forms = {
         "OAUTHBEARER": rf"n,a={re.escape(USER)},\x01(?:{re.escape(headers)})?auth=Bearer ([!-~]+)\x01\x01",
@@ -218,7 +218,7 @@ class Session(socketserver.StreamRequestHandler):
 
 
 class Submission(socketserver.ThreadingTCPServer):
-    """Takes mail over TLS from who has a token; `attempts` has mechanism and token, which is None where the bytes are wrong."""
+    """Accepts mail over TLS with a valid token. `attempts` lists mechanism and token; the token is None if the bytes were wrong."""
 
     daemon_threads = True
 

@@ -1,4 +1,4 @@
-"""A person's home with other programs in it, the authorization server that they are signed in at, and a daemon to move to."""
+"""A home directory with other programs, the authorization server where they are signed in, and a daemon that takes them over."""
 
 import contextlib
 import json
@@ -24,14 +24,14 @@ SCOPE = "openid offline_access"
 
 
 class StayingHere(urllib.request.HTTPRedirectHandler):
-    """Nobody listens where a browser is sent; a person reads the code off the address."""
+    """Does not follow redirects. Nothing listens at the target, and the test reads the code from the address."""
 
     def redirect_request(self, *_):
         return None
 
 
 class OtherStage:
-    """The demonstration's authorization server with clients of the other programs, and a daemon without accounts."""
+    """The demonstration's authorization server with the clients of the other programs, and a daemon without accounts."""
 
     def __init__(self, name, options):
         self.report = Report(name)
@@ -60,7 +60,7 @@ class OtherStage:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def write(self, name, text):
-        """A file of the home, which only its owner can read."""
+        """Writes a file in the home directory that only its owner can read."""
         path = self.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
@@ -70,7 +70,7 @@ class OtherStage:
     # -- The authorization server ------------------------------------------------------------------------------------
 
     def client(self, method="client_secret_basic", redirect="http://localhost:4242"):
-        """Registers a client, as a person does once for such a program; its id and secret."""
+        """Registers a client, as a person does once for such a program. Returns its id and secret."""
         form = {
             "client_name": "another program", "application_type": "native", "redirect_uris": [redirect],
             "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"], "token_endpoint_auth_method": method,
@@ -86,14 +86,14 @@ class OtherStage:
         return self.issuer.ask("grants", form)["grants"][0]["refresh_token"]
 
     def refreshed(self, refresh_token, client, secret):
-        """What the server answers to the client's refresh."""
+        """The server's answer to a refresh by the client."""
         form = {"grant_type": "refresh_token", "refresh_token": refresh_token, "client_id": client, "client_secret": secret}
         body = urllib.parse.urlencode(form).encode()
         with urllib.request.urlopen(f"{self.issuer.url}/token", body, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     def code(self, page):
-        """What alice does in her browser, and the code in the address that it ends on."""
+        """Consents as alice does in her browser, and returns the code from the last address."""
         with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
             request = re.search(r'name="request" value="([^"]*)"', answer.read().decode())[1]
         form = urllib.parse.urlencode({"request": request, "subject": "alice", "decision": "allow"}).encode()
@@ -111,7 +111,7 @@ class OtherStage:
     # -- Programs ----------------------------------------------------------------------------------------------------
 
     def run(self, *words, given="", **environment):
-        # A session of its own has no terminal that a program could ask on.
+        # In a session of its own, the program has no terminal for questions.
         return subprocess.run(
             words, env={**self.environment, **environment}, input=given, capture_output=True, text=True, timeout=PATIENCE * 2,
             start_new_session=True, cwd=self.folder,
@@ -123,14 +123,14 @@ class OtherStage:
         return answer
 
     def refreshes_itself(self, before):
-        """The program spent its first token, and keeps the one after it."""
+        """Checks that the program has spent its first refresh token and keeps the second."""
         after = self.counters()
         rotated = after["refreshes"] > before["refreshes"] and after["spent_token_uses"] == before["spent_token_uses"]
         self.check("the program refreshes its token itself", rotated, f"{before} {after}")
 
     @contextlib.contextmanager
     def running(self, *words):
-        """A program that runs meanwhile; its output is a pipe."""
+        """Starts a program that runs during the import. Its output is a pipe."""
         process = subprocess.Popen(
             words, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder
         )
@@ -149,7 +149,7 @@ class OtherStage:
         return self.issuer.ask("counters")
 
     def shows(self, program, name, server, takes):
-        """The table has this row for the account, and making it costs no request."""
+        """Checks that the table has this row for the account, and that no request was sent for it."""
         before = self.counters()
         shown = self.run("authctl", "import", "--dry-run", "--from", program)
         rows = [line.split(maxsplit=3) for line in shown.stdout.splitlines()]
@@ -157,7 +157,7 @@ class OtherStage:
         self.check("no request was made for it", self.counters()["refreshes"] == before["refreshes"])
 
     def refuses(self, program, name, process, hint):
-        """The account is refused while `process` runs, and the server is not asked."""
+        """Checks that the account is refused while `process` runs, and that no request is sent."""
         before = self.counters()
         answer = self.run("authctl", "import", "--from", program, name)
         self.check(f"it is refused while {process} runs", answer.returncode == 75 and f"({process}, process " in answer.stderr, f"{answer}")
@@ -166,7 +166,7 @@ class OtherStage:
         self.check("no account was added", name not in self.daemon.authctl("account", "list").stdout)
 
     def takes(self, program, title, name, *options, **more):
-        """The grant is taken over, and works: one refresh, by a token that was not spent. The advice, in order."""
+        """Takes the grant over, with one refresh by an unspent token. Returns the advice, in order."""
         before = self.counters()
         answer = self.run("authctl", "import", "--from", program, name, *options, **more)
         said = answer.stdout.splitlines()[:1]
@@ -184,7 +184,7 @@ class OtherStage:
         self.check("and the account's next refresh token, too", state.returncode == 0, state.stderr)
 
     def retires(self, program, name, advice):
-        """What was advised, typed as it stands: the program has the account no more, and the grant stands."""
+        """Types the advised command as it stands. Then the program no longer has the account, but the grant is still valid."""
         for command in advice:
             self.succeeds(f"'{command}' works", "sh", "-ec", command.split(" ('")[0])
         shown = self.run("authctl", "import", "--dry-run", "--from", program)
@@ -213,7 +213,7 @@ class Screen:
         os.write(self.master, keys.encode())
 
     def end(self):
-        """What it has shown since the last answer, and its exit status."""
+        """The output since the last answer, and the exit status."""
         while self.read(PATIENCE):
             pass
         os.close(self.master)
@@ -221,7 +221,7 @@ class Screen:
 
     def read(self, limit):
         ready, _, _ = select.select([self.master], [], [], max(0.0, limit))
-        # Reading from a terminal that nobody has open any more is an error.
+        # Reading from a terminal fails once no process has it open.
         with contextlib.suppress(OSError):
             more = os.read(self.master, 65536) if ready else b""
             self.shown += more.decode(errors="replace")

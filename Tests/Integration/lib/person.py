@@ -14,19 +14,19 @@ USER, PASSWORD = "alice", "correct-horse"
 
 
 class Opener:
-    """A program in place of the user's browser, which reports the address that it should open."""
+    """A program in place of the user's browser. It reports the address that it was asked to open."""
 
     def __init__(self, folder):
         self.fifo = folder / "opened"
         os.mkfifo(self.fifo, 0o600)
-        # Both ends: neither side ever waits for the other to open its own.
+        # Opened for reading and writing, so that neither side waits for the other to open the pipe.
         self.reader = os.open(self.fifo, os.O_RDWR)
         self.program = folder / "browser"
         self.program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$1\" > '{self.fifo}'\n", encoding="utf-8")
         self.program.chmod(0o700)
 
     def url(self):
-        """The address that was opened, as soon as one is."""
+        """Waits until an address was opened, and returns it."""
         ready, _, _ = select.select([self.reader], [], [], PATIENCE)
         if not ready:
             raise Failure("no browser was opened")
@@ -67,7 +67,7 @@ class Terminal:
         return "\n".join(self.lines)
 
     def expect(self, words):
-        """The line that has `words`, as soon as it comes."""
+        """Waits for a line that contains `words`, and returns it."""
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
@@ -80,7 +80,7 @@ class Terminal:
                 return line.rstrip("\n")
 
     def address(self):
-        """The one that it shows; it stands before the code."""
+        """The address that the command shows. It stands before the code."""
         return next(line.strip() for line in self.lines if line.startswith("  http"))
 
     def paste(self, text):
@@ -120,7 +120,7 @@ class GlewlwydPages:
         self.chromium.click("#loginbut")
 
     def allow(self, leaves=True):
-        """The first time; the server asks once for each client. An address for another program does not `leave` the page."""
+        """Consents. The server asks once for each client. An address for another program does not `leave` the page."""
         self.chromium.click("#grant-api")
         self.chromium.click("//button[text()='Grant access']")
         self.go_on(leaves)

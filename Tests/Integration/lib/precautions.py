@@ -20,7 +20,7 @@ from ways import StaticHost
 
 
 def secrets(case):
-    """What is secret is nowhere that others can see: arguments, environments, the log, the browser's history."""
+    """No secret is where other users can see it: arguments, environments, the log, the browser's history."""
     case.start()
     case.add_glewlwyd()
     login = case.login()
@@ -56,7 +56,8 @@ def secrets(case):
     case.check("what it is the challenge of was not", not verifiers(everywhere, wanted))
 
 
-# A page of another site ("localhost" is none of 127.0.0.1's) that reaches for the listener in every way that it has.
+# A page of another site that tries to reach the listener in every way that a page has. To a browser, "localhost" and 127.0.0.1 are
+# different sites.
 FOREIGN = """<!doctype html>
 <title>Foreign</title>
 <form method="post" action="LISTENER"><input name="code" value="stolen"><input name="state" value="guess"></form>
@@ -81,7 +82,7 @@ for (const [name, [url, options]] of Object.entries(requests)) {
 
 
 def foreign_page(case):
-    """A page of another site can neither end a sign-in nor bring it an answer; the person's own window still can."""
+    """A page of another site can neither end a sign-in nor give it an answer. The person's own window can still do both."""
     folder = case.folder / "foreign"
     folder.mkdir()
     (folder / "index.html").write_text(FOREIGN.replace("LISTENER", case.servers.loopback), encoding="utf-8")
@@ -108,7 +109,7 @@ def foreign_page(case):
 
 
 def private(case):
-    """A private window of the Chromium that is installed, and nothing where there is none."""
+    """`--private` opens a private window of the installed Chromium. Without a browser that has private windows, it opens nothing."""
     case.daemon.start()
     case.add_glewlwyd()
     called, port, profile = case.folder / "called", free_port(), case.folder / "chromium"
@@ -151,7 +152,7 @@ def private(case):
 
 
 def end(pid):
-    """Ends a process that was not started here, and waits until it has ended."""
+    """Ends a process that is not our child, and waits until it has ended."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -167,7 +168,7 @@ def challenge(verifier):
 
 
 def verifiers(text, wanted):
-    """The words of `text` that are the code verifier of the challenge `wanted`."""
+    """The words of `text` that are the code verifier for the challenge `wanted`."""
     return [word for word in set(re.findall(r"[A-Za-z0-9_-]{43}", text)) if challenge(word) == wanted]
 
 

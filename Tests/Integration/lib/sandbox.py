@@ -1,6 +1,6 @@
-"""What the service's sandbox allows, tried by a probe that runs under the installed unit's own settings, and by one without them.
+"""What the service's sandbox allows. One probe runs with the settings of the installed unit, another one without them.
 
-Only what differs between the two is the sandbox's doing: a directive that does not hold in a user manager is found out here.
+Only a difference between the two is the work of the sandbox. This finds directives that have no effect in a user manager.
 """
 
 import json
@@ -10,12 +10,12 @@ import re
 from machine import UNIT, run, show, systemctl
 
 PROBE = "authrefreshd-probe.service"
-# Everything of the unit that does not confine it, and needs the daemon.
+# The unit's settings that do not confine it, and need the daemon.
 NOT_CONFINEMENT = re.compile(
     r"^(Type|NotifyAccess|ExecStart|ExecStartPre|ExecReload|WatchdogSec|Restart|RestartSec|RestartPreventExitStatus|Requires|After)="
 )
 
-# Each attempt prints the errno's name, or "ok". The paths are the service manager's specifiers, filled in by it.
+# Each attempt prints the name of the errno, or "ok". The service manager replaces the specifiers in the paths.
 SCRIPT = r'''
 import ctypes, errno, json, mmap, os, resource, socket, sys
 home, runtime = sys.argv[1], sys.argv[2]
@@ -76,7 +76,7 @@ found = {
     "netlink socket": attempt(lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0).close()),
     "writable code": attempt(map_writable_code),
     "set-user-ID file": attempt(set_user_id),
-    # Arguments that the kernel refuses with something else than EPERM once it gets to see them.
+    # If the call reaches the kernel, it refuses these arguments with an errno other than EPERM.
     "real-time scheduling": call("sched_setscheduler", -1, 1, None),
     "another personality": call("personality", 8),
     "being traced": call("ptrace", 0, 0, None, None),
@@ -92,15 +92,15 @@ found = {
     "descriptors": resource.getrlimit(resource.RLIMIT_NOFILE),
     "devices": sorted(set(os.listdir("/dev")) & {"kvm", "fuse", "mem", "kmsg", "sda", "vda", "loop0"}),
 }
-# Last: where it is allowed, nothing after it would tell about the outside.
+# This comes last. If it is allowed, later attempts would run in the new namespace.
 found["user namespace"] = call("unshare", 0x10000000)
 print(json.dumps(found))
 open("/tmp/authrefreshd-probe", "w").close()
 '''
 
 ALLOWED = ("state folder", "socket folder", "/var/tmp", "internet socket", "netlink socket")
-# What is refused, and how. systemd 252 refuses writable code with EPERM by a filter, newer ones with EACCES by the kernel's own
-# switch.
+# What is refused, and with which errno. systemd 252 refuses writable code with EPERM by a filter. Newer versions refuse it with
+# EACCES by a switch of the kernel.
 REFUSED = {
     "home": {"EROFS"},
     "configuration": {"EROFS"},
@@ -141,7 +141,7 @@ def confinement(unit_file):
 
 
 class Probe:
-    """Starts the script as a service of its own."""
+    """Starts the script as a separate service."""
 
     def __init__(self, journal, unit_file, state):
         self.journal = journal
@@ -167,7 +167,7 @@ class Probe:
 
 
 def check(check, journal, unit_file, state):
-    """Compares what a probe can do beside the daemon with what it should, and with what it can do without the sandbox."""
+    """Compares what a probe can do in the sandbox with what it should be able to do, and with what it can do without it."""
     probe = Probe(journal, unit_file, state)
     found = probe.found(confinement(unit_file))
     own_tmp = run("test", "-e", "/tmp/authrefreshd-probe", check=False).returncode == 1
@@ -189,7 +189,7 @@ def check(check, journal, unit_file, state):
     check("the daemon itself is filtered", (fields["NoNewPrivs"], fields["Seccomp"]) == ("1", "2"), f"{fields}")
 
 
-# What needs neither mounts nor capabilities, and so holds without a user namespace.
+# These restrictions need neither mounts nor capabilities. So they hold without a user namespace, too.
 FILTERED = (
     "packet socket", "user namespace", "writable code", "set-user-ID file", "real-time scheduling", "another personality", "being traced",
     "setting the clock",
@@ -197,11 +197,11 @@ FILTERED = (
 
 
 def check_open(check, journal, unit_file, drop_in, state):
-    """The same with a drop-in that takes the daemon out of its user namespace: what is left of the sandbox, and what is not."""
+    """Checks which parts of the sandbox still hold with a drop-in that takes the daemon out of its user namespace."""
     probe = Probe(journal, unit_file, state)
     found = probe.found(confinement(unit_file) + confinement(drop_in))
     probe.remove()
-    # The service's /tmp is everybody's here, and the next probe's must not find it.
+    # Here, the service uses the shared /tmp. The file must be gone before the next probe.
     os.unlink("/tmp/authrefreshd-probe")
     for what in FILTERED:
         check(f"without a user namespace the service is still refused: {what} ({found[what]})", found[what] in REFUSED[what], found[what])
@@ -213,6 +213,6 @@ def check_open(check, journal, unit_file, drop_in, state):
 
 
 def exposure():
-    """The figure of systemd-analyze security for the installed unit: 0 is closed, 10 is open."""
+    """The exposure that `systemd-analyze security` reports for the installed unit, from 0 (confined) to 10 (open)."""
     text = run("systemd-analyze", "--user", "--no-pager", "security", UNIT).stdout
     return float(re.search(r"Overall exposure level for .*: ([0-9.]+)", text).group(1))

@@ -22,10 +22,10 @@ class Servers:
     def __init__(self, installed, folder):
         self.port = free_port()
         self.loopback = f"http://127.0.0.1:{self.port}/callback"
-        # Where a page of the user's own is served, for a server that answers by a form.
+        # The address of a user's own page, for a server that answers with a form.
         self.relay_port = free_port()
         self.relay = f"http://127.0.0.1:{self.relay_port}/back/"
-        # The same on a host of the user's own, with TLS.
+        # The address of such a page on a host with TLS.
         self.page_port = free_port()
         self.page = f"https://localhost:{self.page_port}/back/"
         lifetime = {"AT_TTL": str(LIFETIME)}

@@ -28,7 +28,7 @@ class Case:
         self.profile("glewlwyd", f"redirect_uri: {servers.loopback}")
         self.opener = Opener(self.folder)
         self.terminals, self.chromium = [], None
-        # What else is to be ended, the last first.
+        # Other things to end. The last one is ended first.
         self.ends = ExitStack()
 
     def profile(self, name, *lines):
@@ -146,7 +146,7 @@ class Display:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        # It says its number once it takes clients.
+        # Xvfb prints the number of its display once it accepts clients.
         self.name = f":{self.process.stdout.readline().strip()}"
 
     def close(self):

@@ -136,7 +136,7 @@ class Service:
 
 
 class Stage:
-    """A daemon with the account `work`, a service that accepts its tokens, and links through which tools find their helpers."""
+    """A daemon with the account `work`, a service that accepts its tokens, and the links by which tools find their helpers."""
 
     def __init__(self, name, options, subject="alice", handler=Handler):
         self.report = Report(name)
@@ -177,7 +177,7 @@ class Stage:
         self.issuer.ask(f"grants/{self.family}/revoke-access-tokens", {})
 
     def run(self, *words, input="", **environment):
-        # A session of its own has no terminal that a program could ask on.
+        # In a session of its own, the program has no terminal for questions.
         return subprocess.run(
             words, env={**self.environment, **environment}, input=input, capture_output=True, text=True, timeout=PATIENCE * 2,
             start_new_session=True,

@@ -13,12 +13,12 @@ from machine import UNIT, main_pid, run, show, systemctl
 
 RUNTIME = Path(f"/run/user/{os.getuid()}")
 SOCKET = RUNTIME / "authrefreshd/io.authrefresh"
-# What Tests/Integration/systemd had root set up: while this file is there, the journal is being restarted.
+# Tests/Integration/systemd made root watch for this file. While it exists, the journal is being restarted.
 JOURNAL_RESTART = Path("/tmp/restart-journal")
 
 
 def wait_until(what, holds, limit=PATIENCE):
-    """Polls for a change that nobody announces."""
+    """Polls for a change for which there is no event."""
     deadline = time.monotonic() + limit
     while not holds():
         if time.monotonic() > deadline:
@@ -64,7 +64,7 @@ class Survival:
         self.unharmed("a re-execution of the manager", lambda: systemctl("daemon-reexec"))
 
     def upgraded_under_callers(self, install, authctl, account):
-        """The program is replaced twice while callers ask for tokens without a pause, some of them for new ones."""
+        """The program is replaced twice while callers ask for tokens without a pause. Some of them ask for new tokens."""
         callers = [Caller([authctl, "token", account, *more]) for more in ([], [], [], ["--force"])]
         try:
             for caller in callers:

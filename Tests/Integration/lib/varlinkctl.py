@@ -17,7 +17,7 @@ def call(socket, method, parameters, check=True):
 
 
 def check(check, socket, description, account):
-    """Every way that varlinkctl has to ask; `description` is the path of the interface's .varlink file."""
+    """Tries every command of varlinkctl. `description` is the path of the interface's .varlink file."""
     run("varlinkctl", "validate-idl", str(description))
     check("varlinkctl validates the interface description", True)
     info = run("varlinkctl", "info", str(socket)).stdout
@@ -45,7 +45,7 @@ def subscribe(check, socket, account):
 
     def read():
         for line in process.stdout:
-            # JSON text sequences (RFC 7464): a record separator before each.
+            # The output is a JSON text sequence (RFC 7464): a record separator stands before each text.
             if line.strip("\x1e\n"):
                 changes.put(json.loads(line.strip("\x1e\n")))
 

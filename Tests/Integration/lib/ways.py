@@ -41,7 +41,7 @@ def django(case):
 
 
 def over_ssh(host, address, code):
-    """What the page says that authctl says over SSH, with these words in place of its own."""
+    """The output of authctl over SSH as the page shows it, with this host, address and code instead of the page's."""
     page = REPOSITORY / "Sources/authrefreshd/Documentation.docc/Accounts-and-signing-in.md"
     session = page.read_text(encoding="utf-8").split("    $ ssh server\n    $ authctl login work\n")[1]
     text = textwrap.dedent(session.split("Ctrl-C cancels.")[0]) + "Ctrl-C cancels."
@@ -71,7 +71,7 @@ def device_glewlwyd(case):
 
 
 def device_django(case):
-    # It publishes the endpoint in neither of its documents.
+    # Neither of the server's metadata documents names the device authorization endpoint.
     endpoint = f"device_authorization_endpoint: {case.django.issuer}/device-authorization/"
     case.profile("with-device", endpoint)
     case.start()
@@ -92,7 +92,8 @@ def device_django(case):
 
 
 def pushed(case):
-    """A server that accepts only pushed requests (RFC 9126). The browser's address has a reference, and what OpenID Connect requires."""
+    """A server that accepts only pushed requests (RFC 9126). The browser's address has a reference and the parameters that OpenID
+    Connect requires."""
     case.start()
     case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/par"))
     url = case.sign_in(case.glewlwyd)
@@ -108,7 +109,7 @@ def pushed(case):
 
 
 def bound(case):
-    """Tokens that are bound to a key (RFC 9449), at a server that wants its nonce in each proof."""
+    """Tokens that are bound to a key (RFC 9449), at a server that requires its nonce in each proof."""
     case.start()
     case.add_glewlwyd("--dpop", issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"), client="bound")
     case.sign_in(case.glewlwyd)
@@ -128,7 +129,7 @@ def bound(case):
 
 
 def ask_with_proof(case, endpoint, *arguments):
-    """What the server says to the token and the proof of `authctl token --dpop`."""
+    """The server's answer to the token and the proof that `authctl token --dpop` prints."""
     words = ("token", ACCOUNT, "--json", "--dpop", "GET", endpoint, *arguments)
     told = json.loads(case.daemon.authctl(*words).stdout)
     return ask(endpoint, None, f"DPoP {told['accessToken']}", {"DPoP": told["dpopProof"]})
@@ -153,7 +154,7 @@ def signed(case):
 
 
 def registered(case):
-    """A client that registers itself (RFC 7591), and is deleted when nobody needs it any more."""
+    """A client that registers itself (RFC 7591), and is deleted when no account needs it any more."""
     case.start()
     issuer = case.glewlwyd.issuer.replace("/oidc", "/open")
     case.add("--issuer", issuer, "--register", "--redirect-uri", case.servers.loopback, "--scope", "openid api")
@@ -171,10 +172,10 @@ def registered(case):
 
 
 def form_post(case):
-    """The answer as a form that the server's page sends."""
+    """The answer comes as a form that the server's page sends."""
     case.profile("by-form", f"redirect_uri: {case.servers.loopback}", "response_mode: form_post")
     case.start()
-    # The one that does not name itself in its answers, which it encodes twice in forms.
+    # This issuer of glewlwyd puts no `iss` into its answers. In forms, glewlwyd would encode `iss` twice.
     case.add_glewlwyd("--provider", "by-form", issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"))
     case.sign_in(case.glewlwyd)
     shown = case.chromium.url()
@@ -196,13 +197,13 @@ class StaticHost(ThreadingHTTPServer):
                 requests.append(self.requestline)
 
             def log_message(self, *_):
-                """The list is the log."""
+                """Does nothing, because the list `requests` is the log."""
 
         super().__init__(("127.0.0.1", port), Handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
-            # In the thread of each connection: browsers connect in advance, and may not like the certificate.
+            # Each connection does the handshake in its own thread: browsers connect in advance, and may refuse the certificate.
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -215,7 +216,7 @@ class StaticHost(ThreadingHTTPServer):
 
 
 def relay_host(case, port, certificate=None):
-    """A host that has the page of etc/relay at /back/; it closes with the case."""
+    """A host that serves the page of etc/relay at /back/ until the case ends."""
     host = StaticHost(port, case.folder / "host", certificate)
     case.ends.callback(host.close)
     shutil.copytree(REPOSITORY / "etc/relay", case.folder / "host/back")
@@ -223,7 +224,7 @@ def relay_host(case, port, certificate=None):
 
 
 def relay(case):
-    """A server that answers with a form to a page of the user's own (etc/relay). The address of that page is pasted."""
+    """The server answers with a form to the user's own page (etc/relay). The user pastes the address of that page."""
     host = relay_host(case, case.servers.relay_port)
     case.profile("by-relay", f"redirect_uri: {case.servers.relay}", "response_mode: form_post")
     case.start()
@@ -267,7 +268,7 @@ def desktop(case):
 
 
 def browse_opening(case, address, scheme, desktop, **options):
-    """A Chromium of somebody who has ticked "always open these links" of this address's site."""
+    """A Chromium whose user has ticked "always open these links" for the site of this address."""
     site = "/".join(address.split("/")[:3])
     case.browse(
         environment={**case.daemon.environment, **desktop},
@@ -278,7 +279,7 @@ def browse_opening(case, address, scheme, desktop, **options):
 
 
 def page(case):
-    """Back to a page of the user's own on https, which hands its address to xdg-open and so to authctl: nothing is pasted."""
+    """The answer goes to the user's own page on https. The page passes it to authctl through xdg-open, so nothing is pasted."""
     host = relay_host(case, case.servers.page_port, certificate(case))
     case.profile("by-page", f"redirect_uri: {case.servers.page}")
     surroundings = desktop(case)
@@ -298,13 +299,14 @@ def page(case):
 
 
 def hybrid(case):
-    """A code and an ID token together, by a form to loopback; then an ID token alone, behind the "#" of a page of the user's own."""
+    """A code and an ID token come together in a form to loopback. Then an ID token comes alone, after the "#" in the address of the
+    user's own page."""
     host = relay_host(case, case.servers.page_port, certificate(case))
     case.profile("by-page", f"redirect_uri: {case.servers.page}")
     surroundings = desktop(case)
     case.daemon.start()
     browse_opening(case, case.servers.page, "io.authrefresh", surroundings, trusting=True)
-    # The one that does not name itself in its answers, which it encodes twice in forms.
+    # This issuer of glewlwyd puts no `iss` into its answers. In forms, glewlwyd would encode `iss` twice.
     case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"))
     url = case.sign_in(case.glewlwyd, "--response-type", "code id_token", "--nonce", "of-a-back-end")
     case.check("both were asked for, by a form", "code+id_token" in url and "response_mode=form_post" in url, url)
@@ -330,7 +332,7 @@ def hybrid(case):
 
 
 def web_session(case):
-    """The same page for a program of the user's own, which gets the whole address by `authctl web-session`."""
+    """The same page, for another program: `authctl web-session` gives it the whole address."""
     host = relay_host(case, case.servers.page_port, certificate(case))
     surroundings = desktop(case)
     case.daemon.start()
@@ -345,7 +347,7 @@ def web_session(case):
 
 
 def web_session_loopback(case):
-    """A sign-in that a program does for itself. It gets the server's answer, and the daemon has no account for it."""
+    """A program signs in for itself. It gets the server's answer, and the daemon has no account for it."""
     case.start()
     verifier = base64.urlsafe_b64encode(os.urandom(32)).rstrip(b"=")
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier).digest()).rstrip(b"=").decode()
@@ -375,7 +377,7 @@ def web_session_loopback(case):
 
 
 def certificate(case):
-    """A certificate for localhost, with its key in the same file, that nobody has signed."""
+    """Makes a self-signed certificate for localhost, with its key in the same file."""
     path = case.folder / "page.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
@@ -388,7 +390,7 @@ def certificate(case):
 
 
 def scheme(case):
-    """Back by a URI scheme: Chromium passes the address to xdg-open, and xdg-open to the program in the desktop entry."""
+    """The answer comes by a URI scheme. Chromium passes the address to xdg-open, which passes it to the program in the desktop entry."""
     case.profile("by-scheme", f"redirect_uri: {SCHEME_REDIRECT}")
     surroundings = desktop(case)
     case.daemon.start()
@@ -405,6 +407,6 @@ def scheme(case):
 
 
 def claims(token):
-    """The claims of a JWT, without a check of its signature."""
+    """The claims of a JWT. The signature is not checked."""
     part = token.split(".")[1]
     return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))

@@ -103,7 +103,7 @@ struct Promises {
         if wasRebooted { notBefore = nil }
     }
 
-    /// Across a reboot only the wall clock counts. What it showed before a step is forgotten.
+    /// Across a reboot only the wall clock counts. If it was stepped, times from before the step are forgotten.
     mutating func reboot(offset: Int64, at time: Int64) {
         doubtTargets(at: time)
         wasRebooted = true

@@ -81,7 +81,7 @@ extension World {
         guard !isDiskFull, !isWaited else { return }
         if !server.rules.givesRefreshToken || random.chance(0.5) { return try obtainGrant() }
         let grant = server.signIn(at: clock.trueTime)
-        // A sign-in may tell a lifetime even if the server never does so later.
+        // The answer to a sign-in may state a lifetime, even if later answers never do.
         let told = grant.lifetime ?? (random.chance(0.7) ? endTold : nil)
         try replaceGrant(by: .grantImported(refreshTokenLifetime: told), Delivery(refreshToken: grant.token))
     }

@@ -1,23 +1,24 @@
 import Glibc
 import Synchronization
 
-/// What a sanitizer has to report, and what it must not: without this, one that sees nothing would look like programs without a fault.
+/// Faults that a sanitizer has to report, and one correct case that it must not report. Without this control, we could
+/// not distinguish a sanitizer that sees nothing from programs without a fault.
 enum Deed: String {
-    /// Tasks that write to the same memory: a race.
+    /// Two tasks write to the same memory at once: a race.
     case race
-    /// The same, each with the Mutex in its hand: none.
+    /// The same two tasks, but each holds the Mutex while it writes: no race.
     case turns
-    /// A read of memory that was given back.
+    /// A read of memory that was already freed.
     case freed
     /// Undefined behaviour of C.
     case shift
 }
 
 let mutex = Mutex(0)
-/// The tasks that have begun. Relaxed, for it is not to bring them into an order.
+/// How many tasks have begun. Its accesses are relaxed, because others would order the tasks and so prevent the race.
 let begun = Atomic<Int>(0)
 
-/// Has two tasks write to the same memory, at the same time.
+/// Lets two tasks write to the same memory at the same time.
 func writeTogether(_ write: @escaping @Sendable (_ address: UInt) -> Void) async {
     let number = UnsafeMutablePointer<Int>.allocate(capacity: 1)
     number.initialize(to: 0)

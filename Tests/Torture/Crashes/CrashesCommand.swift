@@ -5,7 +5,7 @@ internal import TestSupport
 struct CrashesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "crashes",
-        abstract: "Kills the daemon at random moments, and looks whether a grant is lost.",
+        abstract: "Kills the daemon at random moments, and checks that no grant is lost.",
         discussion: """
             The daemons refresh some fifty accounts at a server that rotates refresh tokens and ends a grant when it sees one twice: half of \
             them where the token before is forgiven (a grace period), half where it is not. One after the other works on the same store, \

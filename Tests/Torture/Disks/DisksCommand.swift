@@ -4,7 +4,7 @@ internal import ArgumentParser
 struct DisksCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disks",
-        abstract: "Takes the power and the disk from a store, and looks whether anything is lost.",
+        abstract: "Cuts the power and makes the disk fail while a store is written, and checks that nothing is lost.",
         discussion: """
             Every operation of SQLite on the store's files is recorded by a VFS. For each of many moments of a store's life the files are put \
             as a disk may hold them after a power cut then; and each kind of operation is made to fail, once and for a while.

@@ -10,7 +10,7 @@ enum Trouble: Sendable {
     case door(Reception)
     /// A fault of the name server.
     case name(NameAnswer)
-    /// The server's clock is wrong by this much, and so is the `Date` of its answers.
+    /// The server's clock, and with it the `Date` of its answers, is wrong by this much.
     case clock(Duration)
 }
 

@@ -4,7 +4,8 @@ internal import TestSupport
 /// All faults in one situation, at the same time: a daemon with an account for each fault, and a server for each
 /// account.
 struct FaultRun {
-    /// Enough time to notice a silent server. An exchange without fault takes far less, even on a busy machine.
+    /// The time after which a server counts as silent. An exchange without a fault takes far less, even on a busy
+    /// machine.
     private static let configuration = "request_timeout: 9s\nmax_refreshes_per_second: 1000\n"
 
     let rows: [FaultRow]

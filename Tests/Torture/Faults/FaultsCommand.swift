@@ -4,7 +4,7 @@ internal import ArgumentParser
 struct FaultsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "faults",
-        abstract: "Every fault of an authorization server, in three situations, beside what is expected.",
+        abstract: "Tries every fault of an authorization server in three situations, and checks what the daemon does.",
         discussion: """
             It needs a network namespace with nothing but loopback, in which names are looked up at 127.0.0.1: Tests/torture makes one.
             """

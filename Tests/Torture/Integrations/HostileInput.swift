@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 
-/// What a helper may be sent in place of its tool's question.
+/// Input that a helper may get instead of its tool's question.
 enum HostileInput: String, CaseIterable, Sendable {
     case noLineBreak = "no line break at the end"
     case nothing = "nothing"
@@ -12,7 +12,7 @@ enum HostileInput: String, CaseIterable, Sendable {
     case carriageReturns = "CR LF"
     case word = "a word"
 
-    /// What comes by standard input; nil: it is closed.
+    /// The bytes on standard input; nil if it is closed.
     ///
     /// - Parameters:
     ///   - question: what a tool would send, with the host in it.
@@ -32,7 +32,7 @@ enum HostileInput: String, CaseIterable, Sendable {
 }
 
 extension HostileInput {
-    /// The same where calls are JSON, each with a NUL behind it; nil: it is nothing hostile there.
+    /// The same for a socket with calls in JSON, each followed by a NUL; nil if this input is harmless there.
     var onForwardedSocket: String? {
         switch self {
         case .noLineBreak, .closed, .binary, .carriageReturns: nil
@@ -45,7 +45,7 @@ extension HostileInput {
     }
 }
 
-/// A program that reads standard input, and what it is to do with what no tool sends.
+/// A program that reads standard input, and what it must do with input that no tool sends.
 struct HostileRow: Sendable {
     let integration: Integration
     let words: @Sendable (IntegrationUse) -> [String]
@@ -70,7 +70,8 @@ extension HostileRow {
         HostileRow(integration: integration, words: { _ in words }, question: question, verdicts: verdicts)
     }
 
-    /// Of what git cannot send, the helper says so and answers nothing; git then asks its next helper.
+    /// If git could not have sent the input, the helper reports that and answers nothing. git then asks its next
+    /// helper.
     private static let gitVerdicts: [HostileInput: Integration.Verdict] = [
         .noLineBreak: .answer, .nothing: .silence, .controls: .silence, .carriageReturns: .answer,
         .closed: .refusal(65, unreadable, isFound: false), .nul: .refusal(65, notText, isFound: false),

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import Foundation
 internal import TestSupport
 
-/// Standard input that no tool would send, on one daemon at work.
+/// Tries standard input that no tool would send, with one running daemon.
 enum HostileTrial {
     static func run() async throws -> [IntegrationTrial.Finding] {
         let rows = HostileRow.all.map(\.integration) + [.forwarded]
@@ -34,7 +34,7 @@ enum HostileTrial {
         if case .leftOut = verdict {
             return IntegrationTrial.Finding(row.integration.name, input.rawValue, [], cell: "-")
         }
-        // An erase before this one has brought others.
+        // An earlier erase has replaced the tokens.
         try await scene.noteTokens(of: account)
         let use = IntegrationUse(scene: scene, fault: .nothing, target: account, tokens: try scene.tokens(of: account))
         let before = await scene.grant(of: account).generation
@@ -58,10 +58,10 @@ enum HostileTrial {
         )
     }
 
-    /// What the table calls the socket that `authctl forward` serves on the other machine.
+    /// The name in the table of the socket that `authctl forward` serves on the other machine.
     static let forwardedSocket = "forwarded socket"
 
-    /// Says something to the forwarded socket that `authctl` would not; whoever comes next gets a token.
+    /// Sends input to the forwarded socket that `authctl` would not send. The next caller must still get a token.
     private static func talk(_ input: HostileInput, on scene: IntegrationScene) async throws -> IntegrationTrial.Finding
     {
         guard let text = input.onForwardedSocket else {
@@ -91,7 +91,7 @@ enum HostileTrial {
 
     /// Runs `authctl` at the end of a pipe, as tools start it.
     ///
-    /// - Parameter bytes: nil: its standard input is closed.
+    /// - Parameter bytes: the standard input; nil if it is closed.
     private static func pipe(
         _ bytes: [UInt8]?,
         into words: [String],

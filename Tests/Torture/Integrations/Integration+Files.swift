@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import Foundation
 internal import TestSupport
 
-/// What is kept in files, what runs on a change, and what decides where a token may go.
+/// Uses with files, the command for changes, and the settings that decide where a token may go.
 extension Integration {
     static let others: [Integration] =
         [
@@ -88,7 +88,7 @@ extension Integration {
         isAnswer: { outcome, _ in outcome.end == .exited(0) && outcome.output == "written" }
     )
 
-    /// The same whatever the fault is.
+    /// The same verdict for every fault. Without the service manager no command runs, so there is no verdict.
     static func everywhere(_ verdict: Verdict) -> [IntegrationFault: Verdict] {
         let verdicts = Dictionary(uniqueKeysWithValues: IntegrationFault.allCases.map { ($0, verdict) })
         return verdicts.merging([.serviceManagerGone: .leftOut(noCommand)]) { $1 }

@@ -8,9 +8,9 @@ extension Integration {
         execCommand,
     ]
 
-    /// What comes of a fault for whoever wants a token.
+    /// The effect of a fault on a caller that wants a token.
     ///
-    /// - Parameter words: what is said where the tokens have ended, and where no account has the name.
+    /// - Parameter words: the error texts if the tokens have expired, and if no account has the name.
     static func forToken(
         gone: String = "no daemon answers",
         killed: String = askedOnceMore,
@@ -54,7 +54,7 @@ extension Integration {
 
     // MARK: git
 
-    /// What git says on a helper's standard input.
+    /// The text that git writes to a helper's standard input.
     static func gitQuestion(_ use: IntegrationUse, password: String? = nil) -> String {
         "protocol=https\nhost=\(use.host)\npath=app.git\n"
             + (password.map { "username=oauth2\npassword=\($0)\n" } ?? "")
@@ -99,7 +99,7 @@ extension Integration {
         isAnswer: isErased
     )
 
-    /// What comes of a fault for a token that its service has refused.
+    /// The effect of a fault on the report of a refused token.
     private static func forErase(unknown: Verdict) -> [IntegrationFault: Verdict] {
         let old = Verdict.refusal(75, "authctl status")
         return [
@@ -111,7 +111,7 @@ extension Integration {
         ]
     }
 
-    /// Nothing is said, and there is another token.
+    /// There is no output, and the account has another token.
     private static func isErased(_ outcome: CommandOutcome, _ use: IntegrationUse) -> Bool {
         outcome == CommandOutcome(output: "", errors: "", end: .exited(0))
     }
@@ -205,9 +205,9 @@ extension Integration {
 }
 
 extension IntegrationUse {
-    /// Reports the token as refused. The daemon keeps one that came within the last second: it is then asked again.
+    /// Reports the token as refused. The daemon keeps a token that is younger than a second, so this reports it again.
     fileprivate func erase(_ command: String, _ input: String) async throws -> CommandOutcome {
-        // One that came within the last second is kept whatever happens.
+        // A token that is younger than a second is kept in any case.
         if fault == .diskFull { try await Task.sleep(for: .milliseconds(1100)) }
         let end = ContinuousClock.now + .seconds(5)
         while true {

@@ -1,29 +1,30 @@
 internal import AuthRefreshInterface
 internal import TestSupport
 
-/// Something that people use to get tokens into another program, and what it must do while something is wrong.
+/// A way to give tokens to another program, and what it must do while something fails.
 struct Integration: Sendable {
-    /// How a tool wants to be told that there is no token.
+    /// The form in which a tool expects to learn that there is no token.
     enum Manner: Sendable {
-        /// An exit status, nothing on standard output, and on standard error what to do.
+        /// An exit status, no standard output, and the advice on standard error.
         case plain
-        /// As `plain`; if there is an account that has no token, standard output is `quit=1`, and git asks nobody else.
+        /// Like `plain`. If the account exists but has no token, standard output is `quit=1`, so that git asks no other
+        /// helper.
         case git
         /// One line on standard output, and the exit status 1.
         case docker
-        /// A JSON document on standard output that says so, and the exit status 0.
+        /// A JSON document with the error on standard output, and the exit status 0.
         case google
-        /// A file that is not there: the program that reads it says so, and `authctl status` says why.
+        /// The file is missing. The program that reads it reports that, and `authctl status` says why.
         case file
     }
 
-    /// What is to come of a use.
+    /// How a use must end.
     enum Verdict: Sendable {
-        /// What the integration is there for.
+        /// It gets the answer for which the integration exists.
         case answer
-        /// Nothing is said, and the exit status is 0.
+        /// There is no output, and the exit status is 0.
         case silence
-        /// There is no token. `status` is what `authctl token` ends with, `told` a piece of what is said.
+        /// There is no token. `status` is the exit status of `authctl token`, and `told` is a part of the error text.
         case refusal(_ status: Int32, _ told: String, isFound: Bool = true)
         /// The use makes no sense with this fault.
         case leftOut(_ reason: String)
@@ -33,7 +34,7 @@ struct Integration: Sendable {
     /// Its own account, which has the address `https://ACCOUNT.example.org/`.
     let account: String
     var manner = Manner.plain
-    /// What the account is set up with beside its address.
+    /// The account's settings besides its address.
     var settings: @Sendable (inout AccountSettings) -> Void = { _ in }
     let verdicts: [IntegrationFault: Verdict]
     /// Whether the account asks its user before a program gets a token.
@@ -42,7 +43,7 @@ struct Integration: Sendable {
     var endsByItself = false
     /// Uses it once.
     let use: @Sendable (IntegrationUse) async throws -> CommandOutcome
-    /// Whether an outcome is what the integration is there for.
+    /// Whether an outcome means that the use works.
     let isAnswer: @Sendable (CommandOutcome, IntegrationUse) -> Bool
 
     /// What was not as `verdict` says.
@@ -76,7 +77,7 @@ struct Integration: Sendable {
         }
     }
 
-    /// One line that says what is wrong, and then only what to do.
+    /// One line with the error, followed only by lines that say what to do.
     private static func isAdvice(_ errors: String, _ told: String) -> Bool {
         let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.first?.hasPrefix("authctl: error: ") == true && lines.count > 1 && errors.contains(told)
@@ -93,9 +94,9 @@ struct Integration: Sendable {
 struct IntegrationUse: Sendable {
     let scene: IntegrationScene
     let fault: IntegrationFault
-    /// The account that is asked for; in the column of unknown accounts, one that is none.
+    /// The requested account; in the column of unknown accounts, a name without an account.
     let target: String
-    /// What the account had when it was last well.
+    /// The account's tokens before the fault.
     let tokens: IntegrationTokens
 
     /// The host of the account's address.

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import TestSupport
 
-/// What goes wrong around those who want a token.
+/// A fault around the callers that want a token.
 enum IntegrationFault: String, CaseIterable, Sendable {
     case nothing = "nothing wrong"
     case notRunning = "daemon not running"
@@ -26,7 +26,7 @@ enum IntegrationFault: String, CaseIterable, Sendable {
     /// Whether the daemon is killed during each use.
     var killsWhileAsked: Bool { self == .killed || self == .activated }
 
-    /// Whether the integration is asked for an account that is none.
+    /// Whether the use asks for an account that does not exist.
     var isOfNobody: Bool { self == .unknown }
 }
 

@@ -22,7 +22,7 @@ extension IntegrationScene {
         try await noteTokens(of: row.account)
     }
 
-    /// Has the account ask its user before a program gets a token.
+    /// Makes the daemon ask the user before a program gets a token of the account.
     func askFirst(_ account: String) async throws {
         let edit = try await stage.authctl("account", "edit", account, "--confirm")
         guard edit.end == .exited(0) else {
@@ -60,7 +60,7 @@ extension IntegrationScene {
         try await stage.importGrant(grant, into: account)
     }
 
-    /// Asks for a new token, which nobody gets to see.
+    /// Asks for a new token, and shows it to nobody.
     func refresh(_ account: String) async throws {
         _ = try await stage.ask(.refresh, Refresh.Parameters(account: account), for: Refresh.Reply.self)
     }

@@ -7,7 +7,7 @@ extension IntegrationScene {
     enum StandIn: String {
         /// Ends at once.
         case shortLived = "short-lived"
-        /// Says where the forwarded socket is, and stays.
+        /// Prints the path of the forwarded socket, and keeps running.
         case lasting
 
         fileprivate var script: String {
@@ -37,7 +37,7 @@ extension IntegrationScene {
         )
     }
 
-    /// Runs `authctl` as on the other machine: with the forwarded socket, and nothing else of this one.
+    /// Runs `authctl` as on the other machine: it has the forwarded socket, and nothing else of this machine.
     func authctlElsewhere(_ arguments: String...) async throws -> CommandOutcome {
         let program = try Program(
             "authctl",

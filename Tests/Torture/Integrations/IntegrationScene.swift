@@ -123,14 +123,14 @@ final class IntegrationScene: Sendable {
     var logs: String { state.withLock { $0.logs + ($0.daemon?.logText ?? "") } }
 
     func removeRuntimeFolder() async throws {
-        // The daemon may have made it anew before the removal is through.
+        // The daemon may have created it again before the removal is complete.
         _ = try await SecretsStage.output("rm -rf '\(stage.folder.path)/run/authrefreshd' 2> /dev/null; true")
         try await daemon.says("was removed, and is back")
     }
 
     // MARK: The command of on_change
 
-    /// Has the service manager listen, on a socket that nobody has now.
+    /// Makes the service manager listen on its socket.
     func startServiceManager() async throws {
         let folder = stage.folder.path + "/run/systemd"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -144,7 +144,7 @@ final class IntegrationScene: Sendable {
         try FileManager.default.removeItem(atPath: stage.folder.path + "/run/systemd")
     }
 
-    /// Writes a program that notes what it is told of a change.
+    /// Writes a program that records what it learns of a change.
     private func writeChangeCommand() throws -> String {
         let script = """
             #!/bin/sh
@@ -156,7 +156,7 @@ final class IntegrationScene: Sendable {
 
     private var newsFile: String { stage.folder.path + "/news" }
 
-    /// What the command was told, and the whole of its environment, a line each.
+    /// What the command learned, and its whole environment, one line each.
     var news: [Substring] {
         ((try? String(contentsOfFile: newsFile, encoding: .utf8)) ?? "").split(separator: "\n")
     }
@@ -165,7 +165,7 @@ final class IntegrationScene: Sendable {
 
     func closeServer() async throws {
         door.set(isOpen: false)
-        // A connection is kept for a second after its use, and nobody tells of its end.
+        // A connection is kept for a second after its use, and no event reports its end.
         try await Task.sleep(for: .milliseconds(1300))
     }
 
@@ -201,7 +201,7 @@ final class IntegrationScene: Sendable {
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
 
-    /// Asks again and again, since nobody tells of it.
+    /// Asks again and again, because there is no event for it.
     func wait(_ what: String, until isSo: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(20)
         while try await !isSo() {

@@ -1,6 +1,6 @@
 internal import TestSupport
 
-/// One fault, and everything that people use while it lasts.
+/// One fault, and all uses while it lasts.
 struct IntegrationTrial {
     /// What came of one use.
     struct Finding {
@@ -44,7 +44,8 @@ struct IntegrationTrial {
         return findings
     }
 
-    /// Once nothing is wrong any more: every account is refreshed, and no grant was lost, no secret told.
+    /// Checks after the fault that every account can be refreshed, that no grant was lost, and that no secret was
+    /// shown.
     static func end(_ scene: IntegrationScene, _ trouble: String) async throws -> Finding {
         var surprises: [String] = []
         for row in scene.rows {
@@ -88,7 +89,7 @@ struct IntegrationTrial {
         return surprises
     }
 
-    /// What no output and no log may have: it knows tokens by their look.
+    /// Text that no output and no log may contain. Tokens are recognized by their form.
     private static let secrets = SecretSearch()
 }
 

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import VarlinkClient
 
 extension IntegrationUse {
-    /// Reads the account's token file as other programs do, once the daemon has done what it can.
+    /// Reads the account's token file as other programs do, after the daemon has written what it can.
     func readTokenFile() async throws -> CommandOutcome {
         let file = scene.tokenFolder + "/" + target
         switch fault {
@@ -31,7 +31,8 @@ extension IntegrationUse {
         return try await scene.run("/bin/cat", [file])
     }
 
-    /// Replaces a file with figures; whoever reads it has the old ones or the new ones, and nothing else is left in the folder.
+    /// Replaces a file with figures. A reader gets the old figures or the new ones, and no other file is left in the
+    /// folder.
     func writeFigures() async throws -> CommandOutcome {
         let folder = scene.stage.folder.path + "/metrics"
         let file = try scene.stage.folder.write("old", to: "metrics/figures.prom")
@@ -49,8 +50,8 @@ extension IntegrationUse {
         return CommandOutcome(output: "written", errors: outcome.errors, end: outcome.end)
     }
 
-    /// Has the account change, unless the fault has done so, and waits until the command was told of it. Without a service manager the
-    /// journal says once that nobody can run the command.
+    /// Makes the account change, unless the fault has done so, and waits until the command has learned of it. Without a
+    /// service manager, the journal must say once that nobody can run the command.
     func change() async throws -> CommandOutcome {
         guard fault != .serviceManagerGone else { return try await changeUntold() }
         let line = target + " " + newsOfFault
@@ -85,7 +86,7 @@ extension IntegrationUse {
     /// Asks for the token with an agent that allows it once.
     func askWithAgent() async throws -> CommandOutcome {
         let agent = Agent(scene.stage)
-        // Without a daemon there is no agent, and whoever asks is told that.
+        // Without a daemon there is no agent, and the caller's error must say so.
         if fault != .notRunning { try await agent.isReady() }
         let outcome = try await scene.stage.authctl("token", target)
         return outcome
@@ -107,7 +108,7 @@ private final class Agent: Sendable {
         try await told.first("an agent that is ready") { $0 == "ready" }
     }
 
-    /// Until the first question, or the end of the connection.
+    /// Waits until the first question, or the end of the connection.
     private static func serve(_ socket: String, telling told: EventLog<String>) {
         guard var connection = try? VarlinkConnection(path: socket) else { return }
         let method = AuthRefreshInterface.Method.serveConfirmations.rawValue

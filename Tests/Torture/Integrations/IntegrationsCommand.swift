@@ -5,7 +5,7 @@ internal import TestSupport
 struct IntegrationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "integrations",
-        abstract: "Uses everything that gets a token into another program, while something is wrong."
+        abstract: "Tries every way to give a token to another program, while something fails."
     )
 
     @Option(help: "How often everything is tried, from another daemon each time.")
@@ -38,7 +38,7 @@ struct IntegrationsCommand: AsyncParsableCommand {
         if !checks.haveAllPassed { throw ExitCode(1) }
     }
 
-    /// Some faults at a time, each with a daemon of its own.
+    /// Some faults run at the same time, each with its own daemon.
     private func tryAll(_ faults: [IntegrationFault], _ checks: Checks) async -> [IntegrationTrial.Finding] {
         let turnstile = Turnstile(width: 3)
         return await withTaskGroup(of: [IntegrationTrial.Finding].self) { group in
@@ -96,7 +96,7 @@ struct IntegrationsCommand: AsyncParsableCommand {
 }
 
 extension [IntegrationTrial.Finding] {
-    /// What stands in the table for a use.
+    /// The cell of the table for a use.
     fileprivate func cell(_ integration: String, _ trouble: String) -> String {
         let finding = first { $0.integration == integration && $0.trouble == trouble }
         return finding.map { $0.surprises.isEmpty ? $0.cell : "**not so**" } ?? "not tried"

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import TestSupport
 
-/// A stand-in for the user's service manager: it listens where systemd does, runs what `StartTransientUnit` names, and tells when it has
-/// ended.
+/// A stand-in for the user's service manager. It listens where systemd does, runs the command in `StartTransientUnit`,
+/// and reports its end.
 struct ServiceManager: Sendable {
     private let server: Program
 
-    /// - Parameter socket: a path where nothing is yet.
+    /// - Parameter socket: a path at which nothing exists yet.
     init(at socket: String) async throws {
         server = try Program("/usr/bin/python3", ["-c", Self.script, socket], environment: [:])
         try await server.output.first("the service manager") { $0 == "ready" }
@@ -22,7 +22,8 @@ struct ServiceManager: Sendable {
         if server.isRunning { server.signal(SIGKILL) }
     }
 
-    /// The D-Bus Specification's wire format, as far as one method and one signal need it; without a bus between.
+    /// The wire format of the D-Bus Specification, as far as one method and one signal need it. There is no bus in
+    /// between.
     private static let script = """
         import os, socket, struct, subprocess, sys, threading
 

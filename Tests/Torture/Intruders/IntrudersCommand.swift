@@ -7,13 +7,13 @@ internal import TestSupport
 struct IntrudersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "intruders",
-        abstract: "Others who want to be served, or to serve; and a change of the key that is killed as it writes."
+        abstract: "Tries foreign callers and a false daemon, and kills a change of the key while it writes."
     )
 
-    @Option(help: "At how many of its system calls a change of the key is killed.")
+    @Option(help: "The number of system calls at which a change of the key is killed.")
     var moments = 10
 
-    /// How many refusals of each kind are timed, enough for a stable median.
+    /// How many refusals of each kind are timed. This many give a stable median.
     private static let rounds = 300
 
     /// The wrappers of the callers, and the expected error texts.
@@ -115,7 +115,7 @@ struct IntrudersCommand: AsyncParsableCommand {
             surprises += found.map { "at \(place): \($0)" }
             killed += wasKilled ? 1 : 0
         }
-        // The last calls belong to the daemon's end, which may make fewer if the log is shorter.
+        // The last calls belong to the daemon's end. There may be fewer of them if the log is shorter.
         if killed < places.count * 3 / 4 { surprises.append("only \(killed) of \(places.count) were killed") }
         checks.add(
             "a change of the key killed at \(killed) of its \(count) writing system calls: the store opens, nothing is lost",

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
 
-/// Whether a refusal tells more than the fact that it is one, by its words or by its duration.
+/// Checks that neither the words nor the duration of a refusal reveal anything.
 struct RefusalTrial {
     /// A caller of one kind.
     private struct Row {

@@ -22,7 +22,7 @@ struct FleetTrial {
         let sampler = FleetSampler(names: fleet.names)
         let asking = Task { [stage, samplers] in try await sampler.run(stage.socket, callers: samplers) }
         for feed in [all] + some { feed.begin() }
-        // The load is what is measured: half of its time is before the flood, half after it.
+        // These two waits are the measured load: half of its time is before the flood, half after it.
         try await Task.sleep(for: .milliseconds(seconds * 500))
         let flood = try await flood(of: connections, places: places, checks)
         try await Task.sleep(for: .milliseconds(seconds * 500))

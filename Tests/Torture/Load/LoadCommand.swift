@@ -9,7 +9,7 @@ internal import TestSupport
 struct LoadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
-        abstract: "Many accounts with short-lived tokens, many subscribers, many callers, on one real daemon.",
+        abstract: "Runs one real daemon with many accounts with short-lived tokens, many subscribers and many callers.",
         discussion: "It needs a network namespace with nothing but loopback: Tests/torture makes one."
     )
 

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
 
-/// What one caller or server costs the others.
+/// How much one caller or server delays the others.
 enum CallerTrials {
     /// How often a server is asked, within 10 s, for tokens of 30 s.
     static func requestsForShortToken() async throws -> Int {
@@ -12,7 +12,7 @@ enum CallerTrials {
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             try await stage.acquire("work")
-            // The time is what is measured here.
+            // The check counts the requests in this time.
             try await Task.sleep(for: .seconds(10))
             requests = await issuer.counters.tokenRequests
             try await daemon.terminate()
@@ -20,7 +20,7 @@ enum CallerTrials {
         return requests
     }
 
-    /// Whether callers are served while another has sent half a request and says no more.
+    /// Whether callers are served while another caller has sent half a request and then nothing.
     static func isServedBesideHalfRequest() async throws -> Bool {
         var isServed = false
         try await withIssuer { issuer, url in
@@ -37,7 +37,8 @@ enum CallerTrials {
         return isServed
     }
 
-    /// Whether an account's cached token is given while another account's server has taken a request and says nothing.
+    /// Whether an account's cached token is given out while another account's server has accepted a request and does
+    /// not answer.
     static func isServedBesideSilentServer() async throws -> Bool {
         var isServed = false
         try await withIssuer { silent, silentURL in
@@ -51,7 +52,7 @@ enum CallerTrials {
                 try await stage.add("stuck", issuer: silentURL, grant: silent.issueGrant(clientID: "app"))
                 _ = try await silent.waitForRequest { $0.outcome == .held }
                 isServed = try await stage.authctl("token", "work").end == .exited(0)
-                // It is still held: what was measured was beside it.
+                // The request is still held, so the measurement was made during it.
                 let isStillHeld = await silent.entries().allSatisfy { $0.outcome != .notServed }
                 isServed = isServed && isStillHeld
                 try await daemon.kill()

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
 
-/// Daemons killed just after the server has rotated their refresh token, at a server that forgives no second use.
+/// Kills daemons just after the server has rotated their refresh token. The server accepts no second use of a token.
 struct KillTrial {
     /// As the peers were killed.
     private static let delays: [Duration] = [0, 5, 20, 50, 100, 300].map { .milliseconds($0) }
@@ -12,7 +12,7 @@ struct KillTrial {
     struct Result {
         /// Kills and losses for each delay, in its order.
         var lost: [(delay: Duration, kills: Int, lost: Int)] = []
-        /// Accounts lost although the caller had been given the new token: there must be none.
+        /// Accounts that were lost although the caller had the new token. There must be none.
         var lostAfterAnswer = 0
 
         var text: String {
@@ -57,7 +57,8 @@ struct KillTrial {
         try await stage.acquire(name)
         let sequence = await issuer.lastSequence
         let answered = Task { (try? await stage.acquire(name, force: true)) != nil }
-        // The server writes an exchange down before its answer leaves: 0 ms is earlier than the peers were killed.
+        // The server records an exchange before it sends the answer. So 0 ms is an earlier moment than for the other
+        // programs.
         _ = try await issuer.waitForRequest(after: sequence) { $0.family == grant.family && $0.outcome == .rotated }
         try await Task.sleep(for: delay)
         try await daemon.kill()
@@ -68,12 +69,13 @@ struct KillTrial {
         return (isLost, wasAnswered)
     }
 
-    /// Whether the next refresh, which spends the token that the store has, is refused for good.
+    /// Whether the server finally refuses the next refresh, which spends the token in the store.
     private func isLost(_ name: String, _ stage: DaemonStage) async throws -> Bool {
         let feed = try await ChangeFeed(stage)
-        // As a person asks: a refresh token that may have been spent is kept back from callers while the access token is good.
+        // Asks as a person does. While the access token is valid, callers cannot make the daemon send a refresh token
+        // that may have been spent.
         _ = try await stage.authctl("refresh", name)
-        // A refusal after a lost answer is confirmed before it is believed; a token has come at once.
+        // A refusal after a lost answer is confirmed before it is believed. A token would have come at once.
         let settled = ["fresh", "interaction-required"]
         var state = try await stage.status(name).state
         if !settled.contains(state) {

@@ -1,5 +1,6 @@
-/// What the peers do, as measured once (oidc-agent 4.2.6 and 5.3.3, pizauth 1.1.0, mutt_oauth2.py, requests-oauthlib, msal and
-/// emailproxy, Debian 12, everything on loopback), and what ours does, as measured now.
+/// The results of other programs, which were measured once (oidc-agent 4.2.6 and 5.3.3, pizauth 1.1.0, mutt_oauth2.py,
+/// requests-oauthlib, msal and emailproxy, Debian 12, everything on loopback), and the results of our daemon, which are
+/// measured now.
 struct PeerRow: Sendable {
     let test: String
     let ours: String

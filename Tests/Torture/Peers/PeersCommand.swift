@@ -7,7 +7,7 @@ internal import TestSupport
 struct PeersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "peers",
-        abstract: "What breaks other programs of this kind, done to this one, with theirs beside it."
+        abstract: "Tries faults that break other programs of this kind, and shows the results beside theirs."
     )
 
     @Option(help: ArgumentHelp("How many daemons are killed after the server's answer."))
@@ -55,7 +55,7 @@ struct PeersCommand: AsyncParsableCommand {
 
     private static let jsonHeader = ["Content-Type": "application/json"]
 
-    /// What becomes of an account whose server answers so once.
+    /// The state of an account after its server has given this answer once.
     private static func outcome(of fault: Fault) async throws -> (isKept: Bool, text: String) {
         var outcome = (isKept: false, text: "")
         try await withIssuer { issuer, url in

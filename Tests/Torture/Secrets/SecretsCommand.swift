@@ -6,7 +6,7 @@ internal import TestSupport
 struct SecretsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "secrets",
-        abstract: "Looks for every secret that ever was, everywhere but where it belongs.",
+        abstract: "Searches for every secret in all places where it must not be.",
         discussion: """
             A daemon that logs all it can lives through days of rotations, sign-ins, errors, changes of its key and backups, while the \
             server notes every secret it is sent. Then all that was said and written is searched for pieces of them; and the daemon's \

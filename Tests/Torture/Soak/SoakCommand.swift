@@ -9,7 +9,7 @@ internal import TestSupport
 struct SoakCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",
-        abstract: "A real daemon lives through months, and must not grow.",
+        abstract: "Runs a real daemon through months of virtual time. Its memory and files must not grow.",
         discussion: """
             Its clocks are moved from one deadline to the next. Each night the machine sleeps; there are outages, wrong clocks, grants that end, \
             accounts that come and go, reloads.

@@ -30,7 +30,7 @@ struct SoakRecord {
     let samples: [SoakSample]
     let accounts: Int
 
-    /// The bound that the issue sets.
+    /// The most that a daemon may grow.
     private static let growthMax = 1.05
     /// The largest log. SQLite writes it back to the database at the next commit after a thousand pages.
     private static let walMax = 6 << 20

@@ -80,7 +80,7 @@ final class VirtualDaemon: Sendable {
 
     /// Lets `duration` pass, from deadline to deadline.
     ///
-    /// - Throws: `timedOut` if the daemon does not do within a minute what is due.
+    /// - Throws: `timedOut` if the daemon does not finish within a minute what is due.
     func pass(_ duration: Duration) async throws {
         let end = elapsed + duration
         while elapsed < end {

@@ -9,7 +9,7 @@ enum MemoryTrial {
     private static let accounts = 8
     /// The number of callers. Each sends a megabyte, the most that is allowed.
     private static let callers = 120
-    /// The memory that the daemon may still get, which is less than the callers send.
+    /// The memory that the daemon may still allocate. It is less than the callers send.
     private static let room = 24 << 20
 
     /// - Returns: what went wrong, and whether the daemon has ended.

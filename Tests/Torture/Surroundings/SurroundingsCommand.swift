@@ -5,7 +5,7 @@ internal import TestSupport
 struct SurroundingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "surroundings",
-        abstract: "Takes away what a daemon at work stands on, and gives it back."
+        abstract: "Takes things away that a running daemon depends on, and gives them back."
     )
 
     @Option(help: "How often each is taken away, from another daemon each time.")

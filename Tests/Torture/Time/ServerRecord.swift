@@ -78,7 +78,7 @@ struct ServerRecord {
 }
 
 extension TimeScenario.Expectation {
-    /// Whether an account that is due only by a stepped clock may be refreshed early.
+    /// Whether an account may be refreshed early because it is due by the stepped clock.
     fileprivate var isEarlyGood: Bool {
         switch self {
         case .onTime: false

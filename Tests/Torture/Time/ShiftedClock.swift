@@ -25,7 +25,7 @@ struct ShiftedClock: Sendable {
         socket = folder.path + "/clock"
     }
 
-    /// What the daemon is started with.
+    /// The environment with which the daemon is started.
     ///
     /// - Parameter bootID: a file that stands for the kernel's; nil for the kernel's.
     func environment(_ start: Shift = Shift(), bootID: String? = nil) -> [String: String] {

@@ -5,7 +5,7 @@ internal import TestSupport
 struct TimeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "time",
-        abstract: "Clocks that are set, stop, or begin in 1970; machines that sleep; each under a real daemon.",
+        abstract: "Runs real daemons on clocks that are set, stop or begin in 1970, and on machines that sleep.",
         discussion: "It needs a network namespace with nothing but loopback: Tests/torture makes one."
     )
 

@@ -38,11 +38,11 @@ DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": STATE / "db.sqlite3",
-        # Writers queue up instead of failing when four threads refresh at once.
+        # When four threads refresh at once, each waits until it may write. Otherwise some of them would fail.
         "OPTIONS": {"timeout": 20, "transaction_mode": "IMMEDIATE", "init_command": "PRAGMA journal_mode=WAL;"},
     }
 }
-# The strong hash costs a quarter of a second for each client authentication and protects nothing here.
+# Django's strong hash would take a quarter of a second for each client authentication. Here it protects nothing.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -71,7 +71,7 @@ OAUTH2_PROVIDER = {
     "OIDC_RP_INITIATED_LOGOUT_ENABLED": True,
     "OIDC_RP_INITIATED_LOGOUT_ALWAYS_PROMPT": False,
 }
-# Django's own default sends failures by mail.
+# By default, Django would send failures by mail.
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
