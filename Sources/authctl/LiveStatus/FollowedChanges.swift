@@ -143,22 +143,23 @@ struct DaemonSearch {
     }
 }
 
-/// Decides whether a subscription that ended begins again: an upgrade restarts the daemon, and may do so twice in a row.
+/// Decides whether to subscribe again after a subscription has ended. An upgrade restarts the daemon, and may do so
+/// twice in a row.
 struct Restarts {
-    /// A daemon that ends as often without an answer does not come up. systemd gives up on one after five starts.
+    /// If this many daemons in a row end without an answer, none will come up. systemd gives up after five starts.
     static let most = 10
 
-    /// The daemons that ended since one told the present state. Nil: none has told it yet.
+    /// How many daemons have ended since one sent the present state; nil if none has sent it yet.
     private var unanswered: Int?
 
-    /// Notes that the daemon has told the present state.
+    /// Notes that the daemon has sent the present state.
     mutating func presentStateCame() {
         unanswered = 0
     }
 
     /// Notes that the daemon has ended the connection.
     ///
-    /// - Returns: whether its successor is to be asked.
+    /// - Returns: whether to ask the next daemon.
     mutating func daemonEnded() -> Bool {
         guard let count = unanswered, count < Self.most else { return false }
         unanswered = count + 1

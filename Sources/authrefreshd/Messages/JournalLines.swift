@@ -88,8 +88,10 @@ enum JournalDetail {
         switch self {
         case .clockStepsUnnoticed: "the daemon does not notice clock steps at once"
         case .networkAssumed: "the daemon assumes that the network is up"
-        case .socketPathChecked(let period): "the socket's path is checked every \(period.components.seconds) s instead"
-        case .storeFilesChecked(let period): "the store's files are checked every \(period.components.seconds) s instead"
+        case .socketPathChecked(let period):
+            "the socket's path is checked every \(period.components.seconds) s instead"
+        case .storeFilesChecked(let period):
+            "the store's files are checked every \(period.components.seconds) s instead"
         case .noSystemBus: "there is no system bus; the daemon notices sleep by comparing clocks"
         case .systemBusGone: "the system bus is gone; the daemon notices sleep by comparing clocks"
         case .answerOverdue: "the server has not answered in time; the daemon still waits for its answer"
