@@ -90,14 +90,14 @@ struct QuickstartTests {
     }
 
     @Test(arguments: [
-        ("[737/1529] Compiling handshake_client.cc", "step 737 of 2590", "about 2 min 30 s left"),
-        ("[2600/2700] Compiling A B.swift", "step 2600 of 2700", "about 2 s left"),
-        ("[737/999] Compiling A B.swift", "step 737 of 999", "about 21 s left"),
+        ("[737/1029] Compiling handshake_client.cc", "step 737 of 1029", "about 1 min 56 s left"),
+        ("[1000/1100] Emitting module A\n[1040/1100] Emitting module B", "step 1040 of 1100", "about 1 min 4 s left"),
+        ("[737/899] Compiling A B.swift", "step 737 of 899", "about 13 s left"),
     ])
-    func `a first build is known to have more steps than SwiftPM says`(log: String, step: String, left: String) throws {
+    func `a module of a first build counts as twenty files`(log: String, step: String, left: String) throws {
         let checkout = try Checkout(swift: "")
         try checkout.write(log + "\n", to: "log")
-        let script = "source systemd/prerequisites.bash; steps_of_first_build=2590; progress_line log 60"
+        let script = "source systemd/prerequisites.bash; modules_of_first_build=60; progress_line log 60"
         let outcome = try checkout.run("bash", "-c", script)
         #expect(outcome.output.contains(step) && outcome.output.hasSuffix(left), "\(outcome.output)")
     }

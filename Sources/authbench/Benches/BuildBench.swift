@@ -12,6 +12,12 @@ struct BuildBench {
         "Yams", "ArgumentParser", "OAuthClient", "AccountStorage", "authrefreshd", "authctl", "authdemo",
     ]
 
+    /// The options of the quickstart's build (`debug_options` in `systemd/prerequisites.bash`).
+    private static let options = [
+        "--disable-index-store", "-Xswiftc", "-whole-module-optimization", "-Xswiftc", "-num-threads", "-Xswiftc", "2",
+        "-Xswiftc", "-gline-tables-only", "-Xcc", "-g0",
+    ]
+
     func figures() async throws -> [Figure] {
         let package = try Self.packageFolder()
         return try await quickstart(package) + release(package)
@@ -20,7 +26,7 @@ struct BuildBench {
     /// The build of `systemd/quickstart`, with the processor time of each part.
     private func quickstart(_ package: String) async throws -> [Figure] {
         let scratch = try TemporaryFolder()
-        let place = try await prepare(package, scratch)
+        let place = try await prepare(package, scratch) + Self.options
         var (figures, total) = ([Figure](), 0.0)
         for part in Self.parts {
             Report.note("building \(part)")

@@ -35,7 +35,7 @@ struct Simulation {
         } catch {
             report = """
                 seed \(seed): \(error.text)
-                replay: AUTHREFRESH_SEED=\(seed) swift test --filter \(test)
+                replay: AUTHREFRESH_SEED=\(seed) swift test --skip-build --filter \(test)
                 \(world.climate)
                 \(world.trace.text)
                 """
