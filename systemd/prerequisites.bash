@@ -33,7 +33,7 @@ install_packages() {
     printf '%s: installing %s\n' "${program:-${0##*/}}" "$*" >&2
     # Without standard input, apt asks no questions. One of many sources may fail; the packages may come from another.
     as_root apt-get update -qq < /dev/null >&2 ||
-        printf '%s: apt-get update failed; going on with the lists that are there\n' "${program:-${0##*/}}" >&2
+        printf '%s: apt-get update failed; using the package lists from before\n' "${program:-${0##*/}}" >&2
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" < /dev/null >&2 ||
         fail 75 "cannot install $*: see the messages above" "as root: apt-get install $*"
 }

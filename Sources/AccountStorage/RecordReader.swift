@@ -36,7 +36,7 @@ final class RecordReader {
         return issuer
     }
 
-    /// The settings in `text`; nil if it is no JSON of them.
+    /// The settings in `text`; nil if the text is not the JSON of settings.
     private func settings(from text: String) -> StoredSettings? {
         if let lastSettings, lastSettings.text == text { return lastSettings.value }
         guard let value = JSONColumn.value(StoredSettings.self, from: text) else { return nil }

@@ -1,6 +1,6 @@
 /// Why a sign-in fails, apart from what a server's answer to a request says.
 enum SignInFault: Hashable {
-    /// `owner` is whom the account belongs to.
+    /// `owner` is the person to whom the account belongs.
     case personUnknown(owner: String)
     case storeUnwritable
     case codeRefused

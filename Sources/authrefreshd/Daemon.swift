@@ -103,7 +103,7 @@ struct Daemon {
         }
         parts.manager.ready(status: await coordinator.statusLine)
         parts.changeLog.write(.daemonStarted)
-        // What reading the configuration took.
+        // Reading the configuration used memory that is free again.
         FreedMemory.giveBack()
 
         await serve(coordinator, parts, until: events)

@@ -67,8 +67,9 @@ package struct StoreCheck {
 
     /// The differences from the schema of a new store.
     ///
-    /// An index that this version does not know is none: a later version may add one, and this version can still use
-    /// the store. `integrity_check` has compared it with its table. A unique index is one, because it can refuse rows.
+    /// An unknown index is not reported: a later version may add one, and this version can still use the store.
+    /// `integrity_check` has compared it with its table. An unknown unique index is reported, because it can refuse
+    /// rows.
     private func schemaFindings(in db: Database) throws -> [StoreFinding] {
         let model = try DatabaseQueue()
         try Schema.migrator.migrate(model)

@@ -123,7 +123,7 @@ final class HTTPClients: Sendable {
         return kept
     }
 
-    /// Releases the clients that were not used for `clientRest`, then and later, until there are none.
+    /// Releases the clients that nobody has used for `clientRest`. It runs again until there are no clients.
     private func releaseUnused(after time: TimeAmount) {
         eventLoop.scheduleTask(in: time) { [weak self] in
             guard let self else { return }
@@ -131,12 +131,12 @@ final class HTTPClients: Sendable {
             let (unused, nextUse) = state.withLock { state in
                 (state.removeUnused(since: .now() - rest), state.clients.values.map(\.lastUse).min())
             }
-            // Those with a request under way end with it.
+            // A client with a running request ends with that request.
             withExtendedLifetime(unused) {}
             if let nextUse {
                 releaseUnused(after: nextUse + rest - .now())
             } else {
-                // They are shut down by then.
+                // By then, the clients are shut down.
                 eventLoop.scheduleTask(in: .seconds(1), configuration.onRest)
             }
         }

@@ -174,9 +174,9 @@ private final class AnswerReader: HTTPClientResponseDelegate {
 
     /// The answer, if its body is a whole JSON object although the connection ended without TLS's own end; nil if not.
     ///
-    /// Servers that state no length so end their answers, unless they close TLS properly, which Python's do not. Who
-    /// cuts a connection could make an answer shorter, but a JSON object without its end is none. The answer may hold
-    /// the only refresh token that the server still accepts.
+    /// If a server states no length, the end of the connection ends the answer. Servers in Python do not close TLS
+    /// properly then. Somebody who cuts the connection makes the answer shorter, but a JSON object without its end is
+    /// not accepted here. The answer may hold the only refresh token that the server still accepts.
     func wholeAnswer() async -> Answer? {
         guard let answer = try? await eventLoop.submit({ self.answer.value }).get(),
             JSONValue.object(in: Array(answer.text)) != nil

@@ -250,7 +250,7 @@ package struct ErrorReading {
 
     /// The longest claims that are accepted, in bytes. They become part of an address.
     private static let claimsLimit = 4096
-    /// Most of Entra's codes read. Real answers have one or two.
+    /// The most of Entra's codes that are read. Real answers have one or two.
     private static let codesLimit = 8
 
     /// `claims` if they are a JSON object, so that they can be requested; otherwise nil.

@@ -35,7 +35,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         default: return nil
         }
         guard let (host, port) = Endpoint.split(authority: authority) else { return nil }
-        // An IPv4 address in another form would pass for an address out there, even that of this machine.
+        // In another notation, an IPv4 address of this machine would look like a remote one.
         if authority.hasPrefix("["), IPv6Address(host)?.isMappedIPv4 ?? true { return nil }
         self.url = url
         self.host = host

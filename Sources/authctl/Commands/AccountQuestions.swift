@@ -101,7 +101,7 @@ struct AccountQuestions {
         settings.providerSettings = providerSettings
     }
 
-    /// Asks for a name that no account has, also if the given one is none that an account can have.
+    /// Asks for a name that no account has. If no account can have the given name, the person hears that first.
     ///
     /// - Throws: `refused` if the given name belongs to another account.
     private mutating func askName(_ daemon: inout DaemonConnection) throws(AuthctlError) {

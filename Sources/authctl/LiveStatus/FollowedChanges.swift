@@ -108,9 +108,9 @@ struct FollowedChanges: ~Copyable {
 
 /// How long the next daemon is looked for, and when it is tried again.
 struct DaemonSearch {
-    /// How long it lasts, in seconds. A daemon with a million accounts answers within one.
+    /// How long the search lasts, in seconds. A daemon with a million accounts answers within a second.
     static let seconds = 10
-    /// After how many seconds a person is told what is waited for.
+    /// The time in seconds after which a person is told what authctl waits for.
     private static let quiet = 2
     private static let pause = Duration.seconds(1)
 

@@ -12,7 +12,7 @@ enum SocketFinding: Hashable, Sendable {
     case open(mode: String)
     case well
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     ///
     /// - Parameter path: the socket's.
     func finding(at path: String) -> Finding {
@@ -82,7 +82,7 @@ enum ManagerFinding: Hashable, Sendable {
     case doesNotLinger(isServer: Bool)
     case lingerUnknown
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .noSystemd:
@@ -116,7 +116,7 @@ enum UnitFinding: Hashable, Sendable {
     case inactive(state: String, isDaemonAnswering: Bool)
     case other(state: String)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     ///
     /// - Parameter name: the unit's.
     func finding(of name: String) -> Finding {

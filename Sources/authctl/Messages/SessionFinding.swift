@@ -17,7 +17,7 @@ enum SessionFinding: Hashable, Sendable {
     case daemonAnswers(version: String, started: String)
     case versionsDiffer(daemon: String, authctl: String)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .rootBySudo(let user):
@@ -91,7 +91,7 @@ enum PathFinding: Hashable, Sendable {
         case units = "your units find"
     }
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .found(let seeker, let path): .ok(.path, "\(seeker.rawValue) '\(path)'")

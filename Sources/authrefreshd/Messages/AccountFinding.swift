@@ -15,7 +15,7 @@ enum AccountFinding {
     case parked
     case misconfigured(reason: String?)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     ///
     /// - Parameter advice: the command that helps this account.
     func finding(of account: String, advice: String) -> Finding {
@@ -78,7 +78,7 @@ enum AccountsFinding {
     case someUnchecked(seen: Int, total: Int)
     case serversUnchecked(limit: Int)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .well(1): .ok(.accounts, "1 account is well")

@@ -6,7 +6,7 @@ enum ProgramFinding {
     case removed(path: String)
     case replaced(path: String)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .unchanged(let path): .ok(.program, "it runs '\(path)', version \(Version.text)")
@@ -34,7 +34,7 @@ enum ConfigurationFinding {
     case invalid(ConfigurationError)
     case hangs(limit: Duration)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .valid: .ok(.configuration, "the configuration is valid")
@@ -64,7 +64,7 @@ enum ClockFinding {
     /// `slept` is how long the machine has slept since boot.
     case watched(slept: Duration)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .tooEarly:
@@ -97,7 +97,7 @@ enum NetworkFinding {
     case proxyUnusable
     case noDescriptors
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .up: .ok(.network, "the network is up")

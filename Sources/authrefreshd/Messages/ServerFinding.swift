@@ -17,7 +17,7 @@ enum ServerFinding {
     /// `skew` is positive if the server's clock is ahead.
     case clockDiffers(skew: Duration, isSerious: Bool)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     ///
     /// - Parameter url: the issuer's.
     func finding(of url: String) -> Finding {
@@ -87,7 +87,7 @@ enum NameFinding {
     case found(addresses: Int, isProxy: Bool)
     case failed(NameLookupError, isProxy: Bool)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     func finding(of host: String) -> Finding {
         let advice = "look at the network and /etc/resolv.conf: getent hosts \(host)"
         switch self {
@@ -121,7 +121,7 @@ enum CertificateFinding {
     /// `now` is the time that the certificate's dates are compared with.
     case failed(CertificateProbeError, now: Timestamp)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     ///
     /// - Parameter place: the host; for a failure, with the port.
     func finding(of place: String) -> Finding {

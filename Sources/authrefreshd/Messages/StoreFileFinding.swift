@@ -13,7 +13,7 @@ enum StoreFileFinding {
     /// `free` is the space left in its file system; nil if that is not known.
     case well(bytes: Int64, log: Int64, free: Int64?)
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     ///
     /// - Parameter path: the store's.
     func finding(at path: String) -> Finding {
@@ -92,12 +92,12 @@ enum KeyFinding {
     /// `file` is the key file's path.
     case found(StoreKeyPlace, file: String)
     case hangs(limit: Duration)
-    /// It may be had later.
+    /// The key may be available later.
     case unavailable(StoreKeyError)
     case gone(StoreKeyError)
     case rekeying
 
-    /// As it is told.
+    /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
         switch self {
         case .found(let place, let file): .ok(.key, "the store's key is " + Self.words(place, file: file))
