@@ -179,6 +179,7 @@ struct AuthenticatedPost: Sendable {
                     workedBefore: workedBefore
                 )
                 if isBound { signal.signs.insert(.showedProof) }
+                if isBound, signal.error == nil, Self.wantsNonce(answer) { signal.error = "use_dpop_nonce" }
                 row = FailureTable.standard.row(for: signal)
             }
             let isFound =
