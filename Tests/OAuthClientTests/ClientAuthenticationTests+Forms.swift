@@ -133,6 +133,29 @@ extension ClientAuthenticationTests {
         }
     }
 
+    @Test func `a form that was found out is kept when the server refuses without a reason`() async throws {
+        let isRefusing = Atomic(false)
+        let script: LoopbackServer.Script = { request, _ in
+            guard request.header("authorization") == nil, request.body.contains("client_secret=") else {
+                return [LoopbackServer.json(401, #"{"error":"invalid_client"}"#)]
+            }
+            return isRefusing.load(ordering: .sequentiallyConsistent)
+                ? [LoopbackServer.json(400, #"{"error":"out_of_order"}"#)] : [LoopbackServer.json(200, issuedTokens)]
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                let request = try refreshRequest(to: server.origin, registration: Self.registration(nil))
+                #expect(await client.refresh(request).response != nil)
+                isRefusing.store(true, ordering: .sequentiallyConsistent)
+                for _ in 1...2 {
+                    let before = server.requests.count
+                    #expect(await client.refresh(request).failure?.failureClass == .rejected)
+                    #expect(server.requests.count == before + 1)
+                }
+            }
+        }
+    }
+
     @Test(arguments: [BasicCredentialEncoding.raw, .formEncoded])
     func `a known encoding is replaced when the server accepts only the other one`(
         _ known: BasicCredentialEncoding

@@ -170,9 +170,12 @@ struct DPoPRequestTests {
         }
     }
 
-    @Test func `a server that refuses each nonce is asked twice, and again later`() async throws {
+    @Test(arguments: [true, false])
+    func `a server that refuses each nonce is asked twice, and again later`(isInBody: Bool) async throws {
+        let challenge = isInBody ? [:] : ["www-authenticate": #"DPoP error="use_dpop_nonce""#]
         try await withServer({ _, index in
-            [LoopbackServer.answer(400, ["dpop-nonce": "n\(index)"], Self.wantsNonce)]
+            let headers = ["dpop-nonce": "n\(index)"].merging(challenge) { $1 }
+            return [LoopbackServer.answer(isInBody ? 400 : 401, headers, isInBody ? Self.wantsNonce : "")]
         }) { server in
             try await withClient { client async throws in
                 #expect(try await refresh(at: server, by: client).failure?.failureClass == .unavailable)

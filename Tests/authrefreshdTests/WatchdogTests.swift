@@ -43,12 +43,21 @@ struct WatchdogTests {
     @Test func `a start that takes long asks for more time until it is over, but not for ever`() async throws {
         let asked = Mutex(0)
         let hanging = Mutex(0)
-        var start: LongStart? = LongStart(every: .milliseconds(10), for: .seconds(60)) { asked.withLock { $0 += 1 } }
-        let other = LongStart(every: .milliseconds(10), for: .milliseconds(35)) { hanging.withLock { $0 += 1 } }
+        let ending = Mutex(0)
+        var start: LongStart? = LongStart(every: .milliseconds(10), for: .seconds(60), until: { false }) {
+            asked.withLock { $0 += 1 }
+        }
+        let other = LongStart(every: .milliseconds(10), for: .milliseconds(35), until: { false }) {
+            hanging.withLock { $0 += 1 }
+        }
+        let stopped = LongStart(every: .milliseconds(10), for: .seconds(60), until: { true }) {
+            ending.withLock { $0 += 1 }
+        }
         for _ in 0..<1000 where asked.withLock(\.self) < 10 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(asked.withLock(\.self) >= 10)
         #expect(hanging.withLock(\.self) <= 3)
-        withExtendedLifetime((start, other)) {}
+        #expect(ending.withLock(\.self) == 0)
+        withExtendedLifetime((start, other, stopped)) {}
         start = nil
         try await Task.sleep(for: .milliseconds(100))
         let before = asked.withLock(\.self)

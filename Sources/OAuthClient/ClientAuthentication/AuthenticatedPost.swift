@@ -73,16 +73,18 @@ struct AuthenticatedPost: Sendable {
                 }
                 return conclusion
             }
-            // All forms were refused: report the answer to the standard form.
-            let shown = first ?? conclusion
-            first = shown
             // If the refusal may also be about the grant, only two more forms are tried: the raw secret and the other
             // audience.
             let isPlain = conclusion.row?.consequence == .tryOtherCredentials
-            if isPlain, learned != nil { servers.cache.forgetForm(of: client) }
-            let audience = credentials.audience
-            let isWorthTrying = { (next: ClientCredentials) in
-                isPlain || knownEncoding == nil && next.encoding == .raw || next.audience != audience
+            // The refusal of another form says nothing about the learned one.
+            if isPlain, first == nil, learned != nil { servers.cache.forgetForm(of: client) }
+            // All forms were refused: report the answer to the first form.
+            let shown = first ?? conclusion
+            first = shown
+            let (method, audience) = (credentials.method, credentials.audience)
+            let isWorthTrying = { (next: ClientCredentials) -> Bool in
+                let isRaw = knownEncoding == nil && next.encoding == .raw && next.method == method
+                return isPlain || isRaw || next.audience != audience
             }
             guard let next = alternatives.firstIndex(where: isWorthTrying) else { return shown }
             credentials = alternatives.remove(at: next)
@@ -177,6 +179,7 @@ struct AuthenticatedPost: Sendable {
                     workedBefore: workedBefore
                 )
                 if isBound { signal.signs.insert(.showedProof) }
+                if isBound, signal.error == nil, Self.wantsNonce(answer) { signal.error = "use_dpop_nonce" }
                 row = FailureTable.standard.row(for: signal)
             }
             let isFound =

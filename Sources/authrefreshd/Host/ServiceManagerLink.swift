@@ -23,7 +23,7 @@ final class ServiceManagerLink {
         let news = ManagerNews { $0.tell(notifier) }
         self.news = news
         watchdog = Watchdog(loops) { news.add(.alive) }
-        start = notifier.isConnected ? LongStart { news.add(.starting) } : nil
+        start = notifier.isConnected ? LongStart(until: { SignalWatch.hasStopArrived }) { news.add(.starting) } : nil
     }
 
     /// Sends READY=1, and serves the watchdog from now on.
@@ -89,12 +89,19 @@ final class LongStart {
     private let source: any DispatchSourceTimer
 
     /// Calls `ask` after each interval until it is released, for at most `longest`.
-    init(every interval: Duration = interval, for longest: Duration = longest, ask: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter isOver: whether the daemon is to end, for whose end the manager has a limit of its own.
+    init(
+        every interval: Duration = interval,
+        for longest: Duration = longest,
+        until isOver: @escaping @Sendable () -> Bool,
+        ask: @escaping @Sendable () -> Void
+    ) {
         let source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "authrefreshd.start"))
         let interval = DispatchTimeInterval.microseconds(Int(interval.microseconds))
         source.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(10))
         let end = DispatchTime.now() + .microseconds(Int(longest.microseconds))
-        source.setEventHandler { if DispatchTime.now() < end { ask() } else { source.cancel() } }
+        source.setEventHandler { if DispatchTime.now() < end, !isOver() { ask() } else { source.cancel() } }
         source.activate()
         self.source = source
     }
@@ -247,6 +254,10 @@ enum SignalWatch {
     static var signals: AsyncStream<Signal> { arrivals.stream }
     private static let arrivals = AsyncStream.makeStream(of: Signal.self)
 
+    /// Whether a signal to end has arrived, perhaps not read yet.
+    static var hasStopArrived: Bool { stopArrived.load(ordering: .sequentiallyConsistent) }
+    private static let stopArrived = Atomic(false)
+
     /// Blocks the signals' default action until they are waited for. Call it while there is only one thread, because
     /// new threads inherit it.
     static func hold() {
@@ -260,6 +271,7 @@ enum SignalWatch {
         while true {
             var number: Int32 = 0
             guard unsafe sigwait(&set, &number) == 0, let signal = Signal(rawValue: number) else { continue }
+            if signal != .hangUp { stopArrived.store(true, ordering: .sequentiallyConsistent) }
             arrivals.continuation.yield(signal)
         }
     }
