@@ -21,6 +21,8 @@ final class Listener {
     private var watch: PathWatch?
     /// Whether the owner knows that inotify does not watch the path.
     private var isUnwatchedTold = false
+    /// Why the path could not be bound again, as the owner was last told; nil while it is bound.
+    private var lossTold: VarlinkServerError?
     private var isAskingOwner = false
     private var isStopped = false
 
@@ -105,12 +107,16 @@ final class Listener {
         for attempt in 1...attempts {
             do throws(VarlinkServerError) {
                 try open(ListenSocket.bound(to: path, backlog: backlog))
+                lossTold = nil
                 return observe(.pathRestored(path))
             } catch {
                 identity = nil
                 watchPath(isRetry: true)
                 if attempt < attempts, FileIdentity(path: Folder.parent(of: path)) == nil { continue }
-                return observe(.pathLost(path, error))
+                // Without inotify, the same attempt fails every `PathWatch.period`.
+                if error != lossTold { observe(.pathLost(path, error)) }
+                lossTold = error
+                return
             }
         }
     }

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 import OAuthMessages
 import TestSupport
 import Testing
@@ -48,16 +47,19 @@ struct ClientRestTests {
         try await clients.shutDown()
     }
 
-    @Test func `a request that is under way when its client is released gets its answer`() async throws {
-        let released = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
-        guard case .send(let answer) = LoopbackServer.json(200, issuedTokens) else { return }
-        try await withServer({ _, _ in [.sendAfter(released.futureResult, answer)] }) { server in
-            let change = { (configuration: inout OAuthClientConfiguration) in
-                configuration.clientRest = .milliseconds(20)
-                configuration.onRest = { released.succeed() }
-            }
-            let outcome = try await withClient(change) { await $0.refresh(try refreshRequest(to: server.origin)) }
-            #expect(outcome.response != nil)
-        }
+    @Test func `a client with a running request is kept until the request ends`() async throws {
+        let clients = HTTPClients(configuration: configuration)
+        let endpoint = try #require(Endpoint("http://127.0.0.1:1/token"))
+        var resting = rests.makeAsyncIterator()
+        // A request holds its client in this way.
+        var held: RoutedClient? = try await clients.client(for: endpoint, caFile: nil)
+        // The timers of an event loop run in their order: by then, the clients were looked through.
+        try await clients.eventLoop.scheduleTask(in: .milliseconds(100)) {}.futureResult.get()
+        #expect(clients.count == 1)
+        withExtendedLifetime(held) {}
+        held = nil
+        await resting.next()
+        #expect(clients.count == 0)
+        try await clients.shutDown()
     }
 }

@@ -37,7 +37,7 @@ final class HTTPClients: Sendable {
     }
 
     private struct Kept {
-        let client: RoutedClient
+        var client: RoutedClient
         var lastUse: NIODeadline
     }
 
@@ -51,11 +51,19 @@ final class HTTPClients: Sendable {
             return client
         }
 
-        /// Removes the clients that were last used before `limit`.
+        /// Removes the clients that were last used before `limit` and have no running request.
         mutating func removeUnused(since limit: NIODeadline) -> [Kept] {
-            let unused = clients.filter { $0.value.lastUse < limit }
-            for route in unused.keys { clients[route] = nil }
-            return Array(unused.values)
+            var unused: [Kept] = []
+            for route in Array(clients.keys) {
+                guard var kept = clients.removeValue(forKey: route) else { continue }
+                // A request holds its client.
+                if kept.lastUse < limit, isKnownUniquelyReferenced(&kept.client) {
+                    unused.append(kept)
+                } else {
+                    clients[route] = kept
+                }
+            }
+            return unused
         }
     }
 
@@ -131,10 +139,11 @@ final class HTTPClients: Sendable {
             let (unused, nextUse) = state.withLock { state in
                 (state.removeUnused(since: .now() - rest), state.clients.values.map(\.lastUse).min())
             }
-            // A client with a running request ends with that request.
             withExtendedLifetime(unused) {}
             if let nextUse {
-                releaseUnused(after: nextUse + rest - .now())
+                let remaining = nextUse + rest - .now()
+                // A client that should have been released still has a request.
+                releaseUnused(after: remaining > .zero ? remaining : rest)
             } else {
                 // By then, the clients are shut down.
                 eventLoop.scheduleTask(in: .seconds(1), configuration.onRest)
