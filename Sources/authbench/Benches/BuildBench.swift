@@ -14,8 +14,9 @@ struct BuildBench {
 
     /// The options of the quickstart's build (`debug_options` in `systemd/prerequisites.bash`).
     private static let options = [
-        "--disable-index-store", "-Xswiftc", "-whole-module-optimization", "-Xswiftc", "-num-threads", "-Xswiftc", "2",
-        "-Xswiftc", "-gline-tables-only", "-Xcc", "-g0",
+        "-Xswiftc", "-whole-module-optimization", "-Xswiftc", "-num-threads", "-Xswiftc", "2",
+        "-Xswiftc", "-gline-tables-only", "-Xswiftc", "-index-ignore-system-modules",
+        "-Xcc", "-g0", "-Xcc", "-index-ignore-system-symbols", "-Xcc", "-index-ignore-macros",
     ]
 
     func figures() async throws -> [Figure] {
