@@ -59,7 +59,7 @@ check_swift() {
 
 # The options of the debug build, which the quickstart and the tests share: each module is compiled as a whole, debug information tells
 # lines only, and the index, which SwiftPM needs to find tests, leaves out what is not ours. A first build takes four fifths of the
-# processor time. SwiftPM compiles everything anew if one of them changes.
+# processor time. SwiftPM compiles everything again if one of them changes.
 # shellcheck disable=SC2034 # used where this file is sourced
 debug_options=(
     -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only
