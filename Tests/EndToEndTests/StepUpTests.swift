@@ -56,7 +56,7 @@ struct StepUpTests {
             #expect(try await stage.acquire("work").accessToken == token)
 
             let (call, url) = try await signInURL(stage)
-            #expect(url.contains("acr_values=mfa+phr") && url.contains("max_age=300"), "\(url)")
+            #expect(url.contains("acr_values=mfa%20phr") && url.contains("max_age=300"), "\(url)")
             _ = try await RawWeb.get(try await Person().decide(at: url))
             #expect(try await call.completed().status?.state == "fresh")
             // The demand is fulfilled.
@@ -77,7 +77,7 @@ struct StepUpTests {
             let outcome = try await challenge(stage, #"Bearer error="insufficient_scope", scope="mail.send""#)
             #expect(outcome.end == .exited(3))
             let (call, url) = try await signInURL(stage)
-            #expect(url.contains("scope=mail.read+mail.send"), "\(url)")
+            #expect(url.contains("scope=mail.read%20mail.send"), "\(url)")
             // A refresh of the existing grant withdraws the demand.
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             #expect(try await stage.status("work").state == "fresh")

@@ -309,7 +309,7 @@ def hybrid(case):
     # This issuer of glewlwyd puts no `iss` into its answers. In forms, glewlwyd would encode `iss` twice.
     case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/dpop"))
     url = case.sign_in(case.glewlwyd, "--response-type", "code id_token", "--nonce", "of-a-back-end")
-    case.check("both were asked for, by a form", "code+id_token" in url and "response_mode=form_post" in url, url)
+    case.check("both were asked for, by a form", "code%20id_token" in url and "response_mode=form_post" in url, url)
     nonce = claims(case.daemon.authctl("token", ACCOUNT, "--id-token").stdout)["nonce"]
     case.check("the ID token has the nonce of the back end", nonce == "of-a-back-end", nonce)
     before = case.token()
