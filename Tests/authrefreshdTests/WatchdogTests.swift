@@ -44,7 +44,7 @@ struct WatchdogTests {
         let asked = Mutex(0)
         let hanging = Mutex(0)
         let ending = Mutex(0)
-        let start = LongStart(every: .milliseconds(10), for: .seconds(60), until: { false }) {
+        var start: LongStart? = LongStart(every: .milliseconds(10), for: .seconds(60), until: { false }) {
             asked.withLock { $0 += 1 }
         }
         let other = LongStart(every: .milliseconds(10), for: .milliseconds(35), until: { false }) {
@@ -57,8 +57,8 @@ struct WatchdogTests {
         #expect(asked.withLock(\.self) >= 10)
         #expect(hanging.withLock(\.self) <= 3)
         #expect(ending.withLock(\.self) == 0)
-        withExtendedLifetime((other, stopped)) {}
-        start.end()
+        withExtendedLifetime((start, other, stopped)) {}
+        start = nil
         try await Task.sleep(for: .milliseconds(100))
         let before = asked.withLock(\.self)
         try await Task.sleep(for: .milliseconds(100))

@@ -12,8 +12,8 @@ final class ServiceManagerLink {
     /// The watchdog's timer; nil until the first `ready`. Dispatch traps if a timer is released that never started, as
     /// would happen in a failed start.
     private var timer: (any DispatchSourceTimer)?
-    /// Nil without a service manager.
-    private let start: LongStart?
+    /// Nil once the daemon is ready or stops, and without a service manager.
+    private var start: LongStart?
 
     /// Creates the link, and with a service manager begins to prolong the start.
     ///
@@ -28,7 +28,7 @@ final class ServiceManagerLink {
 
     /// Sends READY=1, and serves the watchdog from now on.
     func ready(status: String) {
-        start?.end()
+        start = nil
         news.add(.ready(status))
         if timer == nil { timer = startWatchdog() }
     }
@@ -44,7 +44,7 @@ final class ServiceManagerLink {
 
     func stopping() {
         // The manager's limit for the end holds.
-        start?.end()
+        start = nil
         news.add(.stopping)
     }
 
@@ -88,7 +88,7 @@ final class LongStart {
 
     private let source: any DispatchSourceTimer
 
-    /// Calls `ask` after each interval until `end`, for at most `longest`.
+    /// Calls `ask` after each interval until it is released, for at most `longest`.
     ///
     /// - Parameter isOver: whether the daemon is to end, for whose end the manager has a limit of its own.
     init(
@@ -101,16 +101,9 @@ final class LongStart {
         let interval = DispatchTimeInterval.microseconds(Int(interval.microseconds))
         source.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(10))
         let end = DispatchTime.now() + .microseconds(Int(longest.microseconds))
-        source.setEventHandler {
-            if DispatchTime.now() < end, !isOver() { ask() } else { source.schedule(deadline: .distantFuture) }
-        }
+        source.setEventHandler { if DispatchTime.now() < end, !isOver() { ask() } else { source.cancel() } }
         source.activate()
         self.source = source
-    }
-
-    /// Stops asking. The timer stays: if it were cancelled, Dispatch would still wake the process up once at its time.
-    func end() {
-        source.schedule(deadline: .distantFuture)
     }
 
     deinit {
