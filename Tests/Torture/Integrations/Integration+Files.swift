@@ -62,7 +62,7 @@ extension Integration {
         name: "metrics",
         account: "metrics",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, ended),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
         use: { try await $0.scene.stage.authctl("metrics") },
@@ -80,7 +80,7 @@ extension Integration {
         name: "metrics --output",
         account: "metrics-file",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, ended),
             .diskFull: .refusal(75, "hint: "), .readOnly: .refusal(77, "hint: "),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
@@ -127,7 +127,7 @@ extension Integration {
     static let forwarded = Integration(
         name: "token by a forwarded socket",
         account: "forwarded",
-        verdicts: forToken(gone: "the daemon ended the connection", killed: "the daemon ended the connection"),
+        verdicts: forToken(gone: ended, killed: ended),
         use: { try await $0.scene.authctlElsewhere("token", $0.target) },
         isAnswer: { outcome, use in
             outcome.end == .exited(0) && outcome.output == use.tokens.access.accessToken
