@@ -11,19 +11,6 @@ struct FileClient {
     func completed(by other: FileClient?) -> FileClient {
         FileClient(id: id ?? other?.id, secret: secret ?? other?.secret, redirectURIs: redirectURIs)
     }
-
-    /// Warns if the server will not send a browser back to this machine: the client is a web site's.
-    func warnOfRedirects() {
-        guard !redirectURIs.isEmpty, !redirectURIs.contains(where: Self.isLoopback) else { return }
-        StandardError.warn(.noLoopbackRedirect)
-    }
-
-    /// Whether the address is on this machine (RFC 8252 §7.3, §8.3).
-    private static func isLoopback(_ uri: String) -> Bool {
-        guard let link = WebLink(uri) else { return false }
-        let host = link.host.hasPrefix("[") ? link.host.prefix { $0 != "]" } + "]" : link.host.prefix { $0 != ":" }
-        return ["localhost", "127.0.0.1", "[::1]"].contains(host)
-    }
 }
 
 /// Google's JSON files for clients, grants and keys. Tools of other servers also use some of them.
