@@ -48,12 +48,22 @@ enum Callbacks {
 
     /// A request that a page of another site could send must be refused before its content is read.
     private static func checkDelivery(_ head: RequestHead) {
-        let hosts = ["127.0.0.1:4711", "[::1]:4711", "localhost:4711"]
         require(head.values(of: "host").count == 1, "the request says for whom it is")
-        require(hosts.contains(head.values(of: "host")[0].lowercased()), "the request is for this listener")
+        require(isListener(head.values(of: "host")[0].lowercased()), "the request is for this listener")
         require(head.target == path || head.target.hasPrefix(path + "?"), "the request is for the one page")
         let destination = head.values(of: "sec-fetch-dest").first
         require(destination == nil || destination == "document", "the person's browser went there itself")
+    }
+
+    /// Whether the host is this machine's loopback address, also in another spelling of `::1`.
+    private static func isListener(_ host: String) -> Bool {
+        guard host.hasSuffix(":4711") else { return false }
+        let name = host.dropLast(5)
+        if name == "127.0.0.1" || name == "localhost" { return true }
+        guard name.hasPrefix("["), name.hasSuffix("]") else { return false }
+        var address = [UInt8](repeating: 0, count: 16)
+        guard unsafe inet_pton(AF_INET6, String(name.dropFirst().dropLast()), &address) == 1 else { return false }
+        return address == [UInt8](repeating: 0, count: 15) + [1]
     }
 
     private static func checkResponse(_ form: [UInt8]) {
