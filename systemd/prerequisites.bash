@@ -57,13 +57,14 @@ check_swift() {
 
 # -- The build, with a line that says how far it is ------------------------------------------------------------------
 
-# The options of the debug build, which the quickstart and the tests share: each module is compiled as a whole, debug information tells
-# lines only, and the index, which SwiftPM needs to find tests, leaves out what is not ours. A first build takes four fifths of the
-# processor time. SwiftPM compiles everything again if one of them changes.
+# The options of the debug build, which the quickstart and the tests share: each module is compiled as a whole, and once, not a second time
+# for its interface. Debug information tells lines of Swift only. The index, which SwiftPM needs to find tests, leaves out what is not ours.
+# SwiftPM compiles everything again if one of them changes.
 # shellcheck disable=SC2034 # used where this file is sourced
 debug_options=(
-    -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 -Xswiftc -gline-tables-only
-    -Xswiftc -index-ignore-system-modules -Xcc -g0 -Xcc -index-ignore-system-symbols -Xcc -index-ignore-macros
+    -debug-info-format none -Xswiftc -gline-tables-only
+    -Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2
+    -Xswiftc -index-ignore-system-modules -Xcc -index-ignore-system-symbols -Xcc -index-ignore-macros
 )
 
 # swift_build LOG ARGUMENT...   runs `swift build ARGUMENT...`. Standard error shows how far it is; the compiler's own lines go to LOG, and
@@ -123,7 +124,7 @@ progress_line() {
     done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
     weighed=$done whole=$all
     if ((modules_of_first_build > 0 && all > 900)); then
-        weighed=$((done + 39 * $(grep -c 'Emitting module ' "$log")))
+        weighed=$((done + 39 * $(grep -cE '\] Compiling [^ ]+ .*\.swift$' "$log")))
         whole=$((all + 39 * modules_of_first_build))
     fi
     ((elapsed < 10 || weighed * 10 < whole || weighed > whole)) ||
