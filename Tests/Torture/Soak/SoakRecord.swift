@@ -64,7 +64,7 @@ struct SoakRecord {
             ["resident memory after \(warmUp) days, at the end", memory],
             ["descriptors after \(warmUp) days, at the end", descriptors],
             ["the store's log, at most", "\((samples.map(\.walBytes).max() ?? 0) / 1024) KiB"],
-            ["journal, an account's day, at most", "\(mostLogged(inOutage: false)) bytes"],
+            ["journal of one account in one day, at most", "\(mostLogged(inOutage: false)) bytes"],
             ["… with three hours of outage", "\(mostLogged(inOutage: true)) bytes"],
         ]
     }
