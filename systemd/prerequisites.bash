@@ -57,14 +57,15 @@ check_swift() {
 
 # -- The build, with a line that says how far it is ------------------------------------------------------------------
 
-# The options of the debug build, which the quickstart and the tests share: each module is compiled as a whole, and once, not a second time
-# for its interface. Debug information tells lines of Swift only. The index, which SwiftPM needs to find tests, leaves out what is not ours.
-# SwiftPM compiles everything again if one of them changes.
+# The options of the debug build, which the quickstart and the tests share. Each module is compiled as a whole, and not a second time for
+# its interface. Debug information tells the lines of Swift only. The index, which SwiftPM needs to find tests, has nothing of C and of the
+# system. SwiftPM compiles everything again if one of the options changes.
 # shellcheck disable=SC2034 # used where this file is sourced
 debug_options=(
     -debug-info-format none -Xswiftc -gline-tables-only
     -Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2
-    -Xswiftc -index-ignore-system-modules -Xcc -index-ignore-system-symbols -Xcc -index-ignore-macros
+    -Xswiftc -index-ignore-system-modules -Xswiftc -index-ignore-clang-modules
+    -Xcc -Xclang -Xcc -index-store-path -Xcc -Xclang -Xcc ''
 )
 
 # swift_build LOG ARGUMENT...   runs `swift build ARGUMENT...`. Standard error shows how far it is; the compiler's own lines go to LOG, and
