@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 package import RefreshCore
@@ -91,6 +92,11 @@ package struct TokenTable {
         in db: Database
     ) throws {
         try storeRefreshToken(of: tokens, of: account, generation: generation, in: db)
+        if let imported = tokens.imported {
+            let isSpent = imported != tokens.refreshToken
+            let own = isSpent ? Generation(generation.rawValue - 1) : generation
+            try putCopied(imported, of: account, generation: own, in: db)
+        }
         if let accessToken = tokens.accessToken {
             try replace(
                 by: accessToken.secret,
@@ -104,6 +110,54 @@ package struct TokenTable {
         if let idToken = tokens.idToken {
             try replace(by: idToken, at: TokenPlace(account: account, kind: .id, generation: generation), in: db)
         }
+    }
+
+    // MARK: Copies that others have
+
+    // A refresh token that was imported or exported may come back after it was spent. If the daemon sent it then, the
+    // server would end the grant (RFC 9700 §4.14.2). So the store keeps digests of such tokens, each under the token's
+    // generation, as long as the grant. All other tokens never leave the store.
+
+    /// How many digests an account keeps. A grant is exported much less often.
+    static let copiedMax = 100
+
+    /// Whether `token` is a refresh token of the account's grant that was imported or exported. It may be spent.
+    package func isCopied(_ token: RefreshToken, of account: AccountID) throws(StoreError) -> Bool {
+        let digest = Self.digest(of: token)
+        return try connection.read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.copiedTokens.sql)
+            return try Row.fetchAll(statement, arguments: [account.rawValue]).contains { row in
+                let place = TokenPlace(account: account, kind: .copied, generation: Generation(row[0]))
+                // A damaged digest protects nothing, and must not keep anybody from importing a grant.
+                return (try? connection.sealer.open(row[1], at: place.sealedPlace)) == digest
+            }
+        }
+    }
+
+    /// Records that the refresh token of this generation is exported.
+    package func noteExport(
+        of token: RefreshToken,
+        of account: AccountID,
+        generation: Generation
+    ) throws(StoreError) {
+        try connection.write { db in try putCopied(token, of: account, generation: generation, in: db) }
+    }
+
+    private func putCopied(
+        _ token: RefreshToken,
+        of account: AccountID,
+        generation: Generation,
+        in db: Database
+    ) throws {
+        let place = TokenPlace(account: account, kind: .copied, generation: generation)
+        let sealed = try connection.sealer.seal(Self.digest(of: token), for: place.sealedPlace)
+        try put(sealed, type: nil, at: place, in: db)
+        try db.cachedStatement(sql: StoreStatement.pruneCopiedTokens.sql)
+            .execute(arguments: [account.rawValue, Self.copiedMax])
+    }
+
+    private static func digest(of token: RefreshToken) -> Secret {
+        unsafe token.secret.withBytes { bytes in unsafe Secret(Array(SHA256.hash(data: bytes))) }
     }
 
     private func latest(
@@ -161,12 +215,15 @@ package struct TokenTable {
 /// The values of the column `kind`.
 enum TokenKind: String, CaseIterable {
     case refresh, access, id
+    /// A digest; see `TokenTable.isCopied`.
+    case copied
 
     var column: SealedColumn {
         switch self {
         case .refresh: .refreshToken
         case .access: .accessToken
         case .id: .idToken
+        case .copied: .copiedToken
         }
     }
 }

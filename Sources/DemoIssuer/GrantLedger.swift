@@ -129,11 +129,13 @@ struct GrantLedger: Sendable {
         return policy.isRotating ? .rotated(tokens) : .issued(tokens)
     }
 
-    /// Revokes a token (RFC 7009). A refresh token ends its grant, an access token only itself.
+    /// Revokes a token (RFC 7009). A refresh token ends its grant, an access token only itself. Nothing is left to
+    /// revoke in a spent refresh token.
     mutating func revoke(_ text: String, clientID: String) -> RevocationDecision {
         guard let token = OpaqueToken(text) else { return .nothingToRevoke }
         if let position = refreshTokens[token] {
             guard self[position.family].clientID == clientID else { return .wrongClient }
+            guard self[position.family].refreshToken == token else { return .nothingToRevoke }
             end(position.family, by: .client)
             return .revokedGrant(family: position.family)
         }

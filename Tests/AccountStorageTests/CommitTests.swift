@@ -1,3 +1,4 @@
+import GRDB
 import RefreshCore
 import Testing
 
@@ -145,6 +146,44 @@ struct CommitTests {
             try store.commit([StateWrite(account: id, base: Generation(2), state: state, grantFacts: facts)])
             #expect(try store.record(id)?.account.grantFacts == facts)
         }
+    }
+
+    private func isCopied(_ token: String) throws -> Bool {
+        try store.tokens.isCopied(Sample.refreshToken(token), of: id)
+    }
+
+    @Test func `a token that was imported or exported is known as long as its grant`() throws {
+        let imported = Sample.refreshToken("imported")
+        let state = { RefreshState(generation: Generation($0), phase: .scheduled, deadline: Sample.start) }
+        let successor = StoredTokens(refreshToken: Sample.refreshToken("successor"), imported: imported)
+        for (base, tokens) in [(1, StoredTokens(refreshToken: imported, imported: imported)), (2, successor)] {
+            let write = TokenWrite.replace(tokens, GrantFacts())
+            try store.commit([
+                StateWrite(account: id, base: Generation(Int64(base)), state: state(Int64(base + 1)), tokens: write)
+            ])
+            #expect(try isCopied("imported"))
+        }
+        #expect(try !isCopied("successor"))
+        try store.tokens.noteExport(of: Sample.refreshToken("successor"), of: id, generation: Generation(3))
+        for base in 3...6 { try store.commit([rotation(from: Int64(base))]) }
+        #expect(try isCopied("imported") && isCopied("successor"))
+        #expect(try !isCopied("a-4"))
+        // A damaged digest does not keep anybody from importing a grant.
+        try store.connection.write { db in
+            try db.execute(sql: "UPDATE token SET sealed = zeroblob(60) WHERE kind = 'copied' AND generation = 3")
+        }
+        #expect(try isCopied("imported") && !isCopied("successor"))
+        let next = TokenWrite.replace(StoredTokens(refreshToken: Sample.refreshToken("next")), GrantFacts())
+        try store.commit([StateWrite(account: id, base: Generation(7), state: state(8), tokens: next)])
+        #expect(try !isCopied("imported"))
+    }
+
+    @Test func `the digests of exported tokens are limited to the last ones`() throws {
+        for number in 1...TokenTable.copiedMax + 1 {
+            let generation = Generation(Int64(number))
+            try store.tokens.noteExport(of: Sample.refreshToken("t\(number)"), of: id, generation: generation)
+        }
+        #expect(try !isCopied("t1") && isCopied("t2") && isCopied("t\(TokenTable.copiedMax + 1)"))
     }
 
     @Test func `a grant without a refresh token is stored as such`() throws {

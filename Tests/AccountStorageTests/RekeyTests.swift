@@ -115,6 +115,7 @@ struct RekeyTests {
             try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: .store(tokens))])
         }
         let added = try store.add(Sample.scheduled("added", due: 1)).account.id
+        try store.tokens.noteExport(of: Sample.refreshToken("a2-1"), of: ids[2], generation: Generation(1))
         while try !store.rekeying.reseal(limit: 2).isLast {}
         try store.close()
         let reopened = try folder.open(key: new)
@@ -126,6 +127,7 @@ struct RekeyTests {
             try reopened.tokens.refreshToken(of: added, generation: Generation(1)) == Sample.refreshToken("added-1")
         )
         #expect(try reopened.tokens.accessToken(of: ids[1]) == Sample.accessToken("access-1"))
+        #expect(try reopened.tokens.isCopied(Sample.refreshToken("a2-1"), of: ids[2]))
     }
 
     @Test func `a secret that no key opens is counted and stops nothing`() throws {

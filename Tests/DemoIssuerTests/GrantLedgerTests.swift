@@ -134,6 +134,8 @@ struct GrantLedgerTests {
         let grant = ledger.issue()
         let tokens = try ledger.rotate(grant.refreshToken)
         let newest = try #require(tokens.refreshToken)
+        // RFC 7009 §2.2 treats a spent token like an unknown one.
+        #expect(ledger.revoke(grant.refreshToken, clientID: "app") == .nothingToRevoke)
         #expect(ledger.revoke(newest, clientID: "app") == .revokedGrant(family: 1))
         #expect(ledger.refresh(newest) == .refused(.revokedGrant(.client)))
         #expect(ledger.liveToken(tokens.accessToken) == nil)

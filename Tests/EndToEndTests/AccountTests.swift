@@ -166,6 +166,33 @@ struct AccountTests {
         }
     }
 
+    @Test func `a token that was imported or exported before is not sent again`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let first = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: first)
+            try await stage.acquire("work")
+            let second = try await issuer.issueGrant(clientID: "app")
+            // The token that the account was added with; one that is imported and tested; and the same again.
+            for token in [first, second, second].map(\.refreshToken) {
+                #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+                let again = try await stage.authctl(
+                    ["account", "import", "work", "--refresh-token-file", "-"],
+                    input: token
+                )
+                #expect(again.end == .exited(0) && again.output.contains("work: fresh until"), "\(again)")
+            }
+            let export = try await stage.authctl("account", "export", "work")
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            let again = try await stage.authctl(["account", "import", "-"], input: export.output)
+            #expect(again.end == .exited(0) && again.output.contains("work: fresh until"), "\(again)")
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(await issuer.grant(second.family)?.revokedBy == nil)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `importing an export changes a working account completely or not at all`() async throws {
         try await withIssuer(clients: [DemoClient(id: "app"), DemoClient(id: "desk")]) { issuer, url in
             let stage = try DaemonStage()

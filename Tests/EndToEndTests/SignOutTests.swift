@@ -252,6 +252,39 @@ struct SignOutTests {
         }
     }
 
+    @Test func `a refresh token that is on its way is revoked, too`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            // The server rotates the token at once.
+            try await issuer.script(.delayAfter(.seconds(2)))
+            let grant = try await issuer.issueGrant(clientID: "app")
+            try await stage.add("work", issuer: url, grant: grant)
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            let outcome = try await stage.authctl("logout", "work", "--revoke")
+            #expect(outcome.end == .exited(0), "\(outcome)")
+            #expect(await issuer.grant(grant.family)?.revokedBy == .client)
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test func `an overdue answer is not awaited, and the revocation is reported as incomplete`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            try stage.configure("request_timeout: 4s\n")
+            let daemon = try await stage.start()
+            try await issuer.script(.delayAfter(.seconds(60)))
+            try await stage.add("work", issuer: url, grant: try await issuer.issueGrant(clientID: "app"))
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            let outcome = try await stage.authctl("logout", "work", "--revoke")
+            #expect(outcome.end == .exited(75), "\(outcome)")
+            #expect(outcome.errors.contains("the server has not answered a refresh"), "\(outcome.errors)")
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     /// Runs `body` with a daemon and a fresh account, whose server does not answer revocations by itself.
     ///
     /// It runs before all other tests: the daemon waits at most 40 s for an answer that the test gives, and hundreds of

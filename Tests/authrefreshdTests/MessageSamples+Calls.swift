@@ -60,6 +60,7 @@ extension MessageSamples {
     static let localFailures: [LocalFailure] =
         [
             .noRefreshToken, .changedMeanwhile, .noSessionEnd, .grantChangedMeanwhile, .notRevoked, .notRevokedNow,
+            .answerOverdue,
         ] + sourceFlaws.map { LocalFailure.source(work, $0) }
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
@@ -71,11 +72,12 @@ extension MessageSamples {
         case .grantChangedMeanwhile: "grantChangedMeanwhile"
         case .notRevoked: "notRevoked"
         case .notRevokedNow: "notRevokedNow"
+        case .answerOverdue: "answerOverdue"
         case .source: "source"
         }
     }
 
-    static let localFailuresCount = 7
+    static let localFailuresCount = 8
 
     static let sourceFlaws: [SourceFlaw] = [
         .removed, .damaged, .otherIssuer, .noSuchToken, .needsSignIn, .signedOut, .parked, .misconfigured, .noTokenNow,

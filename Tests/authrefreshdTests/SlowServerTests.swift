@@ -1,4 +1,5 @@
 import DemoIssuer
+import OAuthMessages
 import RefreshCore
 import TestSupport
 import Testing
@@ -89,6 +90,25 @@ struct SlowServerTests {
             await rig.inside { HostChanges.noteResume(on: $0) }
             _ = try await rig.log.first("the journal's line") { $0.contains("the answer to a refresh was lost") }
             #expect(await rig.waitForToken(of: id).snapshot != nil)
+            await rig.stop()
+        }
+    }
+
+    @Test func `a request under way continues without a route, and its answer is used`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            // Without a route, servers on this machine are still asked. So the issuer must seem to be elsewhere.
+            var profile = ProviderProfile(name: "far", tokenEndpoint: Endpoint(url + "/token"))
+            profile.issuer = try Issuer(url: "https://as.example")
+            let profiles = ProviderProfiles([profile])
+            await rig.inside { $0.settings.profiles = profiles }
+            try await issuer.script(.delayAfter(.seconds(2)))
+            _ = try await rig.add("work", "https://as.example", try await issuer.issueGrant(clientID: "app"))
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            await rig.inside { HostChanges.take(.routeChanged(isOnline: false), on: $0) }
+            _ = try await rig.log.first("the answer") { $0.contains("ACCOUNT=work") && $0.contains("refreshed") }
+            #expect(try await rig.state(of: "work")?.state.generation == Generation(2))
             await rig.stop()
         }
     }

@@ -11,6 +11,8 @@ package enum SealedColumn: String, Hashable, Sendable, CaseIterable {
     case refreshToken = "token.refresh"
     case accessToken = "token.access"
     case idToken = "token.id"
+    /// The digest of a refresh token of which somebody has a copy.
+    case copiedToken = "token.copied"
     /// A known value that identifies the right key; it belongs to no account.
     case keyCheck = "meta.key_check"
 }

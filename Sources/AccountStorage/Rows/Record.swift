@@ -70,6 +70,9 @@ package struct StoredTokens: Equatable, Sendable {
     package var accessToken: AccessToken?
     /// The refresh token, stored under the state's generation; nil if the one that was sent stays valid (RFC 6749 §6).
     package var refreshToken: RefreshToken?
+    /// The refresh token that somebody imported; nil if the grant is not an imported one. If the server rotated it when
+    /// it was tested, `refreshToken` is its successor.
+    package var imported: RefreshToken?
     /// The ID token. Nil keeps the stored one, unless the grant is new, because few servers send it again (OpenID
     /// Connect Core §12.2).
     package var idToken: Secret?
@@ -79,11 +82,13 @@ package struct StoredTokens: Equatable, Sendable {
     package init(
         accessToken: AccessToken? = nil,
         refreshToken: RefreshToken? = nil,
+        imported: RefreshToken? = nil,
         idToken: Secret? = nil,
         scopes: [String]? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
+        self.imported = imported
         self.idToken = idToken
         self.scopes = scopes
     }

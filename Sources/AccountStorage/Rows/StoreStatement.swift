@@ -16,6 +16,7 @@ enum StoreStatement: CaseIterable {
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
     case replaceToken, eraseTokens, eraseTokensOfKind, pruneRefreshTokens
+    case copiedTokens, pruneCopiedTokens
     case accountsToReseal, tokensToReseal, resealClientSecret, resealClientKey, resealDPoPKey, resealRegistrationToken,
         resealToken
     case target, targets, firstTarget, eraseTarget, eraseTargets, eraseOldTargets
@@ -98,6 +99,14 @@ enum StoreStatement: CaseIterable {
         case .eraseTokensOfKind: "DELETE FROM token WHERE account_id = ? AND kind = ? AND target = ?"
         case .pruneRefreshTokens:
             "DELETE FROM token WHERE account_id = ? AND kind = 'refresh' AND generation NOT IN (?, ?)"
+        case .copiedTokens: "SELECT generation, sealed FROM token WHERE account_id = ? AND kind = 'copied'"
+        case .pruneCopiedTokens:
+            """
+            DELETE FROM token WHERE account_id = ?1 AND kind = 'copied' AND target = '' AND generation <= (
+                SELECT generation FROM token WHERE account_id = ?1 AND kind = 'copied' AND target = ''
+                ORDER BY generation DESC LIMIT 1 OFFSET ?2
+            )
+            """
         case .accountsToReseal:
             """
             SELECT id, client_secret, client_key, dpop_key, registration_token FROM account

@@ -11,8 +11,8 @@ package struct CodeFlow: Sendable {
     /// Sends the code once and returns the outcome. Each request that it needs has the time limit `totalTimeout`.
     ///
     /// First it fetches the keys that check the id_token, and finds out in which form the server accepts this client's
-    /// credentials, because after the code is sent nothing can be tried again. If the id_token is invalid, the grant is
-    /// revoked.
+    /// credentials, because after the code is sent nothing can be tried again. If the id_token is invalid, the tokens
+    /// are dropped.
     @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
         let client = request.client
         do throws(RefreshFailure) {
@@ -219,16 +219,8 @@ struct TokenEndpoint: Sendable {
                 .success(ObtainedGrant(tokens: tokens, person: person, keptFields: kept, askedScopes: asked))
             )
         } catch {
-            // Nobody will use this grant, so the server should end it. The result does not change anything here.
-            var known = client
-            known.basicCredentialEncoding = client.basicCredentialEncoding ?? conclusion.foundEncoding
-            _ = await Revocation(servers: servers).run(
-                RevocationRequest(
-                    client: known,
-                    refreshToken: tokens.refreshToken,
-                    accessToken: tokens.accessToken
-                )
-            )
+            // The tokens are not revoked. Many servers would then end everything that the person has granted to this
+            // client (RFC 7009 §2.1), also the grant with which this account or another one works.
             return outcome(.failure(error))
         }
     }

@@ -104,7 +104,7 @@ enum AccountChanges {
         let arrival = Arrival(
             account: account,
             event: .grantImported(refreshTokenLifetime: nil),
-            tokens: StoredTokens(refreshToken: grant),
+            tokens: StoredTokens(refreshToken: grant, imported: grant),
             settings: change
         )
         try coordinator.decideNow(arrival, at: coordinator.timebase.now())

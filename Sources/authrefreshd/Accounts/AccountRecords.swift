@@ -68,6 +68,18 @@ final class AccountRecords {
         return try store.tokens.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
     }
 
+    /// Whether `token` is the current refresh token of an account, or an earlier one of the same grant that was imported
+    /// or exported.
+    func isOfGrant(_ token: RefreshToken, of snapshot: AccountSnapshot) throws(StoreError) -> Bool {
+        if try refreshToken(of: snapshot) == token { return true }
+        return try store.tokens.isCopied(token, of: snapshot.account.id)
+    }
+
+    /// Records that somebody has a copy of the refresh token in `snapshot`.
+    func noteExport(of token: RefreshToken, of snapshot: AccountSnapshot) throws(StoreError) {
+        try store.tokens.noteExport(of: token, of: snapshot.account.id, generation: snapshot.state.generation)
+    }
+
     /// The last ID token; nil if there is none.
     func idToken(of account: AccountID) throws(StoreError) -> Secret? {
         try store.tokens.idToken(of: account)

@@ -9,7 +9,7 @@ internal import RefreshCore
 /// and its account stay, because nobody asked to end that grant.
 struct AccountSignOut {
     let request: SignOutRequest
-    /// The account that signs out. It is updated if a running refresh ends.
+    /// The account that signs out. It is updated when a running refresh has ended.
     private var snapshot: AccountSnapshot
     private var report = SignOutReport()
 
@@ -48,25 +48,50 @@ struct AccountSignOut {
     /// Asks the server to revoke the tokens (RFC 7009).
     private mutating func revoke(on coordinator: isolated RefreshCoordinator) async -> SignOutReport.Outcome {
         var outcome = SignOutReport.Outcome.notNeeded
-        // Tries twice, because a running refresh may replace the token. At the second attempt, no refresh is running.
-        for _ in 0..<2 {
-            let request: RevocationRequest
-            do throws(StoreError) {
-                guard let next = try revocation(on: coordinator) else { break }
-                request = next
-            } catch {
-                return .failed(FailureDetail(summary: error.description))
+        var revoked: Generation?
+        do throws(StoreError) {
+            // Tries twice, because a refresh during the revocation may replace the token.
+            for _ in 0..<2 {
+                guard try await followRefresh(on: coordinator), snapshot.state.generation != revoked,
+                    let request = try revocation(on: coordinator)
+                else { break }
+                revoked = snapshot.state.generation
+                switch await coordinator.client.revoke(request) {
+                case .success: outcome = .done
+                case .failure(let failure): outcome = .failed(failure.detail)
+                }
             }
-            switch await coordinator.client.revoke(request) {
-            case .success: outcome = .done
-            case .failure(let failure): outcome = .failed(failure.detail)
-            }
-            guard let later = try? coordinator.records.record(of: account.id),
-                later.state.previous?.generation == snapshot.state.generation
-            else { break }
-            snapshot = coordinator.snapshot(of: later, at: coordinator.timebase.now())
+        } catch {
+            return .failed(FailureDetail(summary: error.description))
+        }
+        if case .done = outcome, case .refreshing = snapshot.state.phase {
+            return .failed(FailureDetail(.answerOverdue))
         }
         return outcome
+    }
+
+    /// Waits until no refresh is running, but not for an overdue answer, and updates the snapshot.
+    ///
+    /// The server may have replaced the token in the answer that is awaited. It then accepts the revocation of the
+    /// spent token, and does nothing (RFC 7009 §2.2).
+    ///
+    /// - Returns: false if the account no longer holds the grant that signs out.
+    private mutating func followRefresh(on coordinator: isolated RefreshCoordinator) async throws(StoreError) -> Bool {
+        let id = account.id
+        if case .refreshing? = try coordinator.records.record(of: id)?.state.phase {
+            await withCheckedContinuation { continuation in
+                _ = coordinator.wait(for: .attempt, of: id, after: .requestContinues) { _ in continuation.resume() }
+            }
+        }
+        guard let record = try coordinator.records.record(of: id), holdsSameGrant(record) else { return false }
+        snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
+        return true
+    }
+
+    /// Whether the account's token is the one in the snapshot, or one that replaced it in a refresh.
+    private func holdsSameGrant(_ record: Record) -> Bool {
+        let known = snapshot.state.generation
+        return record.state.generation == known || record.state.previous?.generation == known
     }
 
     /// The request to revoke the tokens; nil if there is nothing to revoke.
@@ -113,12 +138,7 @@ struct AccountSignOut {
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> SignOutReport.Outcome {
         guard let record = try coordinator.records.record(of: account.id) else { return .notNeeded }
-        let isSame =
-            record.state.generation == snapshot.state.generation
-            || record.state.previous?.generation == snapshot.state.generation
-        guard isSame else {
-            return .failed(FailureDetail(.grantChangedMeanwhile))
-        }
+        guard holdsSameGrant(record) else { return .failed(FailureDetail(.grantChangedMeanwhile)) }
         try AccountChanges.signOut(account.id, on: coordinator)
         return .done
     }

@@ -45,6 +45,7 @@ struct GrantProof: Sendable {
         }
         var tokens = StoredTokens(response)
         tokens.refreshToken = tokens.refreshToken ?? grant
+        tokens.imported = grant
         let now = coordinator.timebase.now()
         let arrival = Arrival(
             account: account.id,

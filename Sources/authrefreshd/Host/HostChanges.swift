@@ -24,12 +24,9 @@ enum HostChanges {
     }
 
     private static func noteRoute(on coordinator: isolated RefreshCoordinator) {
+        // Requests under way continue. A connection survives a short loss of the route, and its answer may contain the
+        // only refresh token that the server still accepts. TCP keepalive finds the connections that do not survive.
         coordinator.changeLog.routeChanged(isOnline: coordinator.host.isOnline)
-        if !coordinator.host.isOnline {
-            coordinator.scheduler.requests.giveUpAnswers { account in
-                (try? coordinator.records.record(of: account))?.account.issuer.isLoopback != true
-            }
-        }
         retryUnreached(on: coordinator)
         coordinator.statusChanged()
         coordinator.wake()

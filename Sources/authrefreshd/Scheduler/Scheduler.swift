@@ -129,7 +129,7 @@ final class Scheduler {
         at now: Moment
     ) throws(StoreError) -> (Record, [AccountChange]) {
         let event = grant.map { _ in Event.grantImported(refreshTokenLifetime: nil) }
-        let tokens = grant.map { StoredTokens(refreshToken: $0) }
+        let tokens = grant.map { StoredTokens(refreshToken: $0, imported: $0) }
         return try add(new, after: event, with: tokens, policy: policy, at: now)
     }
 

@@ -42,8 +42,8 @@ struct GrantCalls: DutyCalls {
             try stored(AccountChanges.importGrant(grant, for: id, by: changed == held ? nil : change, on: coordinator))
             return responder.reply(reply(try account(held.name.text, on: coordinator)))
         }
-        // If the same token were sent twice at the same time, the server would end the grant.
-        if try stored(coordinator.records.refreshToken(of: snapshot)) == grant {
+        // If the same token were sent twice at the same time, or a spent one, the server would end the grant.
+        if try stored(coordinator.records.isOfGrant(grant, of: snapshot)) {
             guard changed.refreshes(like: held) else { throw .invalid(WrongArgument.grantOfAnotherClient) }
             if let change, changed != held { _ = try stored(AccountChanges.update(id, by: change, on: coordinator)) }
             try stored(AccountChanges.unpark(id, on: coordinator))
@@ -110,12 +110,15 @@ struct GrantCalls: DutyCalls {
     ) throws(VarlinkError) -> ExportGrant.Reply {
         let registration = snapshot.account.registration
         let isOver = snapshot.state.isSignOutDue(at: snapshot.at)
+        let grant = isOver ? nil : try stored(coordinator.records.refreshToken(of: snapshot))
+        // A full disk must not keep anybody from saving a grant elsewhere.
+        if let grant { try? coordinator.records.noteExport(of: grant, of: snapshot) }
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
             clientSecret: registration.clientSecret?.reveal(),
             clientKey: registration.clientKey?.reveal(),
             dpopKey: registration.dpopKey.flatMap(ClientKeys.text(ofDPoPKey:))?.reveal(),
-            refreshToken: isOver ? nil : try stored(coordinator.records.refreshToken(of: snapshot))?.secret.reveal(),
+            refreshToken: grant?.secret.reveal(),
             registration: registration.management.map {
                 ManagedRegistration(uri: $0.uri, accessToken: $0.accessToken.reveal())
             },

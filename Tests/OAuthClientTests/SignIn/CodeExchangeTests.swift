@@ -96,8 +96,6 @@ struct CodeExchangeTests {
             return LoopbackServer.json(200, Self.tokens + #","id_token":"\#(token)"}"#)
         }
         #expect((seen.outcome.grant?.subject == "alice") == isBelieved)
-        // A grant that nobody will use is revoked, and a good one is not.
-        #expect(lines(seen).contains("POST /revoke") == !isBelieved)
         #expect(lines(seen).contains("GET /keys") == !isBelieved)
     }
 
@@ -267,7 +265,7 @@ struct CodeExchangeTests {
         Forgery(what: "another access token", claims: ["at_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
         Forgery(what: "another code", claims: ["c_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
     ])
-    func `an invalid id_token makes the sign-in fail, and the grant is revoked`(
+    func `an invalid id_token makes the sign-in fail, and nothing is revoked`(
         _ forgery: Forgery
     ) async throws {
         let seen = try await exchange { request, signer in
@@ -280,8 +278,8 @@ struct CodeExchangeTests {
         #expect(failure.failureClass == .misconfigured)
         #expect(failure.detail.summary.hasPrefix("the server's id_token is invalid: "))
         #expect(failure.detail.correlationID == "correlation-1")
-        let revoked = seen.requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] }
-        #expect(revoked == [["r1"], ["a1"]])
+        // The account may already hold a grant, and the server could end that one, too.
+        #expect(!lines(seen).contains("POST /revoke"))
     }
 
     @Test func `a token signed with another key is refused after the keys were fetched again`() async throws {
@@ -462,9 +460,9 @@ struct FrontChannelTests {
         #expect(!seen.lines.contains("POST /token"))
     }
 
-    @Test func `a grant is revoked if its two ID tokens name different people`() async throws {
+    @Test func `a grant is dropped if its two ID tokens name different people`() async throws {
         let seen = try await exchange(["c_hash": Self.codeHash, "sub": .string("mallory")])
         #expect(seen.outcome.failure?.detail.summary.contains("name different people") == true)
-        #expect(seen.lines.last == "POST /revoke")
+        #expect(seen.lines.last == "POST /token")
     }
 }

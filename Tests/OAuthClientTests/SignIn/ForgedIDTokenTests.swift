@@ -118,13 +118,13 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: forgeries)
-    func `a forged id_token makes the sign-in fail, and the tokens with it are revoked`(_ forgery: Forgery) async throws
+    func `a forged id_token makes the sign-in fail, and the tokens with it are dropped`(_ forgery: Forgery) async throws
     {
         let (outcome, requests) = try await exchange(forgery.header, forgery.signature)
         #expect(outcome.grant == nil)
         let summary = try #require(outcome.failure).detail.summary
         #expect(summary.hasPrefix("the server's id_token is invalid: "), "\(summary)")
-        #expect(requests.filter { $0.line == "POST /revoke" }.map { $0.fields["token"] } == [["r1"], ["a1"]])
+        #expect(!requests.contains { $0.line == "POST /revoke" })
         // The keys were just fetched. An attacker cannot make us fetch them again and again.
         #expect(requests.filter { $0.line == "GET /keys" }.count == 1)
     }
