@@ -116,6 +116,22 @@ extension JOSEError {
     }
 }
 
+/// Why nobody can say whether the server at an address is the issuer that a person named.
+package enum IssuerSilence: Hashable, Sendable {
+    /// No answer came; the row of the failure table says why.
+    case noAnswer(FailureRow)
+    /// The server, or a proxy before it, answered that it cannot serve now.
+    case unavailable(status: Int)
+
+    /// Lower case, no full stop.
+    package var text: String {
+        switch self {
+        case .noAnswer(let row): row.summary
+        case .unavailable(let status): "\(RequestFault.metadataUnavailable.summary) (HTTP \(status))"
+        }
+    }
+}
+
 /// Why the server at an address is not the issuer that a person named.
 package enum IssuerContradiction: Hashable, Sendable {
     case notPublished(status: Int)
