@@ -278,7 +278,7 @@ let package = Package(
             linkerSettings: staticRuntime.linker
         ),
 
-        // Starts the two programs, so its build makes them: three builds, one after the other, would each plan anew.
+        // Starts the two programs, so its build makes them: three builds, one after the other, would each plan again.
         .executableTarget(
             name: "authdemo",
             dependencies: [
@@ -368,6 +368,11 @@ let package = Package(
         ),
 
         .testTarget(
+            name: "SecretServiceTests",
+            dependencies: ["SecretService", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "SignInTests",
             dependencies: ["RefreshCore", "SignIn", "TestSupport"],
             swiftSettings: strict
@@ -375,7 +380,7 @@ let package = Package(
         .testTarget(
             name: "RedirectListenerTests",
             dependencies: [
-                "LoopbackPeer", "RedirectListener", "TestSupport",
+                "LoopbackPeer", "RedirectListener", "SignIn", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -397,7 +402,7 @@ let package = Package(
             name: "authctlTests",
             dependencies: [
                 "authctl", "authimport", "authrefreshd", "AuthRefreshInterface", "CLinux", "CommandLineProgram",
-                "MovingIn", "QRCode", "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
+                "MovingIn", "QRCode", "RefreshCore", "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],

@@ -116,10 +116,10 @@ package struct AccountSchedule {
     package func takeBack(
         after start: AccountID,
         limit: Int
-    ) throws(StoreError) -> (mended: [AccountID], last: AccountID?) {
+    ) throws(StoreError) -> (repaired: [AccountID], last: AccountID?) {
         try connection.write { db in
             let aside = try ids(.aside, after: start, limit: limit, in: db)
-            let mended = try aside.filter { id in
+            let repaired = try aside.filter { id in
                 guard case .intact? = try records.entries(.recordByID, [id.rawValue], in: db).first else {
                     return false
                 }
@@ -127,7 +127,7 @@ package struct AccountSchedule {
                 try db.execute(sql: "DELETE FROM set_aside WHERE account_id = ?", arguments: [id.rawValue])
                 return true
             }
-            return (mended, aside.count < limit ? nil : aside.last)
+            return (repaired, aside.count < limit ? nil : aside.last)
         }
     }
 

@@ -14,7 +14,7 @@ extension StoreError: CustomStringConvertible {
         case .olderSchema(let path, let found, let oldest):
             "the store '\(path)' has schema \(found), this version reads schemas from \(oldest) on"
         case .wrongKey(let path, let expected, let given):
-            "the store '\(path)' was sealed with key \(expected), the key given is \(given)"
+            "the store '\(path)' was encrypted with key \(expected), the key given is \(given)"
         case .gone(let path): "the store '\(path)' was removed or replaced while it was open"
         case .readOnly(let path): "the store '\(path)' cannot be written to"
         case .diskFull(let path): "no space is left for the store '\(path)'"
@@ -23,7 +23,7 @@ extension StoreError: CustomStringConvertible {
         case .notOurs(let path, let owner): "'\(path)' belongs to another user (uid \(owner))"
         case .refused(let path, let code): "the store '\(path)' refused a statement (SQLite \(code))"
         case .sealBroken(let account, let column):
-            "the sealed column '\(column.rawValue)' of account \(account) does not open: it was altered or moved"
+            "the encrypted column '\(column.rawValue)' of account \(account) does not open: it was altered or moved"
         case .damagedRow(let account, let column, let flaw):
             "the column '\(column)' of account \(account) \(flaw)"
         case .staleGeneration(let account, let stored, let base):
@@ -34,7 +34,7 @@ extension StoreError: CustomStringConvertible {
         case .nameTaken(let name): "an account named '\(name)' exists already"
         case .noSuchIssuer(let issuer): "there is no issuer \(issuer.rawValue)"
         case .backupExists(let path): "'\(path)' exists already"
-        case .beingResealed(let path): "the store '\(path)' is being sealed with a new key"
+        case .beingResealed(let path): "the store '\(path)' is being encrypted with a new key"
         case .backupDamaged(let path): "the copy at '\(path)' was damaged, and was removed"
         case .notRestorable(let path, let cause): "'\(path)' cannot be restored: \(cause)"
         }

@@ -168,7 +168,7 @@ package struct Setting: Sendable {
             .text(\.idTokenAlgorithm),
             option: "id-token-alg",
             words: "the algorithm of ID tokens",
-            label: "id_token alg"
+            label: "ID token alg"
         ),
         Setting("grantType", .text(\.grantType), option: "grant", words: "the grant", label: "grant", change: .none),
         Setting(

@@ -17,7 +17,7 @@ extension IssuerState {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         guard let metadata = try? decoder.decode(ClientMetadata.self, from: Data(admission.request.body)) else {
-            return refuse(admission, "invalid_client_metadata", "the body is no client metadata", at: now)
+            return refuse(admission, "invalid_client_metadata", "the body is not client metadata", at: now)
         }
         let redirectURIs = metadata.redirectUris ?? []
         guard redirectURIs.isEmpty == metadata.isService, redirectURIs.allSatisfy(DemoClient.isSafe(redirectURI:))

@@ -49,7 +49,7 @@ package final class OAuthClient: Sendable {
 
     /// Sends the refresh token of `request` once and returns the outcome.
     ///
-    /// It takes `totalTimeout` at most. If the server may replace the refresh token, it goes on reading for
+    /// It takes `totalTimeout` at most. If the server may replace the refresh token, it keeps reading for
     /// `answerTimeout`, because the answer may hold the only refresh token that the server still accepts. A refresh
     /// that is cancelled after it was sent counts as unanswered.
     ///

@@ -2,7 +2,7 @@ internal import Glibc
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import SignIn
+package import SignIn
 
 /// The loopback redirect server of one sign-in (RFC 8252 §7.3). It listens on 127.0.0.1 and [::1], on the same port,
 /// from `open` to `close`.
@@ -131,21 +131,4 @@ package struct RedirectLimits: Hashable, Sendable {
     package var redirectAnswerTimeout = Duration.seconds(60)
 
     package init() {}
-}
-
-/// Why the listener could not be opened.
-package enum RedirectListenerError: Error, Hashable, Sendable {
-    /// Another program listens on the port.
-    case portTaken(Int)
-    /// The port cannot be used: `EACCES` below 1024.
-    case cannotListen(port: Int, errno: Int32)
-}
-
-extension RedirectListenerError: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .portTaken(let port): "another program listens on port \(port) of this machine"
-        case .cannotListen(let port, let errno): "the port \(port) of this machine is unavailable (error \(errno))"
-        }
-    }
 }

@@ -12,7 +12,7 @@ package struct RedirectPage: Hashable, Sendable {
     package var advice: String?
     /// A command to type; nil if there is none.
     package var command: String?
-    /// The address to which the browser goes on; nil if it stays on this page.
+    /// The address that the browser opens next; nil if it stays on this page.
     package var location: String?
 
     package init(_ mood: Mood, title: String, text: String, advice: String? = nil, command: String? = nil) {

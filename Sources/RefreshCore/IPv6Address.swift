@@ -37,7 +37,7 @@ package struct IPv6Address: Hashable, Sendable {
         self.groups = groups
     }
 
-    /// Reads the host of a URL such as `[::1]` (RFC 3986 §3.2.2); nil if it is no address in brackets.
+    /// Reads the host of a URL such as `[::1]` (RFC 3986 §3.2.2); nil if it is not an address in brackets.
     package init?(host: some StringProtocol) {
         guard host.hasPrefix("["), host.hasSuffix("]") else { return nil }
         self.init(host.dropFirst().dropLast())

@@ -169,7 +169,7 @@ package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
     /// The server says that the grant has ended: revoked, expired, or already spent.
     case grantEnded
     /// The server has repeated a refusal that gives no reason but is about the grant. This is never final: the daemon
-    /// goes on trying.
+    /// keeps trying.
     case rejectedWithoutReason
     /// An answer was lost, and the server no longer accepts the refresh token. It had probably been rotated (RFC 9700
     /// §4.14.2).

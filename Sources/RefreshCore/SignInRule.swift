@@ -52,7 +52,7 @@ enum SignInRule {
         return [.persist(.replace), .publish(.signedIn)]
     }
 
-    /// Uses the new access token, and goes on refreshing with the old refresh token if that may still work.
+    /// Uses the new access token, and keeps refreshing with the old refresh token if that may still work.
     ///
     /// What is known about the refresh token, good or bad, does not concern the new access token. Many servers send a
     /// refresh token only at the first sign-in, or with `prompt=consent`.

@@ -16,7 +16,7 @@ final class SecretServiceBus {
         do {
             handle = try BusHandle(address: address, context: Nothing())
         } catch {
-            throw SecretServiceError(error)
+            throw .unavailable(SecretServiceError.Absence(error))
         }
         try waitUntilReady()
     }
@@ -32,14 +32,14 @@ final class SecretServiceBus {
             try check(progress)
             guard progress == 0 else { continue }
             let now = DispatchTime.now().uptimeNanoseconds / 1_000
-            guard now < deadline else { throw .unavailable(reason: SecretServiceError.text(ETIMEDOUT)) }
+            guard now < deadline else { throw .unavailable(.noAnswer(errno: ETIMEDOUT)) }
             try check(unsafe sd_bus_wait(handle.bus, deadline - now))
         }
     }
 
     private func check(_ result: Int32) throws(SecretServiceError) {
         guard result < 0, result != -EINTR else { return }
-        throw .noBus(errno: -result)
+        throw .unavailable(.busUnusable(errno: -result))
     }
 
     /// Calls a method of `org.freedesktop.Secret.INTERFACE`. `write` writes its arguments.
@@ -58,9 +58,7 @@ final class SecretServiceBus {
             "org.freedesktop.Secret.\(interface)",
             method
         )
-        guard made >= 0, let message = unsafe message else {
-            throw .unavailable(reason: SecretServiceError.text(-made))
-        }
+        guard made >= 0, let message = unsafe message else { throw .unavailable(.noAnswer(errno: -made)) }
         let question = unsafe BusMessage(message)
         write(question)
         var failure = unsafe sd_bus_error()
@@ -78,13 +76,14 @@ final class SecretServiceBus {
     }
 }
 
-extension SecretServiceError {
-    /// The error for a bus that cannot be connected.
+extension SecretServiceError.Absence {
+    /// Why the bus cannot be connected.
     init(_ error: SystemdError) {
-        if case .busUnavailable(let errno) = error {
-            self = .noBus(errno: errno)
-        } else {
-            self = .unavailable(reason: "\(error)")
+        // `BusHandle` throws nothing else.
+        guard case .busUnavailable(let errno) = error else {
+            self = .noBus
+            return
         }
+        self = .busUnusable(errno: errno)
     }
 }

@@ -4,21 +4,61 @@ internal import Glibc
 package enum SecretServiceError: Error, Hashable, Sendable {
     /// Somebody must unlock the keyring first.
     case locked
-    /// There is no session bus, or nobody on it offers the service, or it did not answer in time; `reason` says which.
-    case unavailable(reason: String)
-    /// It answered with an error; `reason` is its own text.
-    case refused(reason: String)
+    case unavailable(Absence)
+    case refused(Refusal)
 
-    /// The session bus has no address.
-    package static let noBus = SecretServiceError.unavailable(reason: "there is no session bus")
-    static let noKeyring = SecretServiceError.unavailable(reason: "there is no default keyring")
-    static let unreadable = SecretServiceError.refused(reason: "its answer cannot be read")
-
-    /// The session bus cannot be connected.
-    static func noBus(errno: Int32) -> SecretServiceError {
-        .unavailable(reason: "there is no session bus: \(text(errno))")
+    /// Why nobody answers.
+    package enum Absence: Hashable, Sendable {
+        /// The session bus has no address.
+        case noBus
+        /// The session bus cannot be connected.
+        case busUnusable(errno: Int32)
+        /// The call did not reach the service, or its answer did not reach us.
+        case noAnswer(errno: Int32)
+        /// The bus could not start the service, or got no answer from it. The words are the bus's own, or the name of
+        /// its error.
+        case reportedByBus(words: String)
+        case noKeyring
     }
 
+    /// Why the service does not do it.
+    package enum Refusal: Hashable, Sendable {
+        /// The words are the service's own, or the name of its error.
+        case reported(words: String)
+        case unreadableAnswer
+    }
+}
+
+extension SecretServiceError.Absence {
+    /// Lower case, no full stop.
+    package var text: String {
+        switch self {
+        case .noBus: "there is no session bus"
+        case .busUnusable(let errno): "there is no session bus: \(Self.text(errno))"
+        case .noAnswer(let errno): "the session bus does not answer: \(Self.text(errno))"
+        case .reportedByBus(let words): "the session bus says '\(words)'"
+        case .noKeyring: "there is no default keyring"
+        }
+    }
+
+    private static func text(_ errno: Int32) -> String {
+        var text = [CChar](repeating: 0, count: 128)
+        guard unsafe strerror_r(errno, &text, text.count) == 0 else { return "error \(errno)" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension SecretServiceError.Refusal {
+    /// Lower case, no full stop.
+    package var text: String {
+        switch self {
+        case .reported(let words): "it says '\(words)'"
+        case .unreadableAnswer: "its answer cannot be read"
+        }
+    }
+}
+
+extension SecretServiceError {
     /// Names of errors that come from the bus instead of the service: it could not start the service, or got no answer
     /// from it.
     private static let ofTheBus: Set = [
@@ -35,22 +75,16 @@ package enum SecretServiceError: Error, Hashable, Sendable {
     ///   - name: the D-Bus error's name; nil if there was no answer.
     init(errno: Int32, name: String?, message: String?) {
         guard let name else {
-            self = .unavailable(reason: Self.text(errno))
+            self = .unavailable(.noAnswer(errno: errno))
             return
         }
         let last = String(name.split(separator: ".").last ?? "")
         if name == "org.freedesktop.Secret.Error.IsLocked" {
             self = .locked
         } else if Self.ofTheBus.contains(last) || Self.prefixesOfTheBus.contains(where: name.hasPrefix) {
-            self = .unavailable(reason: message ?? name)
+            self = .unavailable(.reportedByBus(words: message ?? name))
         } else {
-            self = .refused(reason: message ?? name)
+            self = .refused(.reported(words: message ?? name))
         }
-    }
-
-    static func text(_ errno: Int32) -> String {
-        var text = [CChar](repeating: 0, count: 128)
-        guard unsafe strerror_r(errno, &text, text.count) == 0 else { return "error \(errno)" }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

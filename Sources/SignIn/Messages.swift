@@ -1,5 +1,5 @@
 /// Why a sign-in fails, apart from what a server's answer to a request says.
-enum SignInFault: Hashable {
+enum SignInFault: SignInCause, Hashable {
     /// `owner` is the person to whom the account belongs.
     case personUnknown(owner: String)
     case storeUnwritable
@@ -8,7 +8,8 @@ enum SignInFault: Hashable {
     case serverError
     case mistrusted(Mistrust)
 
-    /// One phrase in lower case, without the server's text.
+    var hint: String? { nil }
+
     var reason: String {
         switch self {
         case .personUnknown(let owner):
@@ -21,6 +22,22 @@ enum SignInFault: Hashable {
         case .mistrusted(.codeAndError): "the answer has both a code and an error"
         case .mistrusted(.malformedCode): "the answer has a malformed code, or one that was not requested"
         case .mistrusted(.noIDToken): "the answer lacks the ID token that was requested"
+        }
+    }
+}
+
+/// Why the listener for a browser's answer could not be opened.
+package enum RedirectListenerError: Error, Hashable, Sendable {
+    /// Another program listens on the port.
+    case portTaken(Int)
+    /// The port cannot be used: `EACCES` below 1024.
+    case cannotListen(port: Int, errno: Int32)
+
+    /// Lower case, no full stop.
+    package var reason: String {
+        switch self {
+        case .portTaken(let port): "another program listens on port \(port) of this machine"
+        case .cannotListen(let port, let errno): "port \(port) of this machine is unavailable (error \(errno))"
         }
     }
 }

@@ -80,7 +80,7 @@ package enum RedirectRefusal: Hashable, CaseIterable, Sendable {
     case noForm
     case wrongMethod
     case tooLarge
-    /// It is no HTTP.
+    /// It is not HTTP.
     case unreadable
 
     /// The status code of the answer to the browser (RFC 9110 §15.5).

@@ -77,8 +77,7 @@ package struct SignInAttempt: Sendable {
         case .exchangeFailed(let failure):
             return phase.isObtaining ? end(.failed(SignInFailure(exchange: failure))) : []
         case .stored: return phase.isStoring ? end(.completed) : []
-        case .notStored(let reason):
-            return phase.isStoring ? end(.failed(SignInFailure(.unavailable, reason))) : []
+        case .notStored(let failure): return phase.isStoring ? end(.failed(failure)) : []
         case .timePassed: return timePassed(at: now)
         case .cancelled(let canceller):
             return canBeCancelled(by: canceller) ? end(.cancelled(by: canceller)) : []
@@ -182,7 +181,7 @@ package struct SignInAttempt: Sendable {
             // A server that never names anybody cannot name another person. A server that could not be asked might.
             if subject == nil, isUnavailable {
                 let fault = SignInFault.personUnknown(owner: plan.storedName ?? stored)
-                return end(.failed(SignInFailure(.unavailable, fault.reason)))
+                return end(.failed(SignInFailure(.unavailable, fault)))
             }
         }
         phase = .storing(since: now)
@@ -199,7 +198,7 @@ package struct SignInAttempt: Sendable {
     private mutating func timePassed(at now: Moment) -> [SignInEffect] {
         guard remaining(at: now) == .zero else { return [] }
         if case .storing = phase {
-            return end(.failed(SignInFailure(.unavailable, SignInFault.storeUnwritable.reason)))
+            return end(.failed(SignInFailure(.unavailable, SignInFault.storeUnwritable)))
         }
         guard case .polling(var polling) = phase, now.elapsed(since: plan.startedAt) < endsAfter else {
             return end(.timedOut)
@@ -340,7 +339,7 @@ package enum SignInEvent: Equatable, Sendable {
     /// The tokens are on disk.
     case stored
     /// The tokens cannot be stored.
-    case notStored(reason: String)
+    case notStored(SignInFailure)
     /// The time from `remaining(at:)` has passed.
     case timePassed
     case cancelled(by: SignInCanceller)

@@ -32,6 +32,14 @@ package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
     case stopping
 }
 
+/// What a program itself says about a failed sign-in: an enumeration beside its other texts, never free text.
+package protocol SignInCause {
+    /// One phrase in lower case, without the server's text.
+    var reason: String { get }
+    /// What helps, for people; nil for the general advice for this kind of failure.
+    var hint: String? { get }
+}
+
 /// Why a sign-in brought no tokens.
 package struct SignInFailure: Error, Hashable, Sendable {
     /// What may help. The raw values are used on the wire.
@@ -46,15 +54,19 @@ package struct SignInFailure: Error, Hashable, Sendable {
 
     package var kind: Kind
     /// One phrase in lower case, without the server's text.
-    package var reason: String
+    package private(set) var reason: String
     /// What the server said; nil if it was not asked, or if its answer could not be read.
     package var detail: FailureDetail?
     /// What helps, for people; nil for the general advice for this kind.
-    package var hint: String?
+    package let hint: String?
     /// The provider profile's note about such failures; nil if there is none.
     package var note: String?
 
-    package init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil, hint: String? = nil) {
+    package init(_ kind: Kind, _ cause: some SignInCause) {
+        self.init(kind, cause.reason, hint: cause.hint)
+    }
+
+    private init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil, hint: String? = nil) {
         self.kind = kind
         self.reason = reason
         self.detail = detail
@@ -92,6 +104,6 @@ package struct SignInFailure: Error, Hashable, Sendable {
     }
 
     init(_ mistrust: Mistrust) {
-        self.init(.refused, SignInFault.mistrusted(mistrust).reason)
+        self.init(.refused, SignInFault.mistrusted(mistrust))
     }
 }

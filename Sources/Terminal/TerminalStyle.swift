@@ -52,7 +52,7 @@ package struct TerminalStyle: Sendable {
         (width, height) = (size.columns, size.rows)
     }
 
-    /// The size of the terminal, each part nil if the terminal does not know it; nil if `descriptor` is no terminal.
+    /// The size of the terminal, each part nil if the terminal does not know it; nil if `descriptor` is not a terminal.
     package static func size(of descriptor: Int32) -> (rows: Int?, columns: Int?)? {
         // A `winsize`, whose type belongs to one of two modules, whichever the compiler loads first.
         var size: [UInt16] = [0, 0, 0, 0]

@@ -75,7 +75,7 @@ struct DaemonConnection: ~Copyable {
     /// Calls a method with parameters as JSON. It needs neither Codable nor Foundation.
     ///
     /// A daemon that restarts hangs up calls that it cannot serve any more. At that time it accepts no new calls, so
-    /// the next call waits in the socket for the next daemon. If the method is harmless, it is called once more.
+    /// the next call waits in the socket for the next daemon. If the method is repeatable, it is called once more.
     ///
     /// - Parameter awaited: what a person at a terminal is told if the answer takes more than two seconds; nil for
     ///   nothing.
@@ -89,7 +89,7 @@ struct DaemonConnection: ~Copyable {
         let reply: VarlinkConnection.Reply
         do throws(ConnectionError) {
             reply = try call(method, json, patience, waitingFor: awaited)
-        } catch .ended where Self.harmless.contains(method) {
+        } catch .ended where method.isRepeatable {
             reply = try askSuccessor(method, json, patience - (Self.clock - start))
         } catch {
             throw .connection(error)
@@ -144,11 +144,6 @@ struct DaemonConnection: ~Copyable {
         }
     }
 
-    /// The methods that may be called twice.
-    private static var harmless: [Method] {
-        [.acquireToken, .refresh, .getInfo, .getStatus, .listAccounts, .listProviders, .checkServer]
-    }
-
     /// Seconds of a clock that cannot be stepped.
     private static var clock: Int32 {
         var time = timespec()
@@ -192,6 +187,22 @@ struct DaemonConnection: ~Copyable {
             throw .refused(Refusal(name: name, parameters: reply.parameters.text))
         }
         return reply.parameters
+    }
+}
+
+extension Method {
+    /// Whether a call without an answer may simply be made again. The method changes nothing, or the second call
+    /// changes nothing that matters: it refreshes a token again, or makes another proof.
+    fileprivate var isRepeatable: Bool {
+        switch self {
+        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .listProviders,
+            .discoverProvider, .checkServer, .acquireToken, .refresh, .reportRejected, .provePossession:
+            true
+        case .addAccount, .updateAccount, .renameAccount, .removeAccount, .importGrant, .exportGrant, .resumeAccount,
+            .subscribe, .startSignIn, .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations,
+            .answerConfirmation, .signOut, .backupStore, .rekeyStore, .checkStore, .diagnose:
+            false
+        }
     }
 }
 

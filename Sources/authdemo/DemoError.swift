@@ -10,7 +10,7 @@ enum DemoError: Error, Equatable {
     case cannotWriteOutput
     case issuer(DemoIssuerError)
     /// A step exceeded its time limit.
-    case tookTooLong(step: String, limit: Duration)
+    case tookTooLong(DemoStep, limit: Duration)
     /// The daemon ended unexpectedly.
     case daemonEnded(ProcessEnd)
     /// The daemon had to be killed, because it did not end in time after SIGTERM.
@@ -29,6 +29,35 @@ enum DemoError: Error, Equatable {
     case interrupted(signal: Int32)
 }
 
+/// A step of the show that has a time limit.
+enum DemoStep: Equatable {
+    case daemonListens
+    case command(String)
+    case firstRefresh
+    /// One of the refreshes that nobody asks for; `number` counts from 1.
+    case silentRefresh(number: Int)
+    case resourceAnswers
+    case revocationNoticed
+    case newGrantUsed
+    case refreshOfNewGrant
+    case daemonStops
+
+    /// Lower case, no full stop.
+    var text: String {
+        switch self {
+        case .daemonListens: "waiting for authrefreshd to listen"
+        case .command(let command): "running '\(command)'"
+        case .firstRefresh: "the first refresh"
+        case .silentRefresh(let number): "silent refresh \(number)"
+        case .resourceAnswers: "asking the protected resource"
+        case .revocationNoticed: "interaction required after the revocation"
+        case .newGrantUsed: "fresh after the new sign-in"
+        case .refreshOfNewGrant: "a silent refresh after the new sign-in"
+        case .daemonStops: "waiting for authrefreshd to end"
+        }
+    }
+}
+
 extension DemoError: CustomStringConvertible {
     var description: String {
         switch self {
@@ -37,7 +66,7 @@ extension DemoError: CustomStringConvertible {
         case .cannotStart(let program): "cannot start '\(program)'"
         case .cannotWriteOutput: "cannot write to standard output"
         case .issuer(let error): Self.describe(error)
-        case .tookTooLong(let step, let limit): "\(step): not done within \(limit.components.seconds) s"
+        case .tookTooLong(let step, let limit): "\(step.text): not done within \(limit.components.seconds) s"
         case .daemonEnded(let end): "authrefreshd ended by itself (\(end))"
         case .daemonDidNotStop(let limit):
             "authrefreshd did not end within \(limit.components.seconds) s of SIGTERM, and was killed"

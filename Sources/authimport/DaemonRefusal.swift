@@ -32,7 +32,7 @@ struct DaemonRefusal {
     var message: String {
         if let error = decode(InvalidSettingsError.self) { return "'\(error.field)': \(error.reason)" }
         if let error = decode(InteractionRequiredError.self) {
-            return "the server refuses it: \(error.oauthError ?? error.reason)"
+            return "the server refuses it: \(error.oauthError ?? Self.words(error.reason))"
         }
         if let error = decode(MisconfiguredError.self) { return error.reason }
         if let error = decode(TemporarilyUnavailableError.self) { return error.reason }
@@ -42,6 +42,19 @@ struct DaemonRefusal {
     var hint: String? {
         decode(InvalidSettingsError.self)?.hint ?? decode(MisconfiguredError.self)?.hint
             ?? decode(InteractionRequiredError.self)?.hint
+    }
+
+    /// Why the account needs a person, if the server gave no code. An unknown reason is shown unchanged.
+    private static func words(_ reason: String) -> String {
+        switch InteractionReason(rawValue: reason) {
+        case .grantEnded: "the grant has ended"
+        case .rejectedWithoutReason: "no reason is given"
+        case .outcomeUnknown: "the answer to a refresh was lost, and the old refresh token no longer works"
+        case .userRequired: "somebody has to sign in"
+        case .noRefreshToken: "there is no refresh token"
+        case .sourceAccount: "the account that its token is derived from needs a sign-in"
+        case nil: reason
+        }
     }
 
     private func decode<Parameters: InterfaceError>(_ type: Parameters.Type) -> Parameters? {

@@ -140,7 +140,7 @@ extension SecretServiceKeys {
         @Sendable func withSession<Result>(
             _ body: (SecretServiceSession) throws(SecretServiceError) -> Result
         ) throws(StoreKeyError) -> Result {
-            guard let address else { throw StoreKeyError(SecretServiceError.noBus) }
+            guard let address else { throw StoreKeyError(SecretServiceError.unavailable(.noBus)) }
             do throws(SecretServiceError) {
                 return try body(SecretServiceSession(address: address))
             } catch {
@@ -173,8 +173,8 @@ extension StoreKeyError {
     fileprivate init(_ error: SecretServiceError) {
         switch error {
         case .locked: self = .secretServiceLocked
-        case .unavailable(let reason): self = .secretServiceUnavailable(reason: reason)
-        case .refused(let reason): self = .secretServiceRefused(reason: reason)
+        case .unavailable(let absence): self = .secretServiceUnavailable(reason: absence.text)
+        case .refused(let refusal): self = .secretServiceRefused(reason: refusal.text)
         }
     }
 }

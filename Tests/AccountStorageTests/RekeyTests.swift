@@ -143,7 +143,7 @@ struct RekeyTests {
         #expect(try store.tokens.refreshToken(of: ids[1], generation: Generation(1)) == Sample.refreshToken("a1-1"))
     }
 
-    @Test func `nothing sealed with the old key is left in the files`() throws {
+    @Test func `nothing encrypted with the old key is left in the files`() throws {
         let (store, _) = try filled(20)
         let sealed = try store.connection.read { db in
             try Data.fetchAll(db, sql: "SELECT sealed FROM token UNION ALL SELECT client_secret FROM account")

@@ -170,9 +170,9 @@ struct ScheduleTests {
         #expect(try store.schedule.due(at: at(9), online: true, limit: 9) == [other])
         #expect(try store.schedule.leased(limit: 9) == [])
         #expect(try store.counts().setAside == 1)
-        #expect(try store.schedule.takeBack(after: AccountID(0), limit: 9).mended == [])
+        #expect(try store.schedule.takeBack(after: AccountID(0), limit: 9).repaired == [])
         try store.connection.write { db in try db.execute(sql: "UPDATE account SET failures = 0 WHERE name = 'a'") }
-        #expect(try store.schedule.takeBack(after: AccountID(0), limit: 9).mended == [id])
+        #expect(try store.schedule.takeBack(after: AccountID(0), limit: 9).repaired == [id])
         #expect(try store.schedule.leased(limit: 9) == [id])
         #expect(try store.record(id)?.state == state)
         #expect(try store.counts().setAside == 0)

@@ -15,7 +15,7 @@ struct SealingTests {
 
     private let place = SealedPlace(account: AccountID(1), column: .refreshToken, generation: Generation(2))
 
-    @Test func `a sealed value opens in its place`() throws {
+    @Test func `an encrypted value opens in its place`() throws {
         let sealer = try Sealer(Sample.key())
         for text in ["", "x", String(repeating: "long ", count: 10_000)] {
             #expect(try sealer.open(sealer.seal(Secret(text), for: place), at: place) == Secret(text))
@@ -41,7 +41,7 @@ struct SealingTests {
         #expect(Set(sealed).count == 100)
     }
 
-    @Test func `a sealed value opens in no other place`() throws {
+    @Test func `an encrypted value opens in no other place`() throws {
         let sealer = try Sealer(Sample.key())
         let sealed = try sealer.seal(Secret("x"), for: place)
         var others = [place, place, place, place]
@@ -116,7 +116,7 @@ struct SealingTests {
         #expect(try page[1].record() == store.record(ids[1]))
     }
 
-    @Test func `an erased secret is in no file, sealed or not`() throws {
+    @Test func `an erased secret is in no file, encrypted or not`() throws {
         let store = try folder.open()
         var new = try Sample.account("a")
         new.registration.clientSecret = Secret("client-secret-in-the-clear")

@@ -177,7 +177,7 @@ struct TokenTargetStoreTests {
         #expect(try store.record(id)?.state.generation == Generation(1))
     }
 
-    @Test func `a change of the key seals the tokens of targets anew`() throws {
+    @Test func `a change of the key encrypts the tokens of targets again`() throws {
         try commit("mail")
         let key = try Sample.key(9)
         try store.rekeying.begin(to: key)

@@ -29,7 +29,7 @@ struct BadStoreTests {
     @Test func `another store's key is refused`() async throws {
         try await FreshAccount.with { account in
             try await replace(account.stage.key, by: Data(repeating: 7, count: 32)) {
-                try await account.expectRefusal(status: 78, says: "was sealed with key ")
+                try await account.expectRefusal(status: 78, says: "was encrypted with key ")
             }
         }
     }

@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `if the server is down, the account stays and the daemon goes on trying`() async throws {
+    @Test func `if the server is down, the account stays and the daemon keeps trying`() async throws {
         let stage = try DaemonStage()
         let daemon = try await stage.start()
         try await withIssuer { issuer, url in

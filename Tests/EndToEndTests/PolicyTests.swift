@@ -89,7 +89,7 @@ struct PolicyTests {
         }
     }
 
-    @Test func `a forgotten password is reset in the same window, and the sign-in goes on`() async throws {
+    @Test func `a forgotten password is reset in the same window, and the sign-in continues`() async throws {
         try await withPolicies { stage, issuer in
             let call = try begin(stage)
             let first = try #require(try await call.started().url)

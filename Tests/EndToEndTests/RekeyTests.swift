@@ -66,7 +66,7 @@ struct RekeyTests {
             try await expectSecrets(stage)
             #expect(try await again.terminate() == .exited(0))
             try old.write(to: URL(fileURLWithPath: stage.key))
-            try await account.expectRefusal(status: 78, says: "was sealed with key")
+            try await account.expectRefusal(status: 78, says: "was encrypted with key")
             try new.write(to: URL(fileURLWithPath: stage.key))
         }
     }

@@ -90,7 +90,7 @@ struct ResponseTypeTests {
         try await withSignInStage(scopes: ["demo"]) { stage, _, _ in
             let browser = try call(stage, nonce: "abc")
             _ = try await RawWeb.get(try await Person().decide(at: try #require(browser.started().url)))
-            #expect(try await browser.refusal(SignInFailedError.self).reason.contains("lacks the id_token"))
+            #expect(try await browser.refusal(SignInFailedError.self).reason.contains("lacks the ID token"))
             let device = try call(stage, flow: "device", nonce: "abc")
             let refusal = try await device.refusal(SignInFailedError.self)
             #expect(refusal.reason.contains("does not support a nonce") && refusal.hint.contains("--flow paste"))

@@ -56,7 +56,7 @@ struct SignInAttackTests {
             }
             _ = try await RawWeb.get(try injection(code, into: started))
             let failed = try await call.refusal(SignInFailedError.self)
-            #expect(failed.reason.contains("id_token"))
+            #expect(failed.reason.contains("ID token"))
             #expect(try await stage.status("work").state == "signed-out")
             // The server gave tokens for it. They are dropped.
             #expect(await issuer.exchanges == [.opened])

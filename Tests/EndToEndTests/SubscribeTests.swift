@@ -9,7 +9,7 @@ import Testing
 /// Following changes.
 struct SubscribeTests {
     /// Nothing holds the socket between the two, as systemd would.
-    @Test func `authctl watch goes on with the next daemon`() async throws {
+    @Test func `authctl watch continues with the next daemon`() async throws {
         let stage = try DaemonStage()
         let first = try await stage.start()
         let watch = try Program("authctl", ["watch", "--json"], environment: stage.environment)
@@ -18,7 +18,7 @@ struct SubscribeTests {
         #expect(try await first.terminate() == .exited(0))
         try await watch.errors.first("the missing daemon") { $0.contains("waiting at most 10 s for the next one") }
         let second = try await stage.start()
-        try await watch.output.first("the present state anew", from: 1) { $0.contains(#""event":"ready""#) }
+        try await watch.output.first("the present state again", from: 1) { $0.contains(#""event":"ready""#) }
         #expect(watch.isRunning)
         #expect(try await second.terminate() == .exited(0))
         // None comes after this one.

@@ -21,10 +21,16 @@ import Testing
         #expect(MessageForm.flaws(ofMessage: contradiction.text) == [])
     }
 
+    @Test(arguments: MessageSamples.silences)
+    func `why an issuer cannot be asked is one plain line`(_ silence: IssuerSilence) {
+        #expect(MessageForm.flaws(ofMessage: silence.text, names: ["HTTPS_PROXY"]) == [])
+    }
+
     @Test func `no text is without a sample`() {
         typealias Samples = MessageSamples
         #expect(Set(Samples.requestFaults.map(Samples.name)).count == Samples.requestFaultsCount)
         #expect(Set(Samples.joseErrors.map(Samples.name)).count == Samples.joseErrorsCount)
+        #expect(Set(Samples.silences.map(Samples.name)).count == Samples.silencesCount)
         #expect(Set(Samples.contradictions.map(Samples.name)).count == Samples.contradictionsCount)
         #expect(Set(Samples.profileFlaws.map(Samples.name)).count == Samples.profileFlawsCount)
     }

@@ -1,6 +1,7 @@
 import JOSE
-import OAuthMessages
 import RefreshCore
+
+@testable import OAuthMessages
 
 /// One value of each text. The switches do not compile once a case is missing here; a test counts the lists.
 enum MessageSamples {
@@ -145,6 +146,19 @@ enum MessageSamples {
     }
 
     static let joseErrorsCount = 34
+
+    static let silences: [IssuerSilence] =
+        FailureTable.standard.rows.map(IssuerSilence.noAnswer) + [.unavailable(status: 503)]
+
+    /// Does not compile if a case is added; add a sample above, then the case here, then count it.
+    static func name(_ silence: IssuerSilence) -> String {
+        switch silence {
+        case .noAnswer: "noAnswer"
+        case .unavailable: "unavailable"
+        }
+    }
+
+    static let silencesCount = 2
 
     static let contradictions: [IssuerContradiction] = [
         .notPublished(status: 404), .otherIssuer("https://b.example"), .otherIssuer(nil), .noTokenEndpoint,

@@ -125,7 +125,7 @@ struct MetadataCacheTests {
         }
     }
 
-    @Test func `after a restart kept metadata is used while the fetch fails, and validated anew`() async throws {
+    @Test func `after a restart kept metadata is used while the fetch fails, and validated again`() async throws {
         let isDown = Atomic(false)
         let shelf = Shelf()
         try await withServer({ request, _ in

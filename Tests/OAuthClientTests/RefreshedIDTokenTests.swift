@@ -4,7 +4,7 @@ import Testing
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// The id_token that comes with a refresh (OpenID Connect Core §12.2).
+/// The ID token that comes with a refresh (OpenID Connect Core §12.2).
 struct RefreshedIDTokenTests {
     private func refresh(
         _ claims: [String: JSONValue],
@@ -26,7 +26,7 @@ struct RefreshedIDTokenTests {
         }
     }
 
-    @Test func `an id_token of the same user at the same issuer is kept`() async throws {
+    @Test func `an ID token of the same user at the same issuer is kept`() async throws {
         let outcome = try await refresh([:])
         #expect(outcome.response?.idToken != nil)
         #expect(outcome.idTokenFault == nil)
@@ -46,7 +46,7 @@ struct RefreshedIDTokenTests {
         Change(what: "no signature", claims: [:], algorithm: "none"),
         Change(what: "no subject", claims: ["sub": .null]),
     ])
-    func `a wrong id_token is left out and reported, and the tokens are kept`(_ change: Change) async throws {
+    func `a wrong ID token is left out and reported, and the tokens are kept`(_ change: Change) async throws {
         let outcome = try await refresh(change.claims, algorithm: change.algorithm)
         let response = try #require(outcome.response)
         #expect(response.accessToken.secret == Secret("a2"))
@@ -55,7 +55,7 @@ struct RefreshedIDTokenTests {
         #expect(outcome.idTokenFault?.isEmpty == false)
     }
 
-    @Test func `without a known subject no id_token is compared`() async throws {
+    @Test func `without a known subject no ID token is compared`() async throws {
         let outcome = try await refresh(["sub": .string("anybody")], subject: nil)
         #expect(outcome.response?.idToken != nil)
         #expect(outcome.idTokenFault == nil)

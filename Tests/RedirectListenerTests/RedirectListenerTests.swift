@@ -1,6 +1,7 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import SignIn
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+import SignIn
+import TestSupport
 import Testing
 
 @testable import RedirectListener
@@ -9,6 +11,13 @@ struct RedirectPageTests {
         let html = page.html(nonce: "0").text
         #expect(!html.contains("<script") && !html.contains("'x'"))
         #expect(html.ranges(of: "&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;").count == 5)
+    }
+
+    @Test(arguments: RedirectRefusal.allCases)
+    func `the page for a refused request has whole sentences, and says what to do`(_ refusal: RedirectRefusal) {
+        let page = refusal.page
+        #expect(MessageForm.flaws(ofPage: page.title, page.text, advice: page.advice, command: page.command) == [])
+        #expect(page.advice != nil)
     }
 
     @Test func `no preceding scalar hides a special character`() {

@@ -25,4 +25,13 @@ import Testing
         #expect(Set(Self.faults.map(\.reason)).count == Self.faults.count)
         #expect(Set(Self.faults.map(Self.name)).count == 5)
     }
+
+    @Test(arguments: [RedirectListenerError.portTaken(8765), .cannotListen(port: 80, errno: 13)])
+    func `why a port cannot be listened on is one plain line that names the port`(_ error: RedirectListenerError) {
+        #expect(MessageForm.flaws(ofMessage: error.reason) == [])
+        switch error {
+        case .portTaken(let port), .cannotListen(let port, _):
+            #expect(error.reason.contains("port \(port) "), "\(error.reason)")
+        }
+    }
 }

@@ -113,7 +113,7 @@ import Testing
         return expectation
     }
 
-    @Test func `a forgotten password is reset once, and the sign-in goes on with another code`() throws {
+    @Test func `a forgotten password is reset once, and the sign-in continues with another code`() throws {
         var attempt = atPolicy()
         let later = start.later(.seconds(500))
         #expect(attempt.handle(.responseArrived(try Samples.response(forgotten)), at: later) == [.prepare])
@@ -190,6 +190,12 @@ import Testing
         )
     }
 
+    /// The failure by which the effects end the sign-in; nil if they do not.
+    private static func end(_ effects: [SignInEffect]) -> SignInFailure? {
+        guard case .finish(.failed(let failure))? = effects.first, effects.count == 1 else { return nil }
+        return failure
+    }
+
     @Test(arguments: [
         (FailureClass.unreachable, SignInFailure.Kind.unavailable), (.unanswered, .unavailable),
         (.unavailable, .unavailable), (.misconfigured, .misconfigured), (.rejected, .refused), (.grantEnded, .refused),
@@ -200,14 +206,15 @@ import Testing
         kind: SignInFailure.Kind
     ) throws {
         let failure = Samples.failure(failureClass)
-        let end = SignInEnd.failed(SignInFailure(kind, "what failed", detail: failure.detail))
         var attempt = try exchanging()
+        let ended = try #require(Self.end(attempt.handle(.exchangeFailed(failure), at: start)))
+        #expect(ended.kind == kind && ended.detail == failure.detail)
         // A refused code says nothing about the previous grant.
-        let reason = failureClass == .grantEnded ? "the authorization server refuses the code" : "what failed"
-        let refused = SignInEnd.failed(SignInFailure(kind, reason, detail: failure.detail))
-        #expect(attempt.handle(.exchangeFailed(failure), at: start) == [.finish(refused)])
+        let isRefused = failureClass == .grantEnded
+        #expect(ended.reason == (isRefused ? "the authorization server refuses the code" : "what failed"))
         var preparing = Samples.attempt()
-        #expect(preparing.handle(.preparationFailed(SignInFailure(failure)), at: start) == [.finish(end)])
+        let told = try #require(Self.end(preparing.handle(.preparationFailed(SignInFailure(failure)), at: start)))
+        #expect(told.kind == kind && told.reason == "what failed" && told.detail == failure.detail)
     }
 
     @Test func `a sign-in waits ten minutes at most, whatever the wall clock says`() {
@@ -278,8 +285,8 @@ import Testing
         #expect(failure.kind == .unavailable)
         var refused = try exchanging()
         _ = refused.handle(.grantArrived(subject: nil), at: start)
-        let end = SignInEnd.failed(SignInFailure(.unavailable, "why"))
-        #expect(refused.handle(.notStored(reason: "why"), at: start) == [.finish(end)])
+        let why = SignInFailure(.unavailable, SignInFault.storeUnwritable)
+        #expect(refused.handle(.notStored(why), at: start) == [.finish(.failed(why))])
     }
 
     // MARK: devices

@@ -22,6 +22,22 @@ package enum MessageForm {
         return flaws(of: text) + (begins || isName ? [] : ["not lower case: \(text)"])
     }
 
+    /// What is wrong with a page for a browser; empty if nothing is. The title is a heading, the rest are sentences, and
+    /// a colon leads to the command.
+    package static func flaws(ofPage title: String, _ text: String, advice: String?, command: String?) -> [String] {
+        var flaws = Self.flaws(of: title)
+        if title.first?.isUppercase != true { flaws.append("not upper case: \(title)") }
+        for sentences in [text, advice].compactMap(\.self) {
+            let end: Character = sentences == advice && command != nil ? ":" : "."
+            if sentences.last != end { flaws.append("does not end with '\(end)': \(sentences)") }
+            if sentences.first?.isUppercase != true { flaws.append("not upper case: \(sentences)") }
+            flaws += Self.flaws(of: String(sentences.dropLast()))
+        }
+        if command != nil, advice == nil { flaws.append("a command without advice: \(title)") }
+        if let command, !command.hasPrefix("authctl ") { flaws.append("not a command: \(command)") }
+        return flaws
+    }
+
     /// Not these: each has a plain word that everybody uses.
     private static let riddles = [
         "comes to rest", "is none", "are none", "is had", "be had", "it is tried", "goes on", " holds ", "anew",

@@ -91,7 +91,7 @@ extension SocketTests {
             }
         }
 
-        @Test func `an upgrade is refused and the connection goes on`() async throws {
+        @Test func `an upgrade is refused and the connection stays open`() async throws {
             try await ServedFolder.serving { served in
                 let peer = try RawPeer(served.path)
                 try peer.write(#"{"method":"test.echo.Echo","upgrade":true}"# + "\0")

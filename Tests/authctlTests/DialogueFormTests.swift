@@ -45,6 +45,19 @@ import Testing
         ]
     }()
 
+    /// One value of each reason why a page was not opened, by its name in `PageTrouble`.
+    private static let troubles = [
+        "noPort": PageTrouble.noPort, "browserNotOpened": PageTrouble.browserNotOpened,
+        "dialogClosed": PageTrouble.dialogClosed, "cannotStart": PageTrouble.cannotStart("Firefox"),
+        "notOpened": PageTrouble.notOpened("Firefox"), "notAskedFor": PageTrouble.notAskedFor("Firefox"),
+    ]
+
+    @Test func `why a page was not opened is one plain line`() {
+        for (name, text) in Self.troubles {
+            #expect(MessageForm.flaws(ofMessage: text, names: ["Firefox"]) == [], "\(name)")
+        }
+    }
+
     @Test func `every question asks, and leaves room for the answer`() {
         for (name, text) in Self.questions {
             let isChoice = text.hasSuffix("?")
@@ -100,6 +113,7 @@ import Testing
 
     @Test(arguments: [
         ("Prompt", "enum Prompt", Set(questions.keys).union(["clientIDPlace"])),
+        ("SignInText", "enum PageTrouble", Set(troubles.keys)),
         ("SignInText", "enum SignInProgress", Set(progress.keys).union(["resetPlace", "signInAgainPlace"])),
     ])
     func `every text has a sample`(file: String, type: String, sampled: Set<String>) throws {

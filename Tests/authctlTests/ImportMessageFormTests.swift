@@ -1,4 +1,6 @@
+import AuthRefreshInterface
 import MovingIn
+import RefreshCore
 import StrictJSON
 import TestSupport
 import Testing
@@ -7,10 +9,33 @@ import Testing
 
 /// Holds every text of `authimport` to the form: what failed, on what, why; then what to do.
 @Suite struct ImportMessageFormTests {
-    private static let refusal: DaemonRefusal = {
-        guard let parameters = try? JSONText("{}") else { preconditionFailure("the empty object is JSON") }
-        return DaemonRefusal(name: "io.authrefresh.LimitExceeded", parameters: parameters)
-    }()
+    private static let refusal = answer("io.authrefresh.LimitExceeded", "{}")
+
+    /// An error of each kind that the texts tell apart.
+    private static let refusals = [
+        refusal,
+        answer(InvalidSettingsError.name, #"{"field":"scopes","reason":"there are too many","hint":"drop some"}"#),
+        answer(InvalidSettingsError.name, #"{"field":"scopes","reason":"there are too many"}"#),
+        answer(
+            InteractionRequiredError.name,
+            #"{"account":"work","reason":"grantEnded","oauthError":"invalid_grant","sinceUSec":1,"hint":"authctl login"}"#
+        ),
+        answer(MisconfiguredError.name, #"{"account":"work","reason":"the client is unknown","hint":"check it"}"#),
+        answer(TemporarilyUnavailableError.name, #"{"account":"work","reason":"the server is busy"}"#),
+    ]
+
+    /// Those whose text depends on the daemon's reason, because the server gave no code.
+    private static let codeless = InteractionReason.allCases.map {
+        answer(
+            InteractionRequiredError.name,
+            #"{"account":"work","reason":"\#($0.rawValue)","sinceUSec":1,"hint":"authctl login"}"#
+        )
+    }
+
+    private static func answer(_ name: String, _ parameters: String) -> DaemonRefusal {
+        guard let parameters = try? JSONText(parameters) else { preconditionFailure("'\(parameters)' is not JSON") }
+        return DaemonRefusal(name: name, parameters: parameters)
+    }
 
     private static let reading: [MovingInError] = [
         .wrongFormat(origin: "/f", expected: .kubeconfig), .encrypted(origin: "/f", hint: .rcloneConfiguration),
@@ -113,6 +138,39 @@ import Testing
         for text in Self.texts {
             let line = text.text.hasSuffix(" ") ? String(text.text.dropLast()) : text.text
             #expect(MessageForm.flaws(of: line) == [])
+        }
+    }
+
+    @Test func `every error of the daemon is told by its reason, not by its name`() {
+        for refusal in Self.refusals + Self.codeless {
+            #expect(MessageForm.flaws(ofMessage: refusal.message) == [])
+            if let hint = refusal.hint { #expect(MessageForm.flaws(of: hint) == []) }
+            let isKnown = refusal.name != Self.refusal.name
+            #expect(refusal.message.contains(refusal.name) != isKnown, "\(refusal.message)")
+        }
+        #expect(Set(Self.refusals.map(\.message)).count == 5)
+        // What is a code on the wire is words here.
+        for (reason, refusal) in zip(InteractionReason.allCases, Self.codeless) {
+            #expect(!refusal.message.contains(reason.rawValue), "\(refusal.message)")
+        }
+    }
+
+    /// What is shown after an account was taken over: a command, or a short line that ends in one.
+    @Test(arguments: SourceProgram.allCases)
+    func `every step that removes an account there is one plain line`(_ program: SourceProgram) throws {
+        for token in [nil, "r-1"] {
+            let account = MovableAccount(
+                source: program,
+                settings: AccountSettings(name: "work"),
+                refreshToken: token.map { Secret($0) },
+                origin: "/home/me/a file"
+            )
+            let steps = program.retire(account, sourceName: "work", name: "work")
+            #expect(!steps.isEmpty)
+            for step in steps {
+                #expect(MessageForm.flaws(ofMessage: step) == [])
+                #expect(!step.contains("/home/me/a file") || step.contains("'/home/me/a file'"), "\(step)")
+            }
         }
     }
 

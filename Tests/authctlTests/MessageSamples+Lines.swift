@@ -5,7 +5,8 @@ import AuthRefreshInterface
 // The samples of notes, of warnings, and of errors that have a report of their own.
 extension Samples {
     static let notes: [Note] = [
-        .waiting(subject: "the daemon", seconds: 30), .waitingForServer(account: "work"), .daemonRestarted, .addAccount,
+        .waiting(subject: "the daemon", seconds: 30), .waitingForServer(account: "work"), .daemonRestarted,
+        .firstAccount,
         .signIn(account: "work"), .signInForScopes(account: "work"), .next("authctl login work"),
         .askConsent(account: "work"), .removeAfterMove(account: "work"), .signedInAs(person: "jane@example.org"),
         .onlyIDToken(subject: "0042"), .oldRefreshTokenKept, .registeredClient(id: "c-1"),
@@ -24,7 +25,7 @@ extension Samples {
         case .waiting: "waiting"
         case .waitingForServer: "waitingForServer"
         case .daemonRestarted: "daemonRestarted"
-        case .addAccount: "addAccount"
+        case .firstAccount: "firstAccount"
         case .signIn: "signIn"
         case .signInForScopes: "signInForScopes"
         case .next: "next"

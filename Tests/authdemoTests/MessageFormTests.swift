@@ -16,16 +16,21 @@ import VarlinkClient
         .noSuchGrant(family: 2), .noRequest(within: .seconds(5)), .tooManyFaults,
     ]
 
+    private static let steps: [DemoStep] = [
+        .daemonListens, .command("authctl status"), .firstRefresh, .silentRefresh(number: 1), .resourceAnswers,
+        .revocationNoticed, .newGrantUsed, .refreshOfNewGrant, .daemonStops,
+    ]
+
     private static let errors: [DemoError] =
         [
             .noProgram(path: "/bin/authctl"), .cannotMake(path: "/tmp/demo"), .cannotStart(program: "authctl"),
-            .cannotWriteOutput, .tookTooLong(step: "the first refresh", limit: .seconds(20)),
-            .daemonEnded(.status(1)), .daemonDidNotStop(limit: .seconds(5)),
+            .cannotWriteOutput, .daemonEnded(.status(1)), .daemonDidNotStop(limit: .seconds(5)),
             .commandFailed(command: "authctl status", expected: 0, end: .status(75), errors: ""),
             .accessTokenRefused(httpStatus: 401), .accessTokenRefused(httpStatus: nil),
             .wrongReason(oauthError: nil, hint: nil), .brokenPromise(overlaps: 1, spentTokenUses: 0),
             .interrupted(signal: 2),
         ] + ends.map(DemoError.subscriptionEnded) + issuers.map(DemoError.issuer)
+        + steps.map { DemoError.tookTooLong($0, limit: .seconds(20)) }
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
     private static func name(_ error: DemoError) -> String {
@@ -47,6 +52,21 @@ import VarlinkClient
         }
     }
 
+    /// Does not compile if a case is added; add a sample above, then the case here, then count it.
+    private static func name(_ step: DemoStep) -> String {
+        switch step {
+        case .daemonListens: "daemonListens"
+        case .command: "command"
+        case .firstRefresh: "firstRefresh"
+        case .silentRefresh: "silentRefresh"
+        case .resourceAnswers: "resourceAnswers"
+        case .revocationNoticed: "revocationNoticed"
+        case .newGrantUsed: "newGrantUsed"
+        case .refreshOfNewGrant: "refreshOfNewGrant"
+        case .daemonStops: "daemonStops"
+        }
+    }
+
     @Test func `every error is one plain line`() {
         for error in Self.errors {
             #expect(MessageForm.flaws(ofMessage: error.description) == [])
@@ -54,5 +74,6 @@ import VarlinkClient
             #expect(!error.description.contains("timedOut"))
         }
         #expect(Set(Self.errors.map(Self.name)).count == 14)
+        #expect(Set(Self.steps.map(Self.name)).count == 9)
     }
 }

@@ -1,3 +1,4 @@
+import OAuthMessages
 import RefreshCore
 import SignIn
 import Systemd
@@ -108,8 +109,9 @@ extension MessageSamples {
         .stopping, .otherOptions(command: "authctl login work"), .serviceAccount(account("bot")), .nameTaken(work),
         .strongerOnDevice, .idTokenOnDevice, .policyOnDevice, .redirectElsewhere(uri: "https://me.example/back"),
         .noScheme,
-        .portOfSignIn(other: work, fault: "another program listens on port 8765 of this machine"),
-        .portTaken(account: work, fault: "another program listens on port 8765 of this machine"), .passwordAskedTwice,
+        .missing(MissingSetting(setting: .scopes, note: nil), account: work),
+        .portOfSignIn(other: work, .portTaken(8765)), .portUnusable(account: work, .cannotListen(port: 80, errno: 13)),
+        .passwordAskedTwice,
         .noPasswordPolicy(command: SignInEnd.passwordResetCommand(for: work)),
     ]
 
@@ -120,19 +122,20 @@ extension MessageSamples {
         case .otherOptions: "otherOptions"
         case .serviceAccount: "serviceAccount"
         case .nameTaken: "nameTaken"
+        case .missing: "missing"
         case .strongerOnDevice: "strongerOnDevice"
         case .idTokenOnDevice: "idTokenOnDevice"
         case .policyOnDevice: "policyOnDevice"
         case .redirectElsewhere: "redirectElsewhere"
         case .noScheme: "noScheme"
         case .portOfSignIn: "portOfSignIn"
-        case .portTaken: "portTaken"
+        case .portUnusable: "portUnusable"
         case .passwordAskedTwice: "passwordAskedTwice"
         case .noPasswordPolicy: "noPasswordPolicy"
         }
     }
 
-    static let signInObstaclesCount = 13
+    static let signInObstaclesCount = 14
 
     static let tokenFileLacks: [TokenFileLack] = [
         .otherAccounts, .schemeNeedsMore(scheme: "DPoP"), .unprintable, .serviceAccount, .noIDToken, .idTokenExpired,

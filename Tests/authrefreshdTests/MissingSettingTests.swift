@@ -84,14 +84,14 @@ struct MissingSettingTests {
             ProfileNote(.device, "d"),
         ]
         let detail = FailureDetail(summary: "no", oauthError: code)
-        let end = SignInEnd.failed(SignInFailure(.misconfigured, "no", detail: detail))
+        let end = SignInEnd.failed(SignInFailure(RefreshFailure(.misconfigured, detail: detail)))
         let noted = end.noted(from: profile, isByDevice: isByDevice)
         let name = try #require(AccountName("work"))
         let refusal = String(decoding: noted.error(of: SignInTarget(account: name)).parameters, as: UTF8.self)
         #expect(refusal.contains("(") == (note != nil), "\(refusal)")
         if let note { #expect(refusal.contains("(\(note))"), "\(refusal)") }
         // Waiting helps here, so no note about the provider is shown.
-        let passing = SignInEnd.failed(SignInFailure(.unavailable, "no", detail: detail))
+        let passing = SignInEnd.failed(SignInFailure(RefreshFailure(.unavailable, detail: detail)))
         #expect(passing.noted(from: profile, isByDevice: true) == passing)
     }
 

@@ -1,5 +1,6 @@
 import AuthRefreshInterface
 import RedirectListener
+import SignIn
 import TestSupport
 import Testing
 

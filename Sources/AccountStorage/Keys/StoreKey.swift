@@ -138,7 +138,7 @@ extension StoreKey {
         }
     }
 
-    /// The value of a base64 digit (RFC 4648 §4); nil if it is none.
+    /// The value of a base64 digit (RFC 4648 §4); nil if it is not one.
     private static func base64Value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")

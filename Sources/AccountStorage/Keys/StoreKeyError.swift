@@ -20,9 +20,9 @@ package enum StoreKeyError: Error, Hashable, Sendable {
     case cannotCreate(path: String, code: Int32)
     /// A key that is no longer used could not be destroyed; `code` is an `errno` value.
     case cannotRemove(path: String, code: Int32)
-    /// The store is sealed with a systemd credential, and there is no second credential to change to.
+    /// The store is encrypted with a systemd credential, and there is no second credential to change to.
     case credentialHasNoSuccessor
-    /// The store is sealed with the second credential, and that is not the first one yet.
+    /// The store is encrypted with the second credential, and that is not the first one yet.
     case successorNotInPlace
     /// The new key, identified by `identifier`, is missing everywhere, so the old one is kept.
     case successorMissing(identifier: String)
@@ -81,7 +81,7 @@ extension StoreKeyError: CustomStringConvertible {
         case .credentialHasNoSuccessor:
             "the store's key is the systemd credential '\(StoreKeySource.name)', which only its owner can replace"
         case .successorNotInPlace:
-            "the store is sealed with the systemd credential '\(StoreKeySource.nextName)' already"
+            "the store is encrypted with the systemd credential '\(StoreKeySource.nextName)' already"
         case .successorMissing(let identifier):
             "the new key \(identifier) is gone from its place, so the old one is kept"
         case .secretServiceRefused(let reason): "the Secret Service does not keep the store's key: \(reason)"

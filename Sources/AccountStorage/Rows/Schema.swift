@@ -183,7 +183,7 @@ enum Schema {
             deadline_usec INTEGER
         ) STRICT;
 
-        -- The sealed token of a set stands in `token`, under its `target`, and goes with it.
+        -- The encrypted token of a set is in `token`, under its `target`, and is removed with it.
         CREATE TABLE token_set (
             account_id INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE,
             target TEXT NOT NULL,                  -- its scopes, resources and audience; as in token

@@ -113,7 +113,7 @@ struct AuthenticatedPost: Sendable {
     /// The other forms, in the order in which to try them: the other encoding of the secret, `client_id` also in the
     /// body, the secret in the body.
     ///
-    /// - Parameter isLearned: whether `credentials` were learned. The client may have been registered anew since, so
+    /// - Parameter isLearned: whether `credentials` were learned. The client may have been registered again since, so
     ///   the forms of a client about which nothing was learned come first.
     private func alternatives(to credentials: ClientCredentials, isLearned: Bool) -> [ClientCredentials] {
         guard !isSentOnce else { return [] }

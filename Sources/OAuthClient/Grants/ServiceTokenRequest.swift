@@ -77,7 +77,7 @@ package struct ClientGrants: Sendable {
         let client = request.client
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: client)
-            // No person signed in. If an id_token comes nevertheless, it is checked, but it is not required.
+            // No person signed in. If an ID token comes nevertheless, it is checked, but it is not required.
             let check = IDTokenCheck(client, IDTokenCheck.Binding(scopes: []), metadata, cache: servers.keySets)
             let grant = TokenEndpoint.GrantRequest(
                 fields: request.fields,

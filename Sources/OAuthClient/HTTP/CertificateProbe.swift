@@ -167,7 +167,7 @@ package final class CertificateAuthorities: Sendable {
     private let files: BlockingWork<String, [NIOSSLCertificate]>
     private let contents: @Sendable (_ path: String) -> [UInt8]?
 
-    /// - Parameter contents: reads a file; nil if it cannot be read, or is no regular file.
+    /// - Parameter contents: reads a file; nil if it cannot be read, or is not a regular file.
     package init(
         fileTimeLimit: Duration = CertificateAuthorities.fileTimeLimit,
         fileReadsMax: Int = CertificateAuthorities.fileReadsMax,

@@ -3,8 +3,8 @@ package import RefreshCore
 
 /// Why an issuer could not be confirmed.
 package enum IssuerFault: Error, Hashable, Sendable {
-    /// No usable answer came. The issuer may still be right. One sentence says what happened.
-    case unreachable(String)
+    /// No usable answer came. The issuer may still be right.
+    case unreachable(IssuerSilence)
     /// The server at the issuer's address is not an authorization server, or it names another issuer. `other` is that
     /// issuer, if the server names it.
     case contradicted(IssuerContradiction, other: Issuer?)
@@ -25,11 +25,10 @@ extension ServerInspection {
         } catch let failure {
             error = failure
         }
-        let detail = error.refreshFailure.detail
-        let status = detail.httpStatus.map { " (HTTP \($0))" } ?? ""
         switch error {
         // An untrusted certificate or an unknown host name: the cause is in the network or in another setting.
-        case .noAnswer, .unavailable: throw .unreachable(detail.summary + status)
+        case .noAnswer(let row): throw .unreachable(.noAnswer(row))
+        case .unavailable(let status, retryAfter: _): throw .unreachable(.unavailable(status: status))
         case .notPublished(let status): throw .contradicted(.notPublished(status: status), other: await above(issuer))
         case .issuerMismatch(let published):
             throw .contradicted(.otherIssuer(published), other: published.flatMap { try? Issuer(url: $0) })

@@ -77,8 +77,8 @@ struct MetadataFetch: Sendable {
         do throws(TransportFailure) {
             return read(try await transport.send(request, before: deadline), from: endpoint)
         } catch {
-            let row = FailureTable.standard.row(for: FailureSignal(error, now: configuration.now()))
-            return .failure(.noAnswer(row.failureClass, summary: row.summary))
+            let signal = FailureSignal(error, now: configuration.now())
+            return .failure(.noAnswer(FailureTable.standard.row(for: signal)))
         }
     }
 

@@ -19,7 +19,7 @@ package struct RefreshRequest: Sendable {
     ///
     /// If it has, and now answers `invalid_request`, it means the token, not the form of the request.
     package var hasWorkedBefore: Bool
-    /// The subject of the grant, from the id_token of the sign-in. An id_token in the answer is compared with it. Nil
+    /// The subject of the grant, from the ID token of the sign-in. An ID token in the answer is compared with it. Nil
     /// if it is not known.
     package var subject: String?
     /// Whether the server may replace the refresh token. A late answer is then worth waiting for.
@@ -53,9 +53,9 @@ package struct RefreshOutcome: Sendable {
     package let serverDate: Timestamp?
     /// The form in which this server accepts Basic credentials, if this refresh found it out. To be stored.
     package let basicCredentialEncoding: BasicCredentialEncoding?
-    /// What is wrong with the id_token of the answer; nil if nothing is. A wrong id_token is left out of the result.
-    /// The tokens are kept all the same: the old ones may be spent, and the server that issued these also issued the
-    /// wrong id_token.
+    /// What is wrong with the ID token of the answer; nil if nothing is. A wrong ID token is left out of the result.
+    /// The tokens are kept anyway: the old ones may be spent, and the server that issued these also issued the
+    /// wrong ID token.
     package let idTokenFault: String?
     /// The claims that the next sign-in of the person should ask for, a JSON object (Entra's `claims`); nil if the
     /// server wants none.
@@ -90,7 +90,7 @@ extension RefreshOutcome {
 }
 
 extension RefreshRequest {
-    /// What is wrong with the id_token that came with the refresh (OpenID Connect Core §12.2); nil if nothing is, or if
+    /// What is wrong with the ID token that came with the refresh (OpenID Connect Core §12.2); nil if nothing is, or if
     /// the subject of the grant is not known.
     func fault(of token: Secret?) -> String? {
         guard let token, let subject else { return nil }

@@ -64,7 +64,7 @@ struct Revocation: Sendable {
         case .success:
             return .success(())
         case .failure(.unsupported) where request.refreshToken != nil:
-            // RFC 7009 §2: servers need not revoke access tokens. The grant has ended all the same.
+            // RFC 7009 §2: servers need not revoke access tokens. The grant has ended nevertheless.
             return .success(())
         case .failure(.failed(let failure)) where request.refreshToken != nil:
             return .failure(.accessTokenNotRevoked(failure))

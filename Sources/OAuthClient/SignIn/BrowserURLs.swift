@@ -174,7 +174,7 @@ package struct BrowserURLs: Sendable {
 /// The input for ending a person's session at the server (OpenID Connect RP-Initiated Logout §2).
 package struct EndSessionRequest: Sendable {
     package var client: RequestingClient
-    /// The last id_token of the grant. With it, the server need not ask the person.
+    /// The last ID token of the grant. With it, the server need not ask the person.
     package var idTokenHint: Secret?
     /// Where the browser goes afterwards. It must be registered at the server.
     package var postLogoutRedirectURI: String?
@@ -196,7 +196,7 @@ package struct EndSessionRequest: Sendable {
 
 /// The address where a person's browser signs out.
 package struct EndSessionURL: Hashable, Sendable {
-    /// The URL. It contains the id_token, so show it only to the account's owner.
+    /// The URL. It contains the ID token, so show it only to the account's owner.
     package let url: String
     /// The host that the browser will show.
     package let host: String

@@ -94,7 +94,7 @@ extension GrantOutcome {
 
 /// The first tokens of a grant, and the person who gave it.
 package struct ObtainedGrant: Sendable {
-    /// The tokens. The id_token was validated, or is nil.
+    /// The tokens. The ID token was validated, or is nil.
     package let tokens: TokenResponse
     package var person: SignedInPerson
     /// The fields of the answer that the profile lists in `token_fields`.

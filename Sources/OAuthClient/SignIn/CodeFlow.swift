@@ -10,8 +10,8 @@ package struct CodeFlow: Sendable {
 
     /// Sends the code once and returns the outcome. Each request that it needs has the time limit `totalTimeout`.
     ///
-    /// First it fetches the keys that check the id_token, and finds out in which form the server accepts this client's
-    /// credentials, because after the code is sent nothing can be tried again. If the id_token is invalid, the tokens
+    /// First it fetches the keys that check the ID token, and finds out in which form the server accepts this client's
+    /// credentials, because after the code is sent nothing can be tried again. If the ID token is invalid, the tokens
     /// are dropped.
     @concurrent package func exchange(_ request: CodeExchange) async -> GrantOutcome {
         let client = request.client

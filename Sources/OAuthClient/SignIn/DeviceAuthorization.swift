@@ -80,7 +80,7 @@ package enum DevicePollOutcome: Sendable {
     case pending
     /// The person has not decided yet. From now on, wait five seconds longer between two polls.
     case slowDown
-    /// The code is spent. The outcome may still be a failure, such as an invalid id_token.
+    /// The code is spent. The outcome may still be a failure, such as an invalid ID token.
     case obtained(GrantOutcome)
     /// The person refused.
     case denied(RefreshFailure)

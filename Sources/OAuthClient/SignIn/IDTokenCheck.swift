@@ -3,10 +3,10 @@ import NIOHTTP1
 import OAuthMessages
 package import RefreshCore
 
-/// Checks the id_token that comes with a grant (OpenID Connect Core §3.1.3.7). It knows what the id_token must contain,
+/// Checks the ID token that comes with a grant (OpenID Connect Core §3.1.3.7). It knows what the ID token must contain,
 /// and where the keys are.
 struct IDTokenCheck: Sendable {
-    /// The values of the request with which the id_token must agree.
+    /// The values of the request with which the ID token must agree.
     struct Binding: Sendable {
         var nonce: Secret?
         var code: Secret?
@@ -57,7 +57,7 @@ struct IDTokenCheck: Sendable {
         }
     }
 
-    /// The claims of the answer's id_token; nil if it has none, or if it has one that is not required and cannot be
+    /// The claims of the answer's ID token; nil if it has none, or if it has one that is not required and cannot be
     /// checked.
     ///
     /// - Throws: `misconfigured` for an invalid token.
@@ -96,12 +96,12 @@ struct IDTokenCheck: Sendable {
         return try await validated(token, by: validation, now: now, skew: .zero)
     }
 
-    /// Whether a server that was asked for openid must answer with an id_token.
+    /// Whether a server that was asked for openid must answer with an ID token.
     private func isOwed(with tokens: TokenResponse) -> Bool {
         // OpenID Connect Core §3.1.3.3 requires one for a code. RFC 8628 does not mention any: django-oauth-toolkit 3.4
         // gives none to devices.
         guard binding.code != nil else { return false }
-        // A server that states that it did not grant openid need not send an id_token.
+        // A server that states that it did not grant openid need not send an ID token.
         return tokens.scopes.map { $0.contains("openid") } ?? true
     }
 

@@ -58,7 +58,7 @@ package enum BodyKind: String, Hashable, Sendable, CaseIterable {
     /// Named fields: a JSON object or a form.
     case fields
     case html
-    /// Anything else: text, JSON that is no object, truncated JSON, bytes.
+    /// Anything else: text, JSON that is not an object, truncated JSON, bytes.
     case other
     case tooLarge
 }

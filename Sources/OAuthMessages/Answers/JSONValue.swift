@@ -17,7 +17,7 @@ package enum JSONValue: Equatable, Sendable {
     /// The deepest nesting that is accepted. Token answers have two levels at most, metadata three.
     static let depthLimit = 32
 
-    /// The JSON object in `bytes`; nil if they are no JSON, another JSON value, or nested deeper than `depthLimit`.
+    /// The JSON object in `bytes`; nil if they are not JSON, are another JSON value, or nested deeper than `depthLimit`.
     ///
     /// If a name occurs twice, its first value is kept. Faults that do not change the meaning are accepted, because a
     /// refused answer may contain the only valid refresh token. Bytes that are not UTF-8, and halves of surrogate
@@ -104,7 +104,7 @@ package enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// The strings of an array; nil if this is no array or holds other values.
+    /// The strings of an array; nil if this is not an array or has other values.
     package var texts: [String]? {
         guard case .array(let elements) = self else { return nil }
         let texts = elements.compactMap(\.text)

@@ -26,7 +26,7 @@ package struct FailureTable: Sendable {
 }
 
 /// One rule: a condition, and the class and text for it.
-package struct FailureRow: Sendable {
+package struct FailureRow: Hashable, Sendable {
     /// The name by which tests refer to the row.
     let name: String
     let condition: Condition
@@ -61,7 +61,7 @@ package struct FailureRow: Sendable {
 }
 
 /// The condition of a row. A part that is nil fits everything.
-struct Condition: Sendable {
+struct Condition: Hashable, Sendable {
     var transport: Set<TransportCause>?
     var wasSent: Bool?
     var status: [ClosedRange<Int>]?

@@ -64,12 +64,12 @@ extension RequestFault {
         case .noTokenToExchange: "the account has no token to exchange"
         case .noAccessTokenToRevoke: "the provider revokes a grant by its access token, and the account has none"
         case .noKeySet:
-            "the server does not say where its keys are, so its id_token cannot be checked: name jwks_uri in a"
+            "the server does not say where its keys are, so its ID token cannot be checked: name jwks_uri in a"
                 + " provider profile, or set id_token there to ignored"
-        case .keySetUnavailable: "the keys that sign the server's id_token are unavailable now"
-        case .noIDToken: "the answer lacks the id_token that was requested"
-        case .invalidIDToken(let error): "the server's id_token is invalid: \(error.summary)"
-        case .idTokensDiffer: "the id_token with the code and the one from the token endpoint name different people"
+        case .keySetUnavailable: "the keys that sign the server's ID token are unavailable now"
+        case .noIDToken: "the answer lacks the ID token that was requested"
+        case .invalidIDToken(let error): "the server's ID token is invalid: \(error.summary)"
+        case .idTokensDiffer: "the ID token with the code and the one from the token endpoint name different people"
         case .personUnknown: "the server did not say who signed in"
         case .personDeclined: "the person declined"
         case .grantRefused(.clientCredentials): "the server gives this client no token"
@@ -112,6 +112,22 @@ extension JOSEError {
         case .changedOnRefresh: "a claim changed that must stay the same"
         case .keySetMalformed, .keySetTooLarge: "the server's keys cannot be read"
         case .keyMalformed, .keyIsEncrypted, .keyDoesNotFit, .signingFailed: "the client's key cannot be used"
+        }
+    }
+}
+
+/// Why nobody can say whether the server at an address is the issuer that a person named.
+package enum IssuerSilence: Hashable, Sendable {
+    /// No answer came; the row of the failure table says why.
+    case noAnswer(FailureRow)
+    /// The server, or a proxy before it, answered that it cannot serve now.
+    case unavailable(status: Int)
+
+    /// Lower case, no full stop.
+    package var text: String {
+        switch self {
+        case .noAnswer(let row): row.summary
+        case .unavailable(let status): "\(RequestFault.metadataUnavailable.summary) (HTTP \(status))"
         }
     }
 }

@@ -21,7 +21,7 @@ package struct ProviderProfile: Hashable, Sendable {
     /// The `issuer` that the metadata may have instead of the account's:
     /// `https://login.microsoftonline.com/{tenantid}/v2.0`.
     package var issuerTemplate: String?
-    /// The values of `iss` that id_tokens may have instead of the issuer. Google's older ones have no scheme. Variables
+    /// The values of `iss` that ID tokens may have instead of the issuer. Google's older ones have no scheme. Variables
     /// in them are filled in like others. If one contains the account's policy, the server may write it in lower case.
     package var issuerAliases: [String] = []
     /// The token endpoint. If it is set, it replaces all metadata, and nothing is fetched.
@@ -100,7 +100,7 @@ package struct ProviderProfile: Hashable, Sendable {
     package var scopesByPurpose: [String: [String]] = [:]
     /// The parameter of the end-session address that says where the browser goes afterwards; nil means
     /// `post_logout_redirect_uri` (OpenID Connect RP-Initiated Logout §2). A provider with a parameter of its own
-    /// (Amazon Cognito: `logout_uri`) gets no id_token.
+    /// (Amazon Cognito: `logout_uri`) gets no ID token.
     package var endSessionRedirectParameter: String?
 
     package init(name: String, tokenEndpoint: Endpoint? = nil, revocationEndpoint: Endpoint? = nil) {

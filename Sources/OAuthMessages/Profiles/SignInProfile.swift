@@ -26,7 +26,7 @@ package struct SignInProfile: Hashable, Sendable {
     package var callbackFields: [String] = []
     /// Whether the authorization response must name its issuer (RFC 9207). Nil: the server's metadata decides.
     package var callbackIssuer: CallbackIssuer?
-    /// Whether an id_token is required. Nil: required if `openid` was asked for (OpenID Connect Core §3.1.3.3), else
+    /// Whether an ID token is required. Nil: required if `openid` was asked for (OpenID Connect Core §3.1.3.3), else
     /// optional.
     package var idToken: IDTokenDemand?
     /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core
@@ -113,13 +113,13 @@ package enum CallbackIssuer: String, Hashable, Sendable, CaseIterable {
     case optional
 }
 
-/// How the id_token of an answer is treated.
+/// How the ID token of an answer is treated.
 package enum IDTokenDemand: String, Hashable, Sendable, CaseIterable {
-    /// An answer without an id_token is refused.
+    /// An answer without an ID token is refused.
     case required
-    /// An id_token is validated if there is one.
+    /// An ID token is validated if there is one.
     case optional
-    /// Id_tokens are neither validated nor kept, because those of this provider are useless.
+    /// ID tokens are neither validated nor kept, because those of this provider are useless.
     case ignored
 }
 

@@ -12,7 +12,7 @@ package struct AuthorizationRequest: Sendable {
     package var state: Secret
     /// Whether a program listens at `redirectURI`. If not, the person copies the address.
     package var isListening = false
-    /// A random value that comes back in the id_token; nil sends none.
+    /// A random value that comes back in the ID token; nil sends none.
     package var nonce: Secret?
     /// The code verifier to which the code is bound (RFC 7636 §4.1). Only its hash is sent.
     package var codeVerifier: Secret
@@ -187,7 +187,7 @@ extension Endpoint {
     /// The URL with `parameters` added to its query (RFC 6749 §3.1), for a browser.
     ///
     /// A space is written as `%20`, which readers of forms and of URLs both understand. `+` is a space only in forms:
-    /// Apple's own dialog in Safari then ignores the scopes, and a hop that encodes the address anew makes it `%2B`.
+    /// Apple's own dialog in Safari then ignores the scopes, and a hop that encodes the address again makes it `%2B`.
     package func url(adding parameters: [(name: String, value: String)]) -> String {
         let query = String(decoding: FormEncoding.body(parameters), as: UTF8.self).replacing("+", with: "%20")
         guard let mark = url.firstIndex(of: "?") else { return url + "?" + query }

@@ -2,8 +2,8 @@ package import RefreshCore
 
 /// Why an authorization server's metadata could not be fetched.
 package enum MetadataError: Error, Hashable, Sendable {
-    /// No answer came. No token was sent, so the class is never one that ends a grant.
-    case noAnswer(FailureClass, summary: String)
+    /// No answer came. No token was sent, so the row's class is never one that ends a grant.
+    case noAnswer(FailureRow)
     /// The server, or a proxy before it, answered that it cannot serve now.
     case unavailable(status: Int, retryAfter: Duration?)
     /// Neither document exists.
@@ -17,7 +17,7 @@ package enum MetadataError: Error, Hashable, Sendable {
     /// Whether the same request may succeed a little later.
     package var willPass: Bool {
         switch self {
-        case .noAnswer(let failureClass, _): !failureClass.isMisconfiguration
+        case .noAnswer(let row): !row.failureClass.isMisconfiguration
         case .unavailable: true
         case .notPublished, .issuerMismatch, .noTokenEndpoint, .unusableEndpoint: false
         }
@@ -26,8 +26,7 @@ package enum MetadataError: Error, Hashable, Sendable {
     /// The failure to report for a refresh that needed this metadata.
     package var refreshFailure: RefreshFailure {
         switch self {
-        case .noAnswer(let failureClass, let summary):
-            RefreshFailure(failureClass, detail: FailureDetail(summary: summary))
+        case .noAnswer(let row): RefreshFailure(row.failureClass, detail: FailureDetail(summary: row.summary))
         case .unavailable(let status, let retryAfter):
             RefreshFailure(
                 .unavailable,

@@ -56,7 +56,7 @@ final class FilledStore: Sendable {
 
     static func accountName(_ number: Int) throws -> AccountName {
         guard let name = AccountName(name(number)) else {
-            throw BenchError.cannotFillStore(reason: "\(name(number)) is no account name")
+            throw BenchError.cannotFillStore(reason: "\(name(number)) is not an account name")
         }
         return name
     }

@@ -49,7 +49,7 @@ struct AccountListCommand: ParsableCommand {
         if let person { all = all.only(of: person) }
         let isEmpty = all.accounts.isEmpty && all.damaged == nil
         try output.print(all, or: isEmpty ? StatusWords.noAccounts + "\n" : Self.text(all))
-        if isEmpty, person == nil { StandardError.note(.addAccount) }
+        if isEmpty, person == nil { StandardError.note(.firstAccount) }
     }
 
     private static func text(_ all: ListAccounts.Reply) -> String {

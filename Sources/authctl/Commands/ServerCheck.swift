@@ -19,7 +19,7 @@ struct ServerCheck {
         return reply.otherIssuer.map { ("--issuer", $0) }
     }
 
-    /// Shows useful facts that are no objection.
+    /// Shows useful facts that do not speak against the server.
     ///
     /// - Parameter isProviderNamed: whether the person named the profile.
     func tell(isProviderNamed: Bool) {

@@ -61,7 +61,7 @@ struct StatusCommand: ParsableCommand {
         } else {
             try StandardOutput.show(view)
         }
-        if statuses.isEmpty { StandardError.note(.addAccount) }
+        if statuses.isEmpty { StandardError.note(.firstAccount) }
         guard !accounts.isEmpty else { return }
         let worst = statuses.reduce(ExitStatus.success) { .worst($0, $1.exitStatus(at: time.nowUSec)) }
         guard worst == .success else { throw .reported(worst) }

@@ -97,7 +97,7 @@ enum HiddenPrompt {
     /// Asks for a secret.
     ///
     /// - Throws: `cancelled` after Ctrl-C or another ending signal, with the terminal restored; `secretFile` if there
-    ///   is no terminal, or if nothing was typed.
+    ///   is not a terminal, or if nothing was typed.
     static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(AuthctlError) -> SecretText {
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }

@@ -10,7 +10,7 @@ enum Note: Hashable, Sendable {
     case daemonRestarted
 
     // What to type next.
-    case addAccount
+    case firstAccount
     case signIn(account: String)
     case signInForScopes(account: String)
     /// The daemon's own advice.
@@ -50,7 +50,7 @@ extension Note {
         case .waitingForDaemon: "waiting for the daemon; Ctrl-C ends"
         case .daemonEnded(let seconds): StatusWords.daemonMissed(seconds: seconds)
         case .daemonRestarted: "the daemon was restarted; the present state follows"
-        case .addAccount: "to add an account: authctl account add"
+        case .firstAccount: "to add the first account: \(StatusWords.firstLogin)"
         case .signIn(let account): "next: authctl login \(account)"
         case .signInForScopes(let account): "to get the new scopes: authctl login \(account)"
         case .next(let hint): "next: \(hint)"

@@ -49,7 +49,7 @@ struct SignInText {
     }
 }
 
-/// What is told while a sign-in, or a web session, goes on: whole lines, each with its newline.
+/// What is told during a sign-in or a web session: whole lines, each with its newline.
 enum SignInProgress {
     /// It is shown instead of a prompt.
     static let waitingForPerson = "Waiting for you to sign in; Ctrl-C cancels.\n"

@@ -166,6 +166,8 @@ enum DaemonCondition {
 /// What stands around the table of `authctl status`.
 enum StatusWords {
     static let noAccounts = "no accounts"
+    /// The command that adds the first account, as the README begins.
+    static let firstLogin = "authctl login work --provider google"
     static let quits = "q quits"
     static let notAnswering = "the daemon does not answer yet, and this is the last known state"
     static let notAnsweringBriefly = "no answer yet"

@@ -119,7 +119,7 @@ extension WrongUse {
         case .watchNeedsTerminal: "'authctl watch' prints a line for each change; --json works everywhere"
         case .noHome: "set HOME"
         case .noAccountNamed: "authctl account list"
-        case .noAccounts: "authctl account add --help"
+        case .noAccounts: StatusWords.firstLogin
         case .severalAccounts(let names): "one of: \(names)"
         case .missing: "see 'authctl account add --help'"
         case .nothingToChange: "see 'authctl account edit --help'"

@@ -5,7 +5,7 @@ internal import LoopbackPeer
 /// secret address once and then no longer works.
 ///
 /// A program's arguments can be read by everybody on this machine (proc(5)), as long as the browser runs. The loopback
-/// address is no secret, because only this user's programs get an answer.
+/// address is not secret, because only this user's programs get an answer.
 struct SecretLink: ~Copyable {
     /// The most bytes of a request. A browser's own request has less than one thousand; its cookies for other ports of
     /// this host may add some.

@@ -30,7 +30,7 @@ extension Show {
     /// Waits until the account has the wanted state.
     @discardableResult
     mutating func reach(
-        _ step: String,
+        _ step: DemoStep,
         within limit: Duration,
         where isReached: (AccountStatus) -> Bool
     ) async throws(DemoError) -> AccountStatus {
@@ -38,13 +38,13 @@ extension Show {
         let deadline = ContinuousClock.now + limit
         while true {
             if let status, isReached(status) { return status }
-            guard ContinuousClock.now < deadline else { throw .tookTooLong(step: step, limit: limit) }
-            _ = try await wait(for: step, within: nil) { _ in true }
+            guard ContinuousClock.now < deadline else { throw .tookTooLong(step, limit: limit) }
+            _ = try await wait { _ in true }
         }
     }
 
     /// Waits for the next automatic refresh.
-    mutating func awaitRefresh(_ step: String) async throws(DemoError) {
+    mutating func awaitRefresh(_ step: DemoStep) async throws(DemoError) {
         let before = generation
         try await reach(step, within: plan.refreshLimit) { $0.state == "fresh" && $0.generation > before }
     }
@@ -52,7 +52,7 @@ extension Show {
     /// Keeps the picture for a moment.
     mutating func pause() async throws(DemoError) {
         let end = ContinuousClock.now + plan.pause
-        _ = try await wait(for: "", within: nil) { _ in ContinuousClock.now >= end ? true : nil }
+        _ = try await wait { _ in ContinuousClock.now >= end ? true : nil }
     }
 
     /// Runs `authctl` and shows its output.
@@ -75,7 +75,7 @@ extension Show {
         try AuthctlProcess.start(executable: programs.authctl, arguments: arguments, input: input, stage: stage) {
             [announce] in announce(.commandEnded($0))
         }
-        let outcome = try await wait(for: "running '\(command)'", within: plan.stepLimit) { occurrence in
+        let outcome = try await wait(for: (step: .command(command), limit: plan.stepLimit)) { occurrence in
             if case .commandEnded(let outcome) = occurrence { return outcome }
             return nil
         }

@@ -47,13 +47,13 @@ extension Show {
             ],
             input: grant.refreshToken
         )
-        try await reach("the first refresh", within: plan.stepLimit) { $0.state == "fresh" }
+        try await reach(.firstRefresh, within: plan.stepLimit) { $0.state == "fresh" }
     }
 
     private mutating func watchSilentRefreshes() async throws(DemoError) {
         enter("Nobody asks, and the token stays fresh: \(Self.silentRefreshes) silent refreshes.")
         for number in 1...Self.silentRefreshes {
-            try await awaitRefresh("silent refresh \(number)")
+            try await awaitRefresh(.silentRefresh(number: number))
         }
     }
 
@@ -63,7 +63,7 @@ extension Show {
         Task { [announce] in
             announce(.resourceAnswered(await ProtectedResource.status(port: server.port ?? 0, accessToken: token)))
         }
-        let status: Int? = try await wait(for: "asking the protected resource", within: plan.stepLimit) { occurrence in
+        let status: Int? = try await wait(for: (step: .resourceAnswers, limit: plan.stepLimit)) { occurrence in
             if case .resourceAnswered(let status) = occurrence { return .some(status) }
             return nil
         }
@@ -78,7 +78,7 @@ extension Show {
         } catch {
             throw .issuer(error)
         }
-        let status = try await reach("interaction required after the revocation", within: plan.refreshLimit) {
+        let status = try await reach(.revocationNoticed, within: plan.refreshLimit) {
             $0.state == "interaction-required"
         }
         guard status.failure?.oauthError == "invalid_grant", let hint = status.hint, hint.hasPrefix("authctl ") else {
@@ -99,11 +99,11 @@ extension Show {
             ["account", "import", Self.account, "--refresh-token-file", "-"],
             input: grant.refreshToken
         )
-        try await reach("fresh after the new sign-in", within: plan.stepLimit) {
+        try await reach(.newGrantUsed, within: plan.stepLimit) {
             $0.state == "fresh" && $0.generation > before
         }
         enter("Fresh again, and on it goes.")
-        try await awaitRefresh("a silent refresh after the new sign-in")
+        try await awaitRefresh(.refreshOfNewGrant)
     }
 
     /// Checks the server's own counts of requests.
@@ -117,12 +117,12 @@ extension Show {
     }
 
     private mutating func stayOpen() async throws(DemoError) {
-        scene.chapter = "The show goes on until Ctrl-C, which ends the daemon and removes all of this."
+        scene.chapter = "The show continues until Ctrl-C, which ends the daemon and removes all of this."
         scene.advice = "Have a look from another terminal:"
         scene.command = "AUTHREFRESH_SOCKET=\(stage.socket) \(programs.authctl) status"
         if !screen.isDrawn { tell(Report(.answer, "\(scene.advice) \(scene.command)")) }
         do throws(DemoError) {
-            try await wait(for: "", within: nil) { _ in Void?.none }
+            try await wait { _ in Void?.none }
         } catch .interrupted {
             // This is the intended end. The promises must hold until the last moment.
         }

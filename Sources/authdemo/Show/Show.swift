@@ -107,7 +107,7 @@ struct Show {
             announce(.daemonEnded(end))
         }
         let socket = stage.socket
-        _ = try await wait(for: "waiting for authrefreshd to listen", within: plan.stepLimit) { _ in
+        _ = try await wait(for: (step: .daemonListens, limit: plan.stepLimit)) { _ in
             ChangeFeed.isListening(socket) ? true : nil
         }
         ChangeFeed.start(
@@ -120,18 +120,19 @@ struct Show {
     /// Waits for an event for which `found` returns a value. Meanwhile the screen is updated, and a failure ends the
     /// wait.
     ///
-    /// - Parameter limit: nil waits forever.
+    /// - Parameter timed: what is waited for, and how long; nil waits forever.
     /// - Throws: `tookTooLong`, `daemonEnded`, `subscriptionEnded`, `interrupted`, `cannotWriteOutput`.
     mutating func wait<Value>(
-        for step: String,
-        within limit: Duration?,
+        for timed: (step: DemoStep, limit: Duration)? = nil,
         until found: (Occurrence) -> Value?
     ) async throws(DemoError) -> Value {
-        let deadline = limit.map { ContinuousClock.now + $0 }
+        let deadline = timed.map { ContinuousClock.now + $0.limit }
         while let occurrence = await occurrences.next(isolation: #isolation) {
             try take(occurrence)
             if let value = found(occurrence) { return value }
-            if let limit, let deadline, ContinuousClock.now >= deadline { throw .tookTooLong(step: step, limit: limit) }
+            if let timed, let deadline, ContinuousClock.now >= deadline {
+                throw .tookTooLong(timed.step, limit: timed.limit)
+            }
         }
         preconditionFailure("the stream of occurrences is never finished")
     }
@@ -173,12 +174,12 @@ struct Show {
         if let daemon, daemonEnd == nil {
             daemon.terminate()
             do throws(DemoError) {
-                daemonEnd = try await wait(for: "", within: plan.stopLimit) { $0.daemonEnd }
+                daemonEnd = try await wait(for: (step: .daemonStops, limit: plan.stopLimit)) { $0.daemonEnd }
             } catch {
                 failure = .daemonDidNotStop(limit: plan.stopLimit)
                 daemon.kill()
                 // SIGKILL cannot be ignored. The limit is for a kernel that hangs.
-                _ = try? await wait(for: "", within: plan.stopLimit) { $0.daemonEnd }
+                _ = try? await wait(for: (step: .daemonStops, limit: plan.stopLimit)) { $0.daemonEnd }
             }
         }
         await issuer.shutdown()

@@ -26,8 +26,6 @@ extension RefreshConfiguration {
             // Pasting, and a code on another device, need no port of ours.
             guard request.flow ?? RedirectChoice.flow(for: signIn(for: account)) == .browser else { return nil }
         }
-        var failure = SignInFailure(.misconfigured, missing.reason)
-        failure.hint = missing.hint(after: "authctl account edit \(account.name) ")
-        return failure
+        return SignInObstacle.missing(missing, account: account.name).failure(.misconfigured)
     }
 }

@@ -77,8 +77,9 @@ final class ServiceManagerLink {
     }
 }
 
-/// Keeps the service manager from ending a start that takes long. A store with a million accounts on a slow disk may be
-/// rewritten for minutes after an upgrade; ended at the start's time limit, it would begin anew each time.
+/// Keeps the service manager from ending a start that takes long. After an upgrade, rewriting a store with a million
+/// accounts on a slow disk may take minutes. If the manager ended the daemon at the time limit for starts, each start
+/// would rewrite the store from the beginning.
 final class LongStart {
     /// How often the manager is asked to wait, and for how long each time.
     static let interval = Duration.seconds(10)
@@ -170,7 +171,7 @@ final class ManagerNews: Sendable {
         case reloading
         case stopping
         case alive
-        /// The start goes on.
+        /// The start continues.
         case starting
 
         func tell(_ notifier: ServiceNotifier) {

@@ -85,7 +85,7 @@ enum AccountsFinding {
         case .well(let count): .ok(.accounts, "\(count) accounts are well")
         case .moreWithProblems(let count):
             .note(.accounts, "\(count) more \(count == 1 ? "has" : "have") problems", advice: "authctl status")
-        case .none: .note(.accounts, "there are no accounts", advice: "authctl account add --help")
+        case .none: .note(.accounts, "there are no accounts", advice: "authctl login work --provider google")
         case .someUnchecked(let seen, let total):
             .note(
                 .accounts,

@@ -1,7 +1,7 @@
 internal import Logging
 internal import Systemd
 
-/// The lines of the journal. What varies stands in fields; `systemd/authrefreshd.catalog` explains each line.
+/// The lines of the journal. What varies is in fields; `systemd/authrefreshd.catalog` explains each line.
 extension JournalEvent {
     /// Constant text: lower case, no full stop.
     var message: Logger.Message {
@@ -22,7 +22,7 @@ extension JournalEvent {
         case .targetRefreshed: "token set obtained"
         case .targetFailed: "token set could not be obtained; the account is unchanged"
         case .refreshFailed: "refresh failed, retrying"
-        case .idTokenRefused: "tokens refreshed, but the id_token that came with them was rejected"
+        case .idTokenRefused: "tokens refreshed, but the ID token that came with them was rejected"
         case .outcomeUnknown: "the answer to a refresh was lost, and the refresh token may be used up; retrying"
         case .interactionRequired: "interaction required"
         case .misconfigured: "the server rejects the account's settings; the tokens are kept; retrying"
@@ -42,7 +42,7 @@ extension JournalEvent {
         case .decisionRefused: "a change contradicts the store, and was not stored"
         case .staleAnswerDropped: "an answer for an earlier grant was dropped"
         case .peerRefused: "a caller was refused"
-        case .storeRekeyed: "the store is sealed with a new key"
+        case .storeRekeyed: "the store is encrypted with a new key"
         case .rekeyStopped: "the change of the store's key stopped; both keys stay in use"
         case .oldKeyKept: "the store's old key could not be destroyed"
         case .storeLocked: "the store's key is locked, waiting for it"

@@ -3,12 +3,14 @@ internal import SignIn
 
 /// What keeps a sign-in from beginning or from ending with tokens, as far as this daemon knows it without the server.
 /// `authctl` shows it as "'work' was not signed in: REASON".
-enum SignInObstacle: Hashable {
+enum SignInObstacle: SignInCause, Hashable {
     case stopping
     /// A sign-in with other options is under way; `command` is what begins it.
     case otherOptions(command: String)
     case serviceAccount(AccountName)
     case nameTaken(AccountName)
+    /// `account` lacks a setting that its provider needs.
+    case missing(MissingSetting, account: AccountName)
 
     // The way that was chosen.
     case strongerOnDevice
@@ -17,8 +19,8 @@ enum SignInObstacle: Hashable {
     case redirectElsewhere(uri: String)
     case noScheme
     /// The sign-in of `other` listens on the port.
-    case portOfSignIn(other: AccountName, fault: String)
-    case portTaken(account: AccountName, fault: String)
+    case portOfSignIn(other: AccountName, RedirectListenerError)
+    case portUnusable(account: AccountName, RedirectListenerError)
 
     // Passwords.
     case passwordAskedTwice
@@ -34,12 +36,13 @@ extension SignInObstacle {
         case .otherOptions: "a sign-in of this account with other options is under way"
         case .serviceAccount: "it is a service account, which gets its tokens without a person"
         case .nameTaken(let name): "an account named '\(name)' was added meanwhile"
+        case .missing(let missing, _): missing.reason
         case .strongerOnDevice: "a device code cannot ask for a stronger or newer sign-in"
         case .idTokenOnDevice: "a device code does not support a nonce or a response type"
         case .policyOnDevice: "a device code cannot run another policy"
         case .redirectElsewhere(let uri): "the redirect URI '\(uri)' does not lead to this machine"
         case .noScheme: "the client has no redirect URI with a scheme of its own"
-        case .portOfSignIn(_, let fault), .portTaken(_, let fault): fault
+        case .portOfSignIn(_, let error), .portUnusable(_, let error): error.reason
         case .passwordAskedTwice: "the server asked a second time for the password to be reset"
         case .noPasswordPolicy: "you forgot the password, and the account does not name the policy that resets it"
         }
@@ -51,9 +54,10 @@ extension SignInObstacle {
         case .stopping, .nameTaken, .redirectElsewhere, .noScheme, .passwordAskedTwice: nil
         case .otherOptions(let command): "\(command) --restart, with the options"
         case .serviceAccount(let account): "authctl refresh \(account)"
+        case .missing(let missing, let account): missing.hint(after: "authctl account edit \(account) ")
         case .strongerOnDevice, .idTokenOnDevice, .policyOnDevice: "--flow browser, or --flow paste"
         case .portOfSignIn(let other, _): "finish the sign-in of '\(other)' first, or end it with Ctrl-C"
-        case .portTaken(let account, _):
+        case .portUnusable(let account, _):
             "end the program that has the port (ss -ltnp), or use another one:"
                 + " authctl account edit \(account) --redirect-port PORT"
         case .noPasswordPolicy(let command): "\(command), with that policy's name"
@@ -62,6 +66,6 @@ extension SignInObstacle {
 
     /// The failure that ends the sign-in.
     func failure(_ kind: SignInFailure.Kind) -> SignInFailure {
-        SignInFailure(kind, reason, hint: hint)
+        SignInFailure(kind, self)
     }
 }

@@ -110,7 +110,7 @@ extension RedirectPage {
             .notice,
             title: "This is not the expected answer",
             text: text,
-            advice: "Continue in the window where you were signing in to “\(account)”. If there is none, type:",
+            advice: "Continue in the window where you were signing in to “\(account)”. If you have closed it, type:",
             command: "authctl login \(account) --restart"
         )
     }

@@ -87,7 +87,7 @@ enum StoreFileFinding {
     }
 }
 
-/// What `authctl doctor` finds of the key that the store is sealed with.
+/// What `authctl doctor` finds of the key that the store is encrypted with.
 enum KeyFinding {
     /// `file` is the key file's path.
     case found(StoreKeyPlace, file: String)
@@ -116,7 +116,7 @@ enum KeyFinding {
                 needs: .repair,
                 advice: error.hintWhileOpen
             )
-        case .rekeying: .note(.key, "the store is being sealed with a new key: authctl store rekey")
+        case .rekeying: .note(.key, "the store is being encrypted with a new key: authctl store rekey")
         }
     }
 

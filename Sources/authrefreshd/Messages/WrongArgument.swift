@@ -3,7 +3,7 @@ internal import RefreshCore
 internal import SignIn
 internal import Varlink
 
-/// An argument of a call that cannot be used; it is no setting of an account.
+/// An argument of a call that cannot be used; it is not a setting of an account.
 enum WrongArgument: RefusedValue {
     // Tokens.
     case noScopes

@@ -169,14 +169,14 @@ final class Scheduler {
     /// - Parameter start: the last account that was checked before.
     /// - Returns: the last account that was checked now, nil if there are no more; and whether any account returned.
     func takeBackMended(after start: AccountID) throws(StoreError) -> (last: AccountID?, hasMended: Bool) {
-        let (mended, last) = try store.schedule.takeBack(after: start, limit: Self.batchSize)
-        for account in mended where requests[account] == nil {
+        let (repaired, last) = try store.schedule.takeBack(after: start, limit: Self.batchSize)
+        for account in repaired where requests[account] == nil {
             // Its request was sent by an earlier daemon, which has ended.
             if case .refreshing? = try store.record(account)?.state.phase {
                 put(Arrival(account: account, event: .requestAbandoned))
             }
         }
-        return (last, !mended.isEmpty)
+        return (last, !repaired.isEmpty)
     }
 
     // MARK: What is due

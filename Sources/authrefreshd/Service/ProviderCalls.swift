@@ -77,7 +77,7 @@ struct ProviderCalls: DutyCalls {
                 try await client.inspection.check(issuer, profile: profile)
             } catch {
                 switch error {
-                case .unreachable(let reason): reply.unreachable = reason
+                case .unreachable(let silence): reply.unreachable = silence.text
                 case .contradicted(let reason, let other):
                     reply.contradiction = reason.text
                     reply.otherIssuer = other?.url

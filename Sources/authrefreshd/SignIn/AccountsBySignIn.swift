@@ -54,8 +54,8 @@ enum AccountsBySignIn {
             guard case .nameTaken(let name) = error else {
                 return StoreFailures.note(error, at: now, on: coordinator)
             }
-            let reason = SignInObstacle.nameTaken(name).reason
-            coordinator.take(coordinator.signIns.tell(.notStored(reason: reason), to: signIn.account.id, at: now))
+            let failure = SignInObstacle.nameTaken(name).failure(.unavailable)
+            coordinator.take(coordinator.signIns.tell(.notStored(failure), to: signIn.account.id, at: now))
         }
     }
 

@@ -371,9 +371,9 @@ final class SignIns {
         for account: AccountName
     ) -> SignInObstacle {
         if let port, let other = running.values.first(where: { $0.listener?.port == port })?.account.name {
-            return .portOfSignIn(other: other, fault: error.description)
+            return .portOfSignIn(other: other, error)
         }
-        return .portTaken(account: account, fault: error.description)
+        return .portUnusable(account: account, error)
     }
 
     /// Opens the redirect URI.

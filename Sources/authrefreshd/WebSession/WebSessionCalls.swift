@@ -93,8 +93,8 @@ extension VarlinkError {
             told = ("busy", CallText.callbackTaken.text, WebSessionObstacle.underWay.hint)
         case .notListening(let error):
             switch error {
-            case .portTaken: told = ("busy", error.description, WebSessionObstacle.portTaken.hint)
-            case .cannotListen: told = ("misconfigured", error.description, WebSessionObstacle.noPort.hint)
+            case .portTaken: told = ("busy", error.reason, WebSessionObstacle.portTaken.hint)
+            case .cannotListen: told = ("misconfigured", error.reason, WebSessionObstacle.noPort.hint)
             }
         case .stopping: told = ("unavailable", SignInObstacle.stopping.reason, WebSessionObstacle.stopping.hint)
         }

@@ -139,7 +139,7 @@ class History:
                 pid = main_pid()
                 systemctl("restart", UNIT)
                 ready = watch.expect("ready", PATIENCE)
-                self.check(f"restart {count}: watch shows the present state anew", main_pid() not in (0, pid), f"{ready}")
+                self.check(f"restart {count}: watch shows the present state again", main_pid() not in (0, pid), f"{ready}")
                 refreshed = [self.refreshed(watch) for _ in range(3)]
                 in_order = refreshed == list(range(refreshed[0], refreshed[0] + 3))
                 self.check(f"restart {count}: watch tells every change that follows", in_order, f"{refreshed}")

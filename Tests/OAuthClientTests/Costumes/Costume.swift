@@ -61,7 +61,7 @@ struct Costume: Decodable, Sendable, CustomTestStringConvertible {
     let variables: [String: String]?
     /// The document that the provider publishes; nil if the profile replaces it.
     let metadata: JSONValue?
-    /// Claims of its id_tokens in addition to the usual ones.
+    /// Claims of its ID tokens in addition to the usual ones.
     let claims: [String: JSONValue]?
     /// Whether the client has a secret; nil means yes.
     let secret: Bool?

@@ -154,7 +154,7 @@ struct CodeExchangeTests {
     }
 
     @Test(arguments: [("Wed, 01 Jan 2020 00:00:00 GMT", 0.0, true), ("Wed, 01 Jan 2020 00:00:00 GMT", 7200, false)])
-    func `an id_token that is right by this machine's clock is believed whatever date the answer has`(
+    func `an ID token that is right by this machine's clock is believed whatever date the answer has`(
         _ date: String,
         issuedLater: Double,
         isBelieved: Bool
@@ -265,7 +265,7 @@ struct CodeExchangeTests {
         Forgery(what: "another access token", claims: ["at_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
         Forgery(what: "another code", claims: ["c_hash": .string("AAAAAAAAAAAAAAAAAAAAAA")]),
     ])
-    func `an invalid id_token makes the sign-in fail, and nothing is revoked`(
+    func `an invalid ID token makes the sign-in fail, and nothing is revoked`(
         _ forgery: Forgery
     ) async throws {
         let seen = try await exchange { request, signer in
@@ -276,7 +276,7 @@ struct CodeExchangeTests {
         }
         let failure = try #require(seen.outcome.failure)
         #expect(failure.failureClass == .misconfigured)
-        #expect(failure.detail.summary.hasPrefix("the server's id_token is invalid: "))
+        #expect(failure.detail.summary.hasPrefix("the server's ID token is invalid: "))
         #expect(failure.detail.correlationID == "correlation-1")
         // The account may already hold a grant, and the server could end that one, too.
         #expect(!lines(seen).contains("POST /revoke"))
@@ -334,13 +334,13 @@ struct CodeExchangeTests {
     }
 
     @Test
-    func `a server that grants openid without an id_token is refused; one that does not grant openid is accepted`()
+    func `a server that grants openid without an ID token is refused; one that does not grant openid is accepted`()
         async throws
     {
         let without = try await exchange { request, _ in
             request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + "}") : nil
         }
-        #expect(without.outcome.failure?.detail.summary == "the answer lacks the id_token that was requested")
+        #expect(without.outcome.failure?.detail.summary == "the answer lacks the ID token that was requested")
         let narrowed = try await exchange { request, _ in
             request.line == "POST /token" ? LoopbackServer.json(200, Self.tokens + #","scope":"mail"}"#) : nil
         }
@@ -348,7 +348,7 @@ struct CodeExchangeTests {
         #expect(narrowed.outcome.grant?.subject == nil)
     }
 
-    @Test func `if the profile ignores id_tokens, none is kept or checked`() async throws {
+    @Test func `if the profile ignores ID tokens, none is kept or checked`() async throws {
         var profile = ProviderProfile(name: "test")
         profile.signIn.idToken = .ignored
         let seen = try await exchange(profile: profile) { request, _ in

@@ -152,7 +152,7 @@ struct DeviceFlowTests {
         #expect(outcome.grant?.tokens.refreshToken?.secret == Secret("r1"))
     }
 
-    @Test func `no id_token is required for a device code`() async throws {
+    @Test func `no ID token is required for a device code`() async throws {
         let tokens = LoopbackServer.json(200, #"{"access_token":"a1","refresh_token":"r1","scope":"openid"}"#)
         guard case .obtained(let outcome) = try await poll(tokens) else {
             Issue.record("no tokens")
@@ -162,7 +162,7 @@ struct DeviceFlowTests {
         #expect(outcome.grant?.subject == nil)
     }
 
-    @Test func `an id_token for another client makes the grant fail here, too`() async throws {
+    @Test func `an ID token for another client makes the grant fail here, too`() async throws {
         guard case .obtained(let outcome) = try await poll(nil, claims: ["aud": .string("other")]) else {
             Issue.record("not answered")
             return

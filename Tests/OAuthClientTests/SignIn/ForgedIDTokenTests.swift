@@ -87,7 +87,7 @@ struct ForgedIDTokenTests {
             Forgery("the key name '\(name)'", header("ES256", ["kid": .string(name)]), byForger)
         }
 
-    /// The result of a code exchange whose id_token has this header and signature. The server publishes the key of
+    /// The result of a code exchange whose ID token has this header and signature. The server publishes the key of
     /// `signer`.
     private func exchange(
         _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
@@ -118,12 +118,12 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: forgeries)
-    func `a forged id_token makes the sign-in fail, and the tokens with it are dropped`(_ forgery: Forgery) async throws
+    func `a forged ID token makes the sign-in fail, and the tokens with it are dropped`(_ forgery: Forgery) async throws
     {
         let (outcome, requests) = try await exchange(forgery.header, forgery.signature)
         #expect(outcome.grant == nil)
         let summary = try #require(outcome.failure).detail.summary
-        #expect(summary.hasPrefix("the server's id_token is invalid: "), "\(summary)")
+        #expect(summary.hasPrefix("the server's ID token is invalid: "), "\(summary)")
         #expect(!requests.contains { $0.line == "POST /revoke" })
         // The keys were just fetched. An attacker cannot make us fetch them again and again.
         #expect(requests.filter { $0.line == "GET /keys" }.count == 1)
@@ -141,7 +141,7 @@ struct ForgedIDTokenTests {
         }
     }
 
-    /// The result of checking an id_token that comes through the browser, without a code.
+    /// The result of checking an ID token that comes through the browser, without a code.
     private func identify(
         _ header: @escaping @Sendable (TestSigner) -> [String: JSONValue],
         _ signature: @escaping @Sendable (TestSigner, Data) throws -> Data,
@@ -165,7 +165,7 @@ struct ForgedIDTokenTests {
     }
 
     @Test(arguments: forgeries)
-    func `a forged id_token that comes through the browser alone is refused`(_ forgery: Forgery) async throws {
+    func `a forged ID token that comes through the browser alone is refused`(_ forgery: Forgery) async throws {
         let result = try await identify(forgery.header, forgery.signature)
         #expect(throws: RefreshFailure.self) { try result.get() }
     }
@@ -177,7 +177,7 @@ struct ForgedIDTokenTests {
             ["iss": .string("https://evil.example")],
         ] as [[String: JSONValue]]
     )
-    func `an id_token of another sign-in, client or server is refused`(claims: [String: JSONValue]) async throws {
+    func `an ID token of another sign-in, client or server is refused`(claims: [String: JSONValue]) async throws {
         let sign = { @Sendable (signer: TestSigner, text: Data) in
             try signer.key.signature(for: text).rawRepresentation
         }

@@ -6,7 +6,7 @@ import TextEncodings
 @testable import OAuthClient
 @testable import OAuthMessages
 
-/// Signs id_tokens as an authorization server does, by ES256.
+/// Signs ID tokens as an authorization server does, by ES256.
 struct TestSigner: Sendable {
     let key = P256.Signing.PrivateKey()
     var keyID = "key-1"

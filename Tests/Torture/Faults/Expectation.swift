@@ -131,7 +131,7 @@ extension Expectation.Course {
         case .hiccup: "retries, refreshes"
         case .retries: "retries"
         case .waits: "waits as asked"
-        case .misconfigured: "says what to mend"
+        case .misconfigured: "says what to correct"
         case .needsPerson(let reason): "needs a person (\(reason))"
         }
     }

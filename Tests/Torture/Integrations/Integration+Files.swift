@@ -62,7 +62,7 @@ extension Integration {
         name: "metrics",
         account: "metrics",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, ended),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
         use: { try await $0.scene.stage.authctl("metrics") },
@@ -80,7 +80,7 @@ extension Integration {
         name: "metrics --output",
         account: "metrics-file",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, ended),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
             .diskFull: .refusal(75, "hint: "), .readOnly: .refusal(77, "hint: "),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },

@@ -73,7 +73,7 @@ extension Integration {
         name: "git get",
         account: "git-get",
         manner: .git,
-        verdicts: forToken(killed: ended, unknown: .silence),
+        verdicts: forToken(unknown: .silence),
         use: { try await $0.scene.stage.authctl("git-credential", "get", input: gitQuestion($0)) },
         isAnswer: { $0.end == .exited(0) && $0.output == gitAnswer($1.tokens) }
     )
@@ -106,7 +106,7 @@ extension Integration {
         let old = Verdict.refusal(75, "authctl status")
         return [
             .nothing: .answer, .restarted: .answer, .readOnly: .answer, .runtimeFolderGone: .answer,
-            .activated: .answer, .killed: .refusal(69, ended),
+            .activated: .answer, .killed: .refusal(69, askedOnceMore),
             .notRunning: .refusal(69, "no daemon answers"), .signedOut: .silence, .serverDown: old,
             .serverDownAndEnded: old, .diskFull: .refusal(75, "store"), .tokenFolderGone: .leftOut(noTokenFile),
             .serviceManagerGone: .leftOut(noCommand), .unknown: unknown,
@@ -124,7 +124,7 @@ extension Integration {
         name: "docker get",
         account: "docker-get",
         manner: .docker,
-        verdicts: forToken(killed: ended, unknown: .refusal(1, "credentials not found in native keychain")),
+        verdicts: forToken(unknown: .refusal(1, "credentials not found in native keychain")),
         use: { try await $0.scene.stage.authctl("docker-credential", "get", input: $0.host) },
         isAnswer: { $0.end == .exited(0) && $0.output == dockerAnswer($1) }
     )
@@ -140,7 +140,6 @@ extension Integration {
         account: "docker-store",
         manner: .docker,
         verdicts: forToken(
-            killed: ended,
             ended: .refusal(1, "authctl stores no passwords"),
             unknown: .refusal(1, "authctl stores no passwords")
         ).merging([.signedOut: .refusal(1, "authctl stores no passwords")]) { $1 },
@@ -163,7 +162,7 @@ extension Integration {
         name: "docker list",
         account: "docker-list",
         manner: .docker,
-        verdicts: forToken(killed: ended).merging([
+        verdicts: forToken().merging([
             .signedOut: .answer, .serverDownAndEnded: .answer, .unknown: .leftOut("it is asked for no address"),
         ]) { $1 },
         use: { try await $0.scene.stage.authctl("docker-credential", "list") },

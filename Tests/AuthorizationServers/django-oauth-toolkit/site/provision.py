@@ -27,7 +27,7 @@ def fill_database():
     from oauth2_provider.models import Application
 
     call_command("migrate", verbosity=0)
-    # The id_token contains the time of the user's last login. Without one, the toolkit answers 500.
+    # The ID token contains the time of the user's last login. Without one, the toolkit answers 500.
     User.objects.create_user(
         "alice", "alice@example.test", os.environ["ALICE_PASSWORD"], last_login=timezone.now()
     )

@@ -1,0 +1,59 @@
+import RedirectListener
+import RefreshCore
+import SignIn
+import TestSupport
+import Testing
+
+@testable import authrefreshd
+
+/// Holds every page that a browser shows for a sign-in or a web session to the form, with commands that there are.
+@Suite struct SignInPageTests {
+    private static let work = MessageSamples.account("work")
+    private static let targets = [
+        SignInTarget(account: work), SignInTarget(account: MessageSamples.account("shared"), source: work),
+    ]
+
+    private static let ends: [SignInEnd] =
+        [
+            .completed, .policyCompleted, .timedOut,
+            .passwordForgotten(isResettable: true), .passwordForgotten(isResettable: false),
+            .denied(ServerRefusal(error: "access_denied", description: "The user declined")),
+            .otherSubject(signedIn: "jane@example.org", owner: "joe@example.org"),
+        ] + SignInCanceller.allCases.map { SignInEnd.cancelled(by: $0) }
+        + SignInFailure.Kind.allCases.map { SignInEnd.failed(SignInObstacle.stopping.failure($0)) }
+
+    /// Does not compile if a case is added; add a sample above, then the case here, then count it.
+    private static func name(_ end: SignInEnd) -> String {
+        switch end {
+        case .completed: "completed"
+        case .policyCompleted: "policyCompleted"
+        case .passwordForgotten: "passwordForgotten"
+        case .cancelled: "cancelled"
+        case .denied: "denied"
+        case .timedOut: "timedOut"
+        case .failed: "failed"
+        case .otherSubject: "otherSubject"
+        }
+    }
+
+    private static let endPages = ends.flatMap { end in targets.map { RedirectPage(end, $0) } }
+    private static let refusalPages = ResponseRefusal.allCases.map { RedirectPage($0, work) }
+    private static let otherPages: [RedirectPage] = [
+        .goingOn(to: "https://as.example/authorize", work), .awaited(work, mayBeBehindHash: false),
+        .awaited(work, mayBeBehindHash: true), .nothingUnderWay, .unreadable, .webSessionDone, .webSessionOver,
+    ]
+
+    @Test(arguments: endPages + refusalPages + otherPages)
+    func `a page has whole sentences, and says what to do, with a command that there is`(_ page: RedirectPage) throws {
+        #expect(MessageForm.flaws(ofPage: page.title, page.text, advice: page.advice, command: page.command) == [])
+        #expect(page.advice != nil)
+        guard let words = page.command?.split(separator: " ") else { return }
+        let command = words.dropFirst().prefix { $0.allSatisfy(\.isLowercase) && $0 != "work" && $0 != "shared" }
+        #expect(try PageSources.commands().contains(command.map(\.capitalized).joined()), "\(page.command ?? "")")
+    }
+
+    @Test func `the journal has a plain reason for every end of a sign-in`() {
+        for end in Self.ends { #expect(MessageForm.flaws(ofMessage: end.reason) == []) }
+        #expect(Set(Self.ends.map(Self.name)).count == 8)
+    }
+}
