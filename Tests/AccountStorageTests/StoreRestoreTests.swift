@@ -113,6 +113,15 @@ struct StoreRestoreTests {
             good.prefix(good.count / 2) + Data(repeating: 0xA5, count: 8192) + good.dropFirst(good.count / 2 + 8192)
         try expect(.corrupt(path: backup), torn)
         try good.write(to: URL(fileURLWithPath: backup))
+        // An index that lacks its rows: opening the store does not notice it.
+        let queue = try DatabaseQueue(path: backup)
+        try queue.writeWithoutTransaction { db in
+            let damage = "sql = replace(sql, '= 0', '= 1') WHERE name = 'account_local_deadline'"
+            try db.execute(sql: "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET \(damage)")
+        }
+        try queue.close()
+        try expect(.corrupt(path: backup), nil)
+        try good.write(to: URL(fileURLWithPath: backup))
         try Data(repeating: 9, count: 32).write(to: URL(fileURLWithPath: folder.file("store-key")))
         let keys = try (Sample.key().identifier, Sample.key(9).identifier)
         try expect(.wrongKey(path: backup, expected: keys.0, given: keys.1), nil)

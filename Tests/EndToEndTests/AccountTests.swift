@@ -293,6 +293,30 @@ struct AccountTests {
         }
     }
 
+    @Test func `a move waits for the request under way, and takes its refresh token along`() async throws {
+        try await withIssuer { issuer, url in
+            let (stage, other) = (try DaemonStage(), try DaemonStage())
+            let (daemon, elsewhere) = (try await stage.start(), try await other.start())
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await stage.acquire("work")
+            let sequence = await issuer.lastSequence
+            try await issuer.script(.delayAfter(.seconds(1)))
+            async let refreshed = stage.authctl("refresh", "work")
+            _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
+            let move = ExportGrant.Parameters(account: "work", park: true)
+            let grant = try await stage.ask(.exportGrant, move, for: ExportGrant.Reply.self)
+            #expect(try await stage.status("work").state == "parked")
+            _ = try await refreshed
+
+            let arrived = AddAccount.Parameters(settings: grant.settings, refreshToken: grant.refreshToken)
+            _ = try await other.ask(.addAccount, arrived, for: AddAccount.Reply.self)
+            try await other.acquire("work")
+            #expect(await issuer.counters.spentTokenUses == 0)
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(try await elsewhere.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a token refused by a resource server is replaced`() async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { issuer, url in
             let stage = try DaemonStage()

@@ -181,6 +181,23 @@ struct SignInTests {
         }
     }
 
+    @Test func `a sign-in goes on after its terminal was closed, and the next caller follows it`() async throws {
+        try await withSignInStage { stage, _, _ in
+            let reply = try await onOwnThread { [socket = stage.socket] in
+                let caller = try RawConnection(socket)
+                let call = #"{"method":"io.authrefresh.StartSignIn","parameters":{"account":"work"},"more":true}"#
+                try caller.send(call + "\0")
+                return try caller.receive()
+            }
+            let second = try stage.signIn()
+            let started = try await second.started()
+            #expect(started.joined == true)
+            #expect(reply.contains(#""attempt":"\#(started.attempt)""#))
+            _ = try await RawWeb.get(try await Person().decide(at: try #require(started.url)))
+            try await second.completed()
+        }
+    }
+
     @Test func `the account's browser takes precedence over the configuration's`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()

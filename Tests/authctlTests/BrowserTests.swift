@@ -94,7 +94,7 @@ import Testing
     }
 
     /// An ordinary window, or a browser other than the user's, would not be what was asked for.
-    @Test func `without a private window the command fails with the reason`() {
+    @Test func `without a private window the command fails with the reason`() throws {
         #expect(throws: PrivateWindowRefusal.unknownDefault(name: "org.gnome.Epiphany")) {
             try KnownBrowser.forPrivateWindow(
                 in: machine(["firefox"], defaultBrowser: "org.gnome.Epiphany.desktop")
@@ -104,6 +104,10 @@ import Testing
             try KnownBrowser.forPrivateWindow(in: machine(["surf", "firefox"], ["BROWSER": "surf"]))
         }
         #expect(throws: PrivateWindowRefusal.self) { try KnownBrowser.forPrivateWindow(in: machine(["xdg-open"])) }
+        let surroundings = machine(["surf"], ["BROWSER": "surf", "DISPLAY": ":0"])
+        #expect(Browser.usual(in: surroundings) != nil)
+        var choice = try WindowChoice(.privateWindow(hasOwnProfile: false), browser: nil, in: surroundings)
+        #expect(throws: AuthctlError.self) { try choice.chooseBrowser() }
     }
 
     @Test(

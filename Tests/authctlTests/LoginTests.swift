@@ -73,14 +73,18 @@ import Testing
     }
 
     /// The attempt belongs to the daemon: it continues, and nothing is printed here.
-    @Test func `SIGTERM does not end the sign-in, and restores the terminal`() throws {
+    @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129)])
+    func `SIGTERM and a closed terminal do not end the sign-in, and restore the terminal`(
+        signal: Int32,
+        status: Int
+    ) throws {
         let run = try CommandRun()
         defer { run.remove() }
         let start = StubDaemon.Exchange(call: Self.start("browser"), replies: [Self.started("browser")])
         let daemon = try StubDaemon(path: run.socket, exchanges: [start])
         let ending = TerminalRun.Step(prompt: "not shown): ") { _ in
             let pid = try String(contentsOf: run.folder.appendingPathComponent("pid"), encoding: .utf8)
-            kill(try #require(Int32(pid.filter(\.isNumber))), SIGTERM)
+            kill(try #require(Int32(pid.filter(\.isNumber))), signal)
         }
         let command = """
             before=$(stty -g)
@@ -89,7 +93,7 @@ import Testing
             """
         let shown = try TerminalRun().run(command, in: run, [ending])
         #expect(daemon.finish() == [])
-        #expect(shown.contains("exit 143"))
+        #expect(shown.contains("exit \(status)"))
         #expect(shown.contains("restored"))
         #expect(!shown.contains("error"))
     }

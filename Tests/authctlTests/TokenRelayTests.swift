@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -68,6 +69,34 @@ import VarlinkClient
         #expect(try caller.receive() == #"{"parameters":{"accessToken":"t"}}"#)
         // The connection was only for this call.
         #expect(read(daemon) == "")
+    }
+
+    /// Sends standard input to the socket in a folder as another user, and ends. The kernel records who has connected.
+    private static let visitor = """
+        perl -MSocket -e '
+            chdir($ARGV[0]) or die; socket(S, AF_UNIX, SOCK_STREAM, 0) or die;
+            $> = $ARGV[1]; connect(S, pack_sockaddr_un("socket")) or die;
+            $/ = undef; syswrite(S, <STDIN>) or die'
+        """
+
+    @Test(.enabled(if: isRoot && CommandRun.has("perl"), "only root can be another user"), arguments: [0, 4711])
+    func `another user's call does not reach the daemon, even if the folder allows access`(user: Int) throws {
+        let stage = try Stage()
+        let folder = (stage.callers.path as NSString).deletingLastPathComponent
+        for (path, mode) in [(folder, 0o755), (stage.callers.path, 0o666)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        let run = try CommandRun()
+        defer { run.remove() }
+        #expect(try run.run("\(Self.visitor) '\(folder)' \(user)", input: Self.acquire).status == 0)
+        stage.turn()
+        guard user == 0 else {
+            #expect(throws: TestFault.self) { try stage.accept() }
+            return
+        }
+        let daemon = try stage.accept()
+        defer { close(daemon) }
+        #expect(read(daemon) == Self.acquire)
     }
 
     /// Our daemon never sends as much.

@@ -1,5 +1,6 @@
 import AccountStorage
 import DemoIssuer
+import Glibc
 import RefreshCore
 import TestSupport
 import Testing
@@ -48,6 +49,28 @@ struct ClockTests {
             await rig.pass(.seconds(3))
             _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
         }
+    }
+
+    @Test func `a server that was not found a moment ago is looked for again when the clock is set`() async throws {
+        let (descriptor, port) = try LoopbackSocket.listening()
+        close(descriptor)
+        let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: [DemoClient(id: "app")], port: Int(port)))
+        let rig = try CoordinatorRig()
+        // So nothing is tried again by itself.
+        try rig.clock.stop()
+        try await rig.start()
+        let id = try await rig.add("work", "http://127.0.0.1:\(port)", try await issuer.issueGrant(clientID: "app"))
+        guard case .backingOff? = await rig.waitForToken(of: id).snapshot?.state.phase else {
+            Issue.record("the server was found")
+            return
+        }
+        _ = try await issuer.start()
+        await rig.stepClock(by: .seconds(-10))
+        try await rig.log.first("the step") { $0.contains("the wall clock was stepped") }
+        await rig.pass(.seconds(3))
+        _ = try await issuer.waitForRequest { $0.outcome == .rotated }
+        await rig.stop()
+        await issuer.shutdown()
     }
 
     @Test func `a step is reported once, after it can be stored`() async throws {

@@ -89,6 +89,30 @@ struct RefreshCoordinatorTests {
         }
     }
 
+    @Test func `if the commit before a request fails, nothing is sent`() async throws {
+        try await withFreshAccount { rig, issuer, account in
+            let sequence = await issuer.lastSequence
+            rig.clock.pass(.seconds(41 * 60))
+            let (isFailed, isSent) = try await rig.inside { coordinator -> (Bool, Bool) in
+                let due = Arrival(account: account, event: .deadlineReached)
+                var isFailed = false
+                try rig.setStoreIsThere(false)
+                do throws(StoreError) {
+                    try coordinator.decideNow(due, at: coordinator.timebase.now())
+                } catch {
+                    isFailed = true
+                }
+                try rig.setStoreIsThere(true)
+                return (isFailed, !coordinator.scheduler.requests.isEmpty)
+            }
+            #expect(isFailed && !isSent)
+            // The account is still due, and its refresh token unspent.
+            await rig.coordinator.wake()
+            _ = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
+            #expect(await issuer.counters.tokenRequests == 2)
+        }
+    }
+
     @Test func `an answer that the daemon cannot store is kept, handed out, and stored when the store is back`()
         async throws
     {
