@@ -30,13 +30,16 @@ struct StopTests {
         }
     }
 
-    @Test func `a stopping daemon hangs up on late callers and does not refuse them`() async throws {
+    @Test(arguments: [#"{"account":"work","scopes":["other"]}"#, #"{"account":"second","force":true}"#])
+    func `a stopping daemon hangs up on late callers and does not refuse them`(parameters: String) async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in
             let stage = try DaemonStage()
+            try stage.configure("max_concurrent_refreshes: 1\n")
             let daemon = try await stage.start()
-            let grant = try await issuer.issueGrant(clientID: "app")
-            try await stage.add("work", issuer: url, grant: grant)
-            try await stage.acquire("work")
+            for name in ["work", "second"] {
+                try await stage.add(name, issuer: url, grant: try await issuer.issueGrant(clientID: "app"))
+                try await stage.acquire(name)
+            }
             let sequence = await issuer.lastSequence
             try await issuer.script(.delayAfter(.seconds(2)))
             async let forced = stage.acquire("work", force: true)
@@ -44,14 +47,13 @@ struct StopTests {
             // This caller wants another request, which must wait for the one in flight. An answer to a later caller
             // shows that it waits.
             let waiting = try RawConnection(stage.socket)
-            let parameters = #"{"account":"work","scopes":["other"]}"#
             try waiting.send(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"# + "\0")
             _ = try await stage.status("work")
             #expect(try await daemon.terminate() == .exited(0))
             // The request in flight is still answered.
             _ = try await forced
             #expect(try await onOwnThread { try waiting.receive() }.isEmpty)
-            #expect(await issuer.counters.tokenRequests == 2)
+            #expect(await issuer.counters.tokenRequests == 3)
 
             let successor = try await stage.start()
             try await stage.acquire("work")
