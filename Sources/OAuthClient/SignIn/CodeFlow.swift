@@ -43,7 +43,7 @@ package struct CodeFlow: Sendable {
             let outcome = await tokens.obtain(grant, as: client, metadata, check)
             let encoding = outcome.basicCredentialEncoding ?? probed
             var known = client
-            known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
+            known.basicCredentialEncoding = encoding ?? client.basicCredentialEncoding
             return GrantOutcome(
                 result: await completed(outcome.result, of: known, metadata),
                 serverDate: outcome.serverDate,
@@ -221,7 +221,8 @@ struct TokenEndpoint: Sendable {
         } catch {
             // Nobody will use this grant, so the server should end it. The result does not change anything here.
             var known = client
-            known.basicCredentialEncoding = client.basicCredentialEncoding ?? conclusion.foundEncoding
+            known.basicCredentialEncoding =
+                conclusion.foundEncoding ?? request.encoding ?? client.basicCredentialEncoding
             _ = await Revocation(servers: servers).run(
                 RevocationRequest(
                     client: known,
