@@ -80,12 +80,12 @@ let package = Package(
     ],
     targets: [
         // The pure core: decides, and does nothing else.
-        .target(name: "RefreshCore", swiftSettings: strict + hotPath),
+        .target(name: "RefreshCore", dependencies: ["TextEncodings"], swiftSettings: strict + hotPath),
 
         // The pure half of signing in: decides, and does nothing else.
         .target(name: "SignIn", dependencies: ["RefreshCore", "TextEncodings"], swiftSettings: strict + hotPath),
 
-        // How bytes, forms and dates are written as text.
+        // How bytes, forms, dates and addresses are written as text.
         .target(name: "TextEncodings", swiftSettings: strict + hotPath),
 
         // What servers publish and answer, read; what they are asked, written; the profiles of providers. Knows no network.
@@ -443,7 +443,11 @@ let package = Package(
             dependencies: ["StrictJSON", "TestSupport", "Varlink", "VarlinkClient"],
             swiftSettings: strict
         ),
-        .testTarget(name: "TextEncodingsTests", dependencies: ["TextEncodings"], swiftSettings: strict),
+        .testTarget(
+            name: "TextEncodingsTests",
+            dependencies: ["TestSupport", "TextEncodings"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "MovingInTests",
             dependencies: ["AuthRefreshInterface", "MovingIn", "RefreshCore", "TestSupport"],

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 /// The identifier URL of an authorization server (RFC 8414 §2, `iss` of OpenID Connect Core), compared byte for byte.
 package struct Issuer: Hashable, Sendable, CustomStringConvertible {
     /// The URL as the server publishes it, including a trailing slash.
@@ -20,7 +22,7 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
         switch scheme {
         case "https": break
         case "http":
-            guard Issuer.isLoopback(authority: authority) else { throw .notHTTPS }
+            guard LoopbackHost.isNamed(in: authority) else { throw .notHTTPS }
         default: throw .notHTTPS
         }
         self.url = url
@@ -31,26 +33,7 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
     /// Whether the server is on this machine. It then needs no route, and plain HTTP is allowed.
     package var isLoopback: Bool {
         guard let separator = url.firstRange(ofText: "://") else { return false }
-        return Issuer.isLoopback(authority: url[separator.upperBound...].prefix { $0 != "/" })
-    }
-
-    /// Whether `authority` (host and port of a URL) is `localhost`, 127.0.0.0/8 or `[::1]`, in any spelling of the latter.
-    ///
-    /// IPv4 addresses count only in the usual form, because programs disagree about `127.1` and `127.0.0.010`. An IPv4
-    /// address in an IPv6 address (`[::ffff:127.0.0.1]`) does not count, because a translator may take it to another
-    /// machine.
-    package static func isLoopback(authority: some StringProtocol) -> Bool {
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return false }
-            let port = authority[end...].dropFirst()
-            return IPv6Address(host: authority[...end]) == .loopback && (port.isEmpty || port.hasPrefix(":"))
-        }
-        let host = authority.prefix { $0 != ":" }
-        if host.lowercased() == "localhost" { return true }
-        let octets = host.split(separator: ".", omittingEmptySubsequences: false)
-        // `UInt8` alone would accept a sign and leading zeros, too.
-        return octets.count == 4 && octets[0] == "127"
-            && octets.allSatisfy { octet in UInt8(octet).map { String($0) == octet } ?? false }
+        return LoopbackHost.isNamed(in: url[separator.upperBound...].prefix { $0 != "/" })
     }
 }
 

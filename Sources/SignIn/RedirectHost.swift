@@ -1,4 +1,4 @@
-internal import RefreshCore
+internal import TextEncodings
 
 /// The hosts in redirect URIs that lead to the redirect listener (RFC 8252 §7.3). It listens on 127.0.0.1 and `[::1]`.
 package enum RedirectHost {

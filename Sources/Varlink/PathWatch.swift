@@ -7,7 +7,7 @@ internal import Glibc
 /// wake-ups. While the path does not exist, the watch is on new files in the nearest existing folder.
 ///
 /// A user has few inotify instances (`fs.inotify.max_user_instances`, 128 by default), and other programs may have used
-/// them up. In that case only, the path is checked every `period`, and `failure` tells why.
+/// them up. In that case only, the path is checked every `period`, until inotify can watch it; `failure` tells why.
 ///
 /// It may fire several times until it is cancelled. After a change of the path, a new watch is needed.
 package struct PathWatch {
@@ -24,10 +24,10 @@ package struct PathWatch {
 
     /// How often the path is checked if inotify does not watch it.
     ///
-    /// Callers of a socket that vanished wait that long at most; a check costs one system call.
+    /// Callers of a socket that vanished wait that long at most; a check costs two or three system calls.
     package static let period = Duration.seconds(10)
 
-    /// Why the path is checked by a timer; nil if inotify watches it.
+    /// Why the path was checked by a timer at first; nil if inotify watches it.
     package let failure: Failure?
     private let source: any DispatchSourceProtocol
 
@@ -35,21 +35,37 @@ package struct PathWatch {
     ///
     /// - Parameter onChange: called on a queue of Dispatch.
     package init(_ path: String, onChange: @escaping @Sendable () -> Void) {
+        let period = DispatchTimeInterval.seconds(Int(Self.period.components.seconds))
+        self.init(path, every: period, instance: Self.instance, onChange: onChange)
+    }
+
+    /// Starts the watch.
+    ///
+    /// - Parameter instance: makes an inotify instance, as inotify_init1(2) does.
+    init(
+        _ path: String,
+        every period: DispatchTimeInterval,
+        instance: @escaping @Sendable () -> Int32,
+        onChange: @escaping @Sendable () -> Void
+    ) {
         do throws(Failure) {
-            source = try Self.inotify(path, onChange)
+            source = try Self.inotify(path, instance, onChange)
             failure = nil
         } catch {
-            source = Self.timer(path, onChange)
+            source = Self.timer(path, every: period, instance, onChange)
             failure = error
         }
         source.resume()
     }
 
+    static func instance() -> Int32 { inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }
+
     private static func inotify(
         _ path: String,
+        _ instance: () -> Int32,
         _ onChange: @escaping @Sendable () -> Void
     ) throws(Failure) -> any DispatchSourceProtocol {
-        let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
+        let descriptor = instance()
         guard descriptor >= 0 else { throw Failure(path: path, errno: errno) }
         let gone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
         // When a name is removed, only the link count changes, because the file lives on in the socket.
@@ -74,19 +90,28 @@ package struct PathWatch {
         return source
     }
 
+    /// Checks the path every `period`, until it has changed or inotify watches it.
     private static func timer(
         _ path: String,
+        every period: DispatchTimeInterval,
+        _ instance: @escaping @Sendable () -> Int32,
         _ onChange: @escaping @Sendable () -> Void
     ) -> any DispatchSourceProtocol {
         let before = FileIdentity(path: path)
         let source = DispatchSource.makeTimerSource()
-        let seconds = DispatchTimeInterval.seconds(Int(period.components.seconds))
-        source.schedule(deadline: .now() + seconds, repeating: seconds, leeway: .seconds(1))
+        source.schedule(deadline: .now() + period, repeating: period, leeway: .seconds(1))
+        var watch: (any DispatchSourceProtocol)?
         source.setEventHandler {
             // A path that is missing may be one that can be made by now.
-            guard before == nil || FileIdentity(path: path) != before else { return }
-            onChange()
+            guard before != nil, FileIdentity(path: path) == before else { return onChange() }
+            guard let begun = try? inotify(path, instance, onChange) else { return }
+            watch = begun
+            begun.resume()
+            source.schedule(deadline: .distantFuture)
+            // A change before the watch began would be missed.
+            if FileIdentity(path: path) != before { onChange() }
         }
+        source.setCancelHandler { watch?.cancel() }
         return source
     }
 

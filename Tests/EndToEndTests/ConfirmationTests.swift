@@ -101,19 +101,18 @@ struct ConfirmationTests {
             let denied = try await ask(.deny)
             #expect(denied.end == .exited(77) && denied.output == "")
             #expect(denied.errors.contains("you denied '\(Program.products)/authctl'"), "\(denied.errors)")
-            // A program in a loop does not cause a question each time.
-            let seen = feed.questions.count
-            #expect(try await stage.authctl("token", "work").end == .exited(77))
-            #expect(feed.questions.count == seen)
+            // A program in a loop does not cause a question each time. Nobody would answer this one.
+            let again = try await stage.authctl("token", "work")
+            #expect(again.end == .exited(77))
+            #expect(again.errors.contains("you denied '\(Program.products)/authctl'"), "\(again.errors)")
         }
         try await withConfirm { stage, token in
             let feed = try await QuestionFeed(stage)
             async let first = stage.authctl("token", "work")
             try await answer(.allowForAnHour, to: feed.asked(), stage)
             #expect(try await first.output == token.accessToken)
-            let seen = feed.questions.count
+            // Nobody would answer a second question.
             #expect(try await stage.authctl("token", "work").output == token.accessToken)
-            #expect(feed.questions.count == seen)
         }
     }
 

@@ -138,7 +138,23 @@ import Testing
             finding.text
                 == "there are 2 installations: '/usr/bin/authrefreshd' (0.21), '\(home)' (0.33); the service starts '\(home)'"
         )
-        #expect(finding.advice?.contains("systemd/uninstall") == true)
+        #expect(
+            finding.advice
+                == "keep one; to remove '/usr/bin/authrefreshd': apt remove authrefreshd"
+                + "; to remove '\(home)': systemd/uninstall --prefix '/home/ada/.local'"
+        )
+    }
+
+    @Test func `of two installations in two prefixes, each is named with the command that removes it`() {
+        let finding = installation([
+            "/usr/local/bin/authrefreshd": "1:1", "/home/ada/.local/bin/authrefreshd": "1:2",
+            "/build/authrefreshd": "1:3",
+        ])
+        #expect(
+            finding.advice
+                == "keep one; to remove '/home/ada/.local/bin/authrefreshd': systemd/uninstall --prefix '/home/ada/.local'"
+                + "; to remove '/usr/local/bin/authrefreshd': systemd/uninstall --prefix '/usr/local'"
+        )
     }
 
     private static let sockets: [(file: Surroundings.File?, level: String, need: String?)] = [

@@ -34,8 +34,11 @@ extension Samples {
         .otherInstallation(found: "/opt/authctl", own: "/usr/bin/authctl", folder: "/usr/bin"),
         .unitsFindNone(path: "/bin", own: "/opt/authctl", folder: "/opt"),
         .unitsFindOther(found: "/opt/authctl", own: "/usr/bin/authctl"), .noDaemonProgram(folder: "/opt"),
-        .oneDaemonProgram("'/usr/bin/authrefreshd' (1.0)"),
-        .severalDaemonPrograms(["'/a' (1)", "'/b' (2)"], started: "/b"),
+        .oneDaemonProgram(InstalledProgram(folder: "/usr/bin", name: "authrefreshd", version: "1.0")),
+        .severalDaemonPrograms(
+            ["/usr/bin", "/opt/bin"].map { InstalledProgram(folder: $0, name: "authrefreshd", version: "1.0") },
+            started: "/opt/bin/authrefreshd"
+        ),
     ]
 
     private static let sockets: [SocketFinding] = [

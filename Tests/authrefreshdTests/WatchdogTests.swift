@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import authrefreshd
@@ -40,28 +41,51 @@ struct WatchdogTests {
             #expect(fed.withLock(\.self) == before + 1)
         }
     }
-    @Test func `a start that takes long asks for more time until it is over, but not for ever`() async throws {
-        let asked = Mutex(0)
-        let hanging = Mutex(0)
-        let ending = Mutex(0)
-        var start: LongStart? = LongStart(every: .milliseconds(10), for: .seconds(60), until: { false }) {
-            asked.withLock { $0 += 1 }
-        }
-        let other = LongStart(every: .milliseconds(10), for: .milliseconds(35), until: { false }) {
-            hanging.withLock { $0 += 1 }
-        }
-        let stopped = LongStart(every: .milliseconds(10), for: .seconds(60), until: { true }) {
-            ending.withLock { $0 += 1 }
-        }
-        for _ in 0..<1000 where asked.withLock(\.self) < 10 { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(asked.withLock(\.self) >= 10)
-        #expect(hanging.withLock(\.self) <= 3)
-        #expect(ending.withLock(\.self) == 0)
-        withExtendedLifetime((start, other, stopped)) {}
+
+    private enum StartEvent {
+        case asked
+        /// Dispatch has freed the question, so the timer is over and cannot ask again.
+        case freed
+    }
+
+    /// Asks for more time, and tells when it is freed.
+    private final class Question: Sendable {
+        let events: EventLog<StartEvent>
+
+        init(_ events: EventLog<StartEvent>) { self.events = events }
+
+        func ask() { events.append(.asked) }
+
+        deinit { events.append(.freed) }
+    }
+
+    private func longStart(
+        for longest: Duration,
+        until isOver: @escaping @Sendable () -> Bool = { false },
+        _ events: EventLog<StartEvent>
+    ) -> LongStart {
+        let question = Question(events)
+        return LongStart(every: .milliseconds(10), for: longest, until: isOver) { question.ask() }
+    }
+
+    @Test func `a start that takes long asks for more time until it is over`() async throws {
+        let events = EventLog<StartEvent>()
+        var start: LongStart? = longStart(for: .seconds(3600), events)
+        try await events.first("ten questions", from: 9) { $0 == .asked }
+        #expect(start != nil && !events.all.contains(.freed))
         start = nil
-        try await Task.sleep(for: .milliseconds(100))
-        let before = asked.withLock(\.self)
-        try await Task.sleep(for: .milliseconds(100))
-        #expect(asked.withLock(\.self) == before)
+        try await events.first("the end") { $0 == .freed }
+    }
+
+    @Test func `a start that hangs, or is to end, asks for no more time`() async throws {
+        let (hanging, ending) = (EventLog<StartEvent>(), EventLog<StartEvent>())
+        let starts = [
+            longStart(for: .milliseconds(35), hanging), longStart(for: .seconds(3600), until: { true }, ending),
+        ]
+        try await hanging.first("the end") { $0 == .freed }
+        #expect(hanging.all.count { $0 == .asked } <= 3)
+        try await ending.first("the end") { $0 == .freed }
+        #expect(!ending.all.contains(.asked))
+        withExtendedLifetime(starts) {}
     }
 }

@@ -63,7 +63,9 @@ struct BasicEncodingProbe: Sendable {
             scheme: client.profile?.clientSecretScheme ?? .basic
         )
         let isChosen = client.registration.authentication != nil || client.profile?.authentication != nil
-        let isEncodingOpen = guess.differsByEncoding && client.basicCredentialEncoding == nil
+        // A stored encoding is open, too. The server may have changed, and with the wrong encoding every code would be
+        // spent in vain: nothing would ever correct it.
+        let isEncodingOpen = guess.differsByEncoding
         let isOpen =
             switch guess.method {
             case .clientSecretBasic: guess.scheme == .basic && (!isChosen || isEncodingOpen)

@@ -43,7 +43,7 @@ package struct CodeFlow: Sendable {
             let outcome = await tokens.obtain(grant, as: client, metadata, check)
             let encoding = outcome.basicCredentialEncoding ?? probed
             var known = client
-            known.basicCredentialEncoding = client.basicCredentialEncoding ?? encoding
+            known.basicCredentialEncoding = encoding ?? client.basicCredentialEncoding
             return GrantOutcome(
                 result: await completed(outcome.result, of: known, metadata),
                 serverDate: outcome.serverDate,

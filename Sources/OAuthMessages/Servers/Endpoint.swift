@@ -28,7 +28,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard isPlain, !authority.isEmpty, authority.utf8.allSatisfy(Self.isAuthorityByte), !rest.contains("#") else {
             return nil
         }
-        isLoopback = Issuer.isLoopback(authority: authority)
+        isLoopback = LoopbackHost.isNamed(in: authority)
         switch url[..<colon].lowercased() {
         case "https": isSecure = true
         case "http" where isLoopback: isSecure = false

@@ -12,13 +12,6 @@ struct BuildBench {
         "Yams", "ArgumentParser", "OAuthClient", "AccountStorage", "authrefreshd", "authctl", "authdemo",
     ]
 
-    /// The options of the quickstart's build (`debug_options` in `systemd/prerequisites.bash`).
-    private static let options = [
-        "-Xswiftc", "-whole-module-optimization", "-Xswiftc", "-num-threads", "-Xswiftc", "2",
-        "-Xswiftc", "-gline-tables-only", "-Xswiftc", "-index-ignore-system-modules",
-        "-Xcc", "-g0", "-Xcc", "-index-ignore-system-symbols", "-Xcc", "-index-ignore-macros",
-    ]
-
     func figures() async throws -> [Figure] {
         let package = try Self.packageFolder()
         return try await quickstart(package) + release(package)
@@ -27,7 +20,7 @@ struct BuildBench {
     /// The build of `systemd/quickstart`, with the processor time of each part.
     private func quickstart(_ package: String) async throws -> [Figure] {
         let scratch = try TemporaryFolder()
-        let place = try await prepare(package, scratch) + Self.options
+        let place = try await prepare(package, scratch) + Self.quickstartOptions(package)
         var (figures, total) = ([Figure](), 0.0)
         for part in Self.parts {
             Report.note("building \(part)")
@@ -78,6 +71,20 @@ struct BuildBench {
         return place
     }
 
+    /// The options of the quickstart's build: `debug_options` in `systemd/prerequisites.bash`.
+    static func quickstartOptions(_ package: String) async throws -> [String] {
+        let script = #"source_dir=$1 && source "$1/systemd/prerequisites.bash" && printf '%s\n' "${debug_options[@]}""#
+        let bash = try Program(
+            "/bin/bash",
+            ["-c", script, "bash", package],
+            environment: ProcessInfo.processInfo.environment
+        )
+        guard try await bash.ended() == .exited(0) else {
+            throw BenchError.failed(program: "systemd/prerequisites.bash", errors: bash.errorText)
+        }
+        return bash.output.all
+    }
+
     private func build(_ arguments: [String]) async throws -> (wall: Double, processor: Double) {
         try await run(["build"] + arguments)
     }
@@ -101,7 +108,7 @@ struct BuildBench {
     }
 
     /// The folder of the package in which this program was built.
-    private static func packageFolder() throws -> String {
+    static func packageFolder() throws -> String {
         var folder = URL(fileURLWithPath: Program.products)
         while folder.path != "/" {
             folder.deleteLastPathComponent()

@@ -10,23 +10,23 @@ struct InstallationCheck {
     var finding: Finding {
         let found = programs
         guard !found.isEmpty else { return PathFinding.noDaemonProgram(folder: surroundings.programFolder).finding }
-        let named = found.map { "'\($0)' (\(version(of: $0)))" }
-        guard found.count > 1 else { return PathFinding.oneDaemonProgram(named[0]).finding }
+        guard found.count > 1 else { return PathFinding.oneDaemonProgram(found[0]).finding }
         let started = startedByTheService.map { PlainText.line($0) }
-        return PathFinding.severalDaemonPrograms(named, started: started).finding
+        return PathFinding.severalDaemonPrograms(found, started: started).finding
     }
 
     /// The programs, each once even if several links lead to it; the one of this `authctl` first.
-    private var programs: [String] {
+    private var programs: [InstalledProgram] {
         let home = surroundings.environment("HOME").map { ["\($0)/.local/bin"] } ?? []
         let inPath = surroundings.environment("PATH")?.split(separator: ":").map(String.init) ?? []
         let folders = [surroundings.programFolder] + home + ["/usr/local/bin", "/usr/bin"] + inPath
         var seen: Set<String> = []
-        return folders.map { "\($0)/\(Self.program)" }.filter { path in
-            guard let file = surroundings.file(path), file.kind == .regular, file.mode & 0o111 != 0 else {
-                return false
-            }
-            return seen.insert(file.identity ?? path).inserted
+        return folders.compactMap { folder in
+            let path = "\(folder)/\(Self.program)"
+            guard let file = surroundings.file(path), file.kind == .regular, file.mode & 0o111 != 0,
+                seen.insert(file.identity ?? path).inserted
+            else { return nil }
+            return InstalledProgram(folder: folder, name: Self.program, version: version(of: path))
         }
     }
 

@@ -1,3 +1,5 @@
+internal import TextEncodings
+
 extension FileClient {
     /// The client ID for the account.
     ///
@@ -95,8 +97,6 @@ extension FileClient {
 
     /// Whether the address is on this machine (RFC 8252 §7.3, §8.3).
     private static func isLoopback(_ uri: String) -> Bool {
-        guard let link = WebLink(uri) else { return false }
-        let host = link.host.hasPrefix("[") ? link.host.prefix { $0 != "]" } + "]" : link.host.prefix { $0 != ":" }
-        return ["localhost", "127.0.0.1", "[::1]"].contains(host)
+        WebLink(uri).map { LoopbackHost.isNamed(in: $0.host) } ?? false
     }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import TextEncodings
 
 /// What `authctl doctor` finds in the shell that it was called from.
 enum SessionFinding: Hashable, Sendable {
@@ -80,10 +81,9 @@ enum PathFinding: Hashable, Sendable {
     case unitsFindOther(found: String, own: String)
 
     case noDaemonProgram(folder: String)
-    /// `program` is its path with its version.
-    case oneDaemonProgram(String)
+    case oneDaemonProgram(InstalledProgram)
     /// `started` is the one that the service starts; nil: not known.
-    case severalDaemonPrograms([String], started: String?)
+    case severalDaemonPrograms([InstalledProgram], started: String?)
 
     /// Who looks for a program.
     enum Seeker: String, Hashable, Sendable {
@@ -130,14 +130,38 @@ enum PathFinding: Hashable, Sendable {
             )
         case .noDaemonProgram(let folder):
             .note(.installation, "there is no authrefreshd in '\(folder)', in PATH or in ~/.local/bin")
-        case .oneDaemonProgram(let program): .ok(.installation, "\(program) is installed")
+        case .oneDaemonProgram(let program): .ok(.installation, "\(program.shown) is installed")
         case .severalDaemonPrograms(let programs, let started):
             .note(
                 .installation,
-                "there are \(programs.count) installations: \(programs.joined(separator: ", "))"
+                "there are \(programs.count) installations: \(programs.map(\.shown).joined(separator: ", "))"
                     + (started.map { "; the service starts '\($0)'" } ?? ""),
-                advice: "keep one: systemd/uninstall removes the one in your home, apt remove authrefreshd the package"
+                advice: (["keep one"] + programs.compactMap(\.removal)).joined(separator: "; ")
             )
         }
+    }
+}
+
+/// A daemon's program in one of the places of installations.
+struct InstalledProgram: Hashable, Sendable {
+    let folder: String
+    let name: String
+    let version: String
+
+    var path: String { "\(folder)/\(name)" }
+
+    var shown: String { "'\(path)' (\(version))" }
+
+    /// How to remove it; nil if neither the package nor `systemd/install` puts a program there.
+    var removal: String? {
+        let command: String
+        if ["/usr/bin", "/bin"].contains(folder) {
+            command = "apt remove authrefreshd"
+        } else if folder.hasSuffix("/bin") {
+            command = "systemd/uninstall --prefix \(ShellWord.quoted(String(folder.dropLast("/bin".count))))"
+        } else {
+            return nil
+        }
+        return "to remove '\(path)': \(command)"
     }
 }

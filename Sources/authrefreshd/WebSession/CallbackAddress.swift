@@ -1,5 +1,5 @@
-internal import RefreshCore
 internal import SignIn
+internal import TextEncodings
 
 /// The address to which a browser is sent back in a web session: `http://127.0.0.1:8400/done`, `com.example.app:/done`,
 /// `https://app.example/done`.

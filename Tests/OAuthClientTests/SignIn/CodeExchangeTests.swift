@@ -216,6 +216,65 @@ struct CodeExchangeTests {
         #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
     }
 
+    /// The result of an exchange by a client that is configured for Basic, and stored with the wrong form of its secret.
+    /// The server accepts only the raw form, at all its endpoints.
+    private func exchangeWithWrongEncoding(
+        claims: [String: JSONValue] = [:],
+        change: @escaping @Sendable (inout CodeExchange) -> Void = { _ in }
+    ) async throws -> Seen {
+        let registration = ClientRegistration(
+            clientID: "client",
+            authentication: .clientSecretBasic,
+            clientSecret: Secret("s%cret"),
+            scopes: ["openid"]
+        )
+        return try await exchange(registration: registration) { request in
+            request.client.basicCredentialEncoding = .formEncoded
+            change(&request)
+        } _: { request, signer in
+            guard request.line.hasPrefix("POST") else { return nil }
+            guard request.header("authorization") == Self.rawHeader else {
+                return LoopbackServer.json(401, #"{"error":"invalid_client"}"#)
+            }
+            switch (request.line, request.fields["code"]) {
+            case ("POST /token", ["code-1"]): return try Self.grant(request.origin, signer, claims)
+            case ("POST /token", _): return LoopbackServer.json(400, #"{"error":"invalid_grant"}"#)
+            case ("POST /lasting", _): return LoopbackServer.json(200, #"{"access_token":"a2","expires_in":7200}"#)
+            default: return nil
+            }
+        }
+    }
+
+    private static let rawHeader = "Basic " + Base64.encode("client:s%cret")
+
+    @Test func `a stored form of the secret that the server refuses does not spend the code, and is replaced`()
+        async throws
+    {
+        let seen = try await exchangeWithWrongEncoding()
+        #expect(seen.outcome.grant?.subject == "alice")
+        #expect(seen.outcome.basicCredentialEncoding == .raw)
+        #expect(seen.requests.filter { $0.fields["code"] == ["code-1"] }.count == 1)
+    }
+
+    @Test func `the second exchange uses the form that was just found out, not the stored one`() async throws {
+        let seen = try await exchangeWithWrongEncoding { request in
+            var profile = ProviderProfile(name: "p")
+            profile.exchangeEndpoint = Endpoint(request.client.issuer.url + "/lasting")
+            request.client.profile = profile
+        }
+        #expect(seen.outcome.grant?.tokens.accessToken.secret == Secret("a2"))
+        let sent = seen.requests.filter { $0.line == "POST /lasting" }
+        #expect(sent.map { $0.header("authorization") } == [Self.rawHeader])
+    }
+
+    @Test func `a refused grant is revoked with the form that was just found out, not the stored one`() async throws {
+        let seen = try await exchangeWithWrongEncoding(claims: ["nonce": .string("nonce-2")])
+        #expect(seen.outcome.failure?.failureClass == .misconfigured)
+        let sent = seen.requests.filter { $0.line == "POST /revoke" }
+        #expect(sent.map { $0.fields["token"] } == [["r1"], ["a1"]])
+        #expect(sent.allSatisfy { $0.header("authorization") == Self.rawHeader })
+    }
+
     @Test func `the audience of assertions is found out with a made-up code, too`() async throws {
         let key = Secret(P256.Signing.PrivateKey().pemRepresentation)
         let registration = ClientRegistration(clientID: "client", clientKey: key, scopes: ["openid"])

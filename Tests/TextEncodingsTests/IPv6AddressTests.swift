@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import RefreshCore
+@testable import TextEncodings
 
 struct IPv6AddressTests {
     /// The address as inet_pton(3) reads it; nil if it refuses the text.
