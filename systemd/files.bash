@@ -27,11 +27,18 @@ completions=(
 # What `build_release` builds in addition. It makes the manual pages.
 page_maker=authmanual
 
-# Makes the release build, and installs what it needs. SwiftPM builds one product at a time. The programs must not contain the path of
-# this folder, because it would make two builds of one commit differ.
+# Makes the release build, and installs what it needs. SwiftPM builds one product at a time.
+#
+# Two builds of one commit in two folders must give the same bytes. So the programs must contain neither the path of the folder nor anything
+# computed from it. There are two such things: the name of the compiler's module cache, which debug information contains for debuggers that
+# read this cache, and a hash for each module, by which the compiler recognizes object files that are up to date.
 build_release() {
     local product number=0 products=("${binaries[@]}" "$page_maker") log=$source_dir/.build/release.log
-    local nameless=(-Xswiftc -file-prefix-map -Xswiftc "$source_dir=." -Xcc "-ffile-prefix-map=$source_dir=.")
+    local same_bytes=(
+        -Xswiftc -file-prefix-map -Xswiftc "$source_dir=." -Xcc "-ffile-prefix-map=$source_dir=."
+        -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
+        -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+    )
     install_build_packages
     check_swift
     mkdir -p "${log%/*}"
@@ -39,7 +46,7 @@ build_release() {
     for product in "${products[@]}"; do
         number=$((number + 1))
         build_part="$product ($number of ${#products[@]})"
-        swift_build "$log" -c release --product "$product" "${nameless[@]}" ||
+        swift_build "$log" -c release --product "$product" "${same_bytes[@]}" ||
             fail 1 "'$product' did not build" "the whole output is in $log"
     done
 }
