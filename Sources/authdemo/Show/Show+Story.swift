@@ -102,7 +102,7 @@ extension Show {
         try await reach(.newGrantUsed, within: plan.stepLimit) {
             $0.state == "fresh" && $0.generation > before
         }
-        enter("Fresh again, and on it goes.")
+        enter("The account is fresh again.")
         try await awaitRefresh(.refreshOfNewGrant)
     }
 
