@@ -129,6 +129,33 @@ struct TokenFilesTests {
         }
     }
 
+    @Test func `a folder with files that no daemon wrote is left alone`() throws {
+        let (folder, manager) = (try TemporaryFolder(), FileManager.default)
+        let path = folder.path + "/tokens"
+        try manager.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o755]
+        )
+        try Data("dear friend".utf8).write(to: URL(fileURLWithPath: path + "/letter"))
+        let tokens = TokenFolder(path: path)
+        let write = TokenFolder.Job(name: "work", contents: Secret("token"))
+        let erase = TokenFolder.Job(name: "letter", contents: nil)
+        #expect(tokens.carryOut([], keeping: []).isEmpty)
+        #expect(tokens.carryOut([erase], keeping: []).isEmpty)
+        #expect(tokens.carryOut([write], keeping: []) == ["work": .unmarked])
+        #expect(try manager.contentsOfDirectory(atPath: path) == ["letter"])
+        #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o755)
+
+        // An empty folder is taken. After that, files of no account are the daemon's own old ones.
+        try manager.removeItem(atPath: path + "/letter")
+        #expect(tokens.carryOut([write], keeping: []).isEmpty)
+        #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700)
+        try Data().write(to: URL(fileURLWithPath: path + "/old"))
+        #expect(tokens.carryOut([], keeping: ["work"]).isEmpty)
+        #expect(Set(try manager.contentsOfDirectory(atPath: path)) == [TokenFolder.mark, "work"])
+    }
+
     @Test func `a reader finds the old token or the new one, never a part and never no file`() async throws {
         let folder = try TemporaryFolder()
         let tokens = TokenFolder(path: folder.path + "/tokens")
