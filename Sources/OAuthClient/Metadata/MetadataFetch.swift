@@ -70,7 +70,7 @@ struct MetadataFetch: Sendable {
         try? AuthorizationServerMetadata(
             issuer: key.issuer,
             template: key.profile?.issuerTemplate,
-            documents: kept.documents.compactMap { JSONValue.object(in: $0) }
+            documents: kept.documents.compactMap { JSONValue.object(inAnswer: $0) }
         ).amended(by: key.profile)
     }
 
