@@ -3,7 +3,7 @@
 /// The index is flat: a container is followed by its children, including keys, and has the index of its end. We do not
 /// use Foundation's parser for three reasons. The parser must distinguish a call's parameters from unknown keys. The
 /// envelope of every call is read on the one thread that serves all peers. And answers of servers must be readable even
-/// if their text is broken (`repairedString`).
+/// if their text is broken (`Reading.lenient`).
 package final class JSONDocument: Sendable {
     enum Kind: UInt8 {
         case object, array, string, escapedString, number, `true`, `false`, null
@@ -19,17 +19,33 @@ package final class JSONDocument: Sendable {
         var next: Int32
     }
 
+    /// How a text is read that departs from RFC 8259.
+    package enum Reading: Sendable {
+        case strict
+        /// For texts whose values must not be lost. In strings, control characters stand for themselves, an unknown
+        /// escape stands for its character, and what is not valid Unicode becomes U+FFFD. Text after the value is
+        /// ignored.
+        case lenient
+    }
+
     let bytes: [UInt8]
     let nodes: [Node]
+    let reading: Reading
 
     /// Reads `bytes`, which must contain one JSON value (RFC 8259) and white space.
     ///
     /// - Throws: `JSONSyntaxError` with the offset of the invalid byte.
-    package init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int) throws(JSONSyntaxError) {
-        var scanner = JSONScanner(bytes, nestingMax: nestingMax, valuesMax: valuesMax)
+    package init(
+        _ bytes: [UInt8],
+        nestingMax: Int,
+        valuesMax: Int,
+        reading: Reading = .strict
+    ) throws(JSONSyntaxError) {
+        var scanner = JSONScanner(bytes, nestingMax: nestingMax, valuesMax: valuesMax, reading: reading)
         try scanner.document()
         self.bytes = bytes
         self.nodes = scanner.nodes
+        self.reading = reading
     }
 
     /// The outermost value.
@@ -58,22 +74,14 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// The text of a string; nil unless the value is a string of valid UTF-8 whose escapes name Unicode scalars.
+    /// The text of a string; nil for other values. If the reading is strict, it is also nil unless the string is valid
+    /// UTF-8 whose escapes name Unicode scalars.
     package var string: String? {
-        switch node.kind {
-        case .string: String(validating: raw, as: UTF8.self)
-        case .escapedString: JSONEscapes.decode(raw)
-        case .object, .array, .number, .true, .false, .null: nil
-        }
-    }
-
-    /// The text of a string, with U+FFFD for everything that is not valid Unicode; nil for other values, and for an
-    /// unknown escape.
-    package var repairedString: String? {
-        switch node.kind {
-        case .string: String(decoding: raw, as: UTF8.self)
-        case .escapedString: JSONEscapes.decode(raw, repairing: true)
-        case .object, .array, .number, .true, .false, .null: nil
+        switch (node.kind, document.reading) {
+        case (.string, .strict): String(validating: raw, as: UTF8.self)
+        case (.string, .lenient): String(decoding: raw, as: UTF8.self)
+        case (.escapedString, let reading): JSONEscapes.decode(raw, reading)
+        case (.object, _), (.array, _), (.number, _), (.true, _), (.false, _), (.null, _): nil
         }
     }
 

@@ -8,11 +8,10 @@ enum JSONEscapes {
         return String(validating: raw, as: UTF8.self)
     }
 
-    /// The text of `raw`, the bytes between two quotes; nil for an unknown escape, half a surrogate pair, or bytes that
-    /// are not UTF-8.
+    /// The text of `raw`, the bytes between two quotes.
     ///
-    /// - Parameter repairing: whether half a surrogate pair and invalid bytes become U+FFFD instead.
-    static func decode(_ raw: ArraySlice<UInt8>, repairing: Bool = false) -> String? {
+    /// In a strict reading it is nil for an unknown escape, half a surrogate pair, or bytes that are not UTF-8.
+    static func decode(_ raw: ArraySlice<UInt8>, _ reading: JSONDocument.Reading = .strict) -> String? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(raw.count)
         var rest = raw
@@ -22,15 +21,17 @@ enum JSONEscapes {
                 continue
             }
             guard let escaped = rest.popFirst() else { return nil }
-            if escaped == UInt8(ascii: "u") {
-                guard let scalar = scalar(in: &rest, repairing) else { return nil }
+            if escaped == UInt8(ascii: "u"), let scalar = scalar(in: &rest, reading) {
                 decoded.append(contentsOf: String(Character(scalar)).utf8)
-            } else {
-                guard let plain = plain(escaped) else { return nil }
+            } else if let plain = plain(escaped) {
                 decoded.append(plain)
+            } else {
+                guard reading == .lenient else { return nil }
+                decoded.append(escaped)
             }
         }
-        return repairing ? String(decoding: decoded, as: UTF8.self) : String(validating: decoded, as: UTF8.self)
+        return reading == .lenient
+            ? String(decoding: decoded, as: UTF8.self) : String(validating: decoded, as: UTF8.self)
     }
 
     private static func plain(_ escaped: UInt8) -> UInt8? {
@@ -45,8 +46,12 @@ enum JSONEscapes {
         }
     }
 
-    /// The scalar of a `\u` escape, after its `\u` was read; if it is a surrogate, this also reads its second half.
-    private static func scalar(in rest: inout ArraySlice<UInt8>, _ repairing: Bool) -> Unicode.Scalar? {
+    /// The scalar of a `\u` escape, after its `\u` was read; if it is a surrogate, this also reads its second half. Nil if
+    /// four digits are missing, and in a strict reading for half a surrogate pair.
+    private static func scalar(
+        in rest: inout ArraySlice<UInt8>,
+        _ reading: JSONDocument.Reading
+    ) -> Unicode.Scalar? {
         guard let first = unit(in: &rest) else { return nil }
         if let scalar = Unicode.Scalar(first) { return scalar }
         var ahead = rest
@@ -56,17 +61,18 @@ enum JSONEscapes {
             rest = ahead
             return Unicode.Scalar(0x10000 + (UInt32(first - 0xD800) << 10) + UInt32(second - 0xDC00))
         }
-        return repairing ? "\u{FFFD}" : nil
+        return reading == .lenient ? "\u{FFFD}" : nil
     }
 
     private static func unit(in rest: inout ArraySlice<UInt8>) -> UInt16? {
         var unit: UInt16 = 0
-        for _ in 0..<4 {
-            guard let digit = rest.popFirst().flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
-                return nil
-            }
+        let digits = rest.prefix(4)
+        for byte in digits {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
             unit = unit << 4 | UInt16(digit)
         }
+        guard digits.count == 4 else { return nil }
+        rest = rest.dropFirst(4)
         return unit
     }
 }

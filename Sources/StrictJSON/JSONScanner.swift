@@ -16,6 +16,7 @@ struct JSONScanner {
     private let nestingMax: Int
     /// The most values in the index; nil if no index is built.
     private let valuesMax: Int?
+    private let reading: JSONDocument.Reading
     private var position: Int
     private(set) var nodes: [JSONDocument.Node] = []
 
@@ -24,15 +25,17 @@ struct JSONScanner {
         self.bytes = bytes
         nestingMax = Self.nestingMax
         valuesMax = nil
+        reading = .strict
         position = bytes.startIndex
     }
 
-    /// Scans and builds an index. Escapes are checked only when a string is read, because answers of servers may
-    /// contain unknown ones.
-    init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int) {
+    /// Scans and builds an index. Escapes are checked only when a string is read, because others' documents may contain
+    /// unknown ones.
+    init(_ bytes: [UInt8], nestingMax: Int, valuesMax: Int, reading: JSONDocument.Reading) {
         self.bytes = bytes[...]
         self.nestingMax = nestingMax
         self.valuesMax = valuesMax
+        self.reading = reading
         position = 0
         // A small call has about one value per eight bytes, so one allocation is enough.
         nodes.reserveCapacity(min(bytes.count / 8 + 2, valuesMax))
@@ -54,10 +57,10 @@ struct JSONScanner {
         return bytes[start..<position]
     }
 
-    /// Scans the single value that the text must contain.
+    /// Scans the single value that the text must contain. In a lenient reading, anything may follow it.
     mutating func document() throws(JSONSyntaxError) {
         _ = try value()
-        guard isAtEnd else { throw unexpected }
+        guard reading == .lenient || isAtEnd else { throw unexpected }
     }
 
     /// Enters a container; returns whether it has a first value.
@@ -143,13 +146,13 @@ struct JSONScanner {
         close(node)
     }
 
-    /// RFC 8259 §7: no control characters except as escapes.
+    /// RFC 8259 §7: no control characters except as escapes. A lenient reading takes them.
     private mutating func skipString() throws(JSONSyntaxError) {
         try expect(UInt8(ascii: "\""))
         let start = position
         var hasEscape = false
         while current != UInt8(ascii: "\"") {
-            guard current >= 0x20 else { throw unexpected }
+            guard current >= 0x20 || reading == .lenient && position < bytes.endIndex else { throw unexpected }
             if current == UInt8(ascii: "\\") {
                 hasEscape = true
                 position += 1

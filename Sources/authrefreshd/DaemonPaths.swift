@@ -11,7 +11,7 @@ struct DaemonPaths: Equatable, Sendable {
     var profileFolders: [String]
     /// The path of the socket.
     var socket: String
-    /// The folder of the token files, next to the socket.
+    /// The folder of the token files, next to the socket. `TokenFolder` leaves a folder of the user's alone.
     var tokenFolder: String { DaemonPaths.folder(of: socket) + "/tokens" }
     var credentialsDirectory: String?
     /// `$XDG_RUNTIME_DIR`; nil if it is not set.

@@ -68,6 +68,40 @@ struct StoreRestoreTests {
         #expect(try restore().kept == folder.store + ".before-restore-2")
     }
 
+    @Test func `a restore that fails half-way leaves the store with its log`() throws {
+        try leaveKilledStore()
+        // The log moves first. Then the file cannot move, because there is a folder of the new name.
+        try Data("shared memory".utf8).write(to: URL(fileURLWithPath: folder.store + "-shm"))
+        let obstacle = folder.store + ".before-restore-shm"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        let before = try files
+        #expect(throws: StoreOpeningError.self) { try restore() }
+        #expect(try files == before)
+        #expect(try folder.open().counts().scheduled == 600)
+    }
+
+    @Test func `a store whose restore was killed half-way is opened with its log`() throws {
+        try leaveKilledStore()
+        let (store, kept, manager) = (folder.store, folder.store + ".before-restore-2", FileManager.default)
+        try Data("an older store".utf8).write(to: URL(fileURLWithPath: folder.store + ".before-restore"))
+        try manager.linkItem(atPath: store, toPath: kept)
+        try manager.moveItem(atPath: store + "-wal", toPath: kept + "-wal")
+        let opened = try folder.open()
+        #expect(try opened.counts().scheduled == 600)
+        try opened.close()
+        #expect(!manager.fileExists(atPath: kept) && !manager.fileExists(atPath: kept + "-wal"))
+    }
+
+    @Test func `the restore after one that was killed half-way keeps the store with its log`() throws {
+        try leaveKilledStore()
+        let kept = folder.store + ".before-restore"
+        try FileManager.default.linkItem(atPath: folder.store, toPath: kept)
+        try FileManager.default.moveItem(atPath: folder.store + "-wal", toPath: kept + "-wal")
+        #expect(try restore() == StoreRestore.Outcome(accounts: 300, kept: kept))
+        let before = try AccountStore(path: kept, key: Sample.key())
+        #expect(try before.counts().scheduled == 600)
+    }
+
     @Test func `a store that another process has open is left alone`() async throws {
         try leaveKilledStore()
         let store = try folder.open()

@@ -230,6 +230,9 @@ struct AccountTests {
             try FileManager.default.moveItem(atPath: store, toPath: away)
             let unstored = try await stage.authctl(["account", "import", "-"], input: export(good))
             #expect(unstored.end != .exited(0), "\(unstored)")
+            // A sign-in would bring tokens that could not be stored, so none begins.
+            let login = try await stage.authctl("login", "work", "--flow", "browser", "--no-open")
+            #expect(login.end == .exited(75) && login.errors.contains("store is not available"), "\(login)")
             try FileManager.default.moveItem(atPath: away, toPath: store)
             #expect(await issuer.counters.tokenRequests == asked)
             let feed = try await ChangeFeed(stage)

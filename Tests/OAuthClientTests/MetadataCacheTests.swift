@@ -71,6 +71,22 @@ struct MetadataCacheTests {
         }
     }
 
+    @Test(arguments: [#""issuer":"https://b.example""#, #""issuer":"ORIGIN""#])
+    func `a document that cannot be used is no misconfiguration while the other one is unavailable`(
+        fields: String
+    ) async throws {
+        try await withServer({ request, _ in
+            guard request.line.hasSuffix("/openid-configuration") else { return [LoopbackServer.answer(503)] }
+            return [LoopbackServer.json(200, "{\(fields.replacing("ORIGIN", with: request.origin))}")]
+        }) { server in
+            try await withClient { client in
+                await #expect(throws: MetadataError.unavailable(status: 503, retryAfter: nil)) {
+                    try await client.metadata(of: Issuer(url: server.origin))
+                }
+            }
+        }
+    }
+
     @Test func `many callers at the same time share one fetch`() async throws {
         try await withServer({ request, _ in
             [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]

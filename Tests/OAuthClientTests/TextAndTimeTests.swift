@@ -59,13 +59,33 @@ struct TextAndTimeTests {
         #expect(fields["f"] == .null)
     }
 
-    @Test func `a name that occurs twice keeps its first value`() {
-        #expect(JSONValue.object(in: Array(#"{"a":1,"a":2}"#.utf8)) == ["a": .number(1)])
+    @Test func `a name that occurs twice keeps its first value that is not null`() {
+        #expect(JSONValue.object(in: Array(#"{"a":1,"a":2,"a":null}"#.utf8)) == ["a": .number(1)])
+        #expect(JSONValue.object(in: Array(#"{"a":null,"a":2}"#.utf8)) == ["a": .number(2)])
     }
 
     @Test func `invalid bytes and escapes do not make the rest of an answer unreadable`() {
         let text = Array(#"{"a":""#.utf8) + [0xFF] + Array(#"\ud83d","b":"\udc00\ud83dx\ud83d\u0041"}"#.utf8)
-        #expect(JSONValue.object(in: text) == ["a": .string("\u{FFFD}\u{FFFD}"), "b": .string("��x�A")])
+        #expect(JSONValue.object(inAnswer: text) == ["a": .string("\u{FFFD}\u{FFFD}"), "b": .string("��x�A")])
+        #expect(JSONValue.object(in: text) == nil)
+    }
+
+    @Test(arguments: [
+        (#"{"a":"it\'s \x\é"}"#, "it's xé"), (#"{"a":"\u12g4\ud83d\u1"}"#, "u12g4\u{FFFD}u1"),
+        ("{\"a\":\"one\ttwo\nthree\0\"}", "one\ttwo\nthree\0"), (#"{"a":"x"}<!-- 3 ms -->"#, "x"),
+        ("{\"a\":\"x\"}\0", "x"), (#"{"a":"x"}{"a":"y"}"#, "x"),
+    ])
+    func `faults that hide no value do not make an answer unreadable`(text: String, value: String) {
+        #expect(JSONValue.object(inAnswer: Array(text.utf8)) == ["a": .string(value)])
+        #expect(JSONValue.object(in: Array(text.utf8)) == nil)
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "1", "x{}", #"{"a"}"#, #"{"a":1,}"#, "{a:1}", #"{"a":tru}"#, #"{"a":"x}"#, #"{"a":"x\"}"#,
+        "{'a':1}", "<html>{}", "null{}",
+    ])
+    func `an answer that does not begin with a JSON object is refused`(text: String) {
+        #expect(JSONValue.object(inAnswer: Array(text.utf8)) == nil)
     }
 
     @Test(arguments: [
@@ -79,9 +99,9 @@ struct TextAndTimeTests {
 
     @Test func `a truncated answer is never accepted as complete`() {
         let whole = Array(#"{"access_token":"a\u00e4","expires_in":3600.5e0,"x":[true,null,{"y":"z"}]}"#.utf8)
-        #expect(JSONValue.object(in: whole) != nil)
+        #expect(JSONValue.object(inAnswer: whole) != nil)
         for length in 0..<whole.count {
-            #expect(JSONValue.object(in: Array(whole.prefix(length))) == nil, "\(length)")
+            #expect(JSONValue.object(inAnswer: Array(whole.prefix(length))) == nil, "\(length)")
         }
     }
 }

@@ -138,6 +138,38 @@ struct RefreshCoordinatorTests {
         }
     }
 
+    @Test func `an answer that cannot be decided waits, though another answer for its account is kept`() async throws {
+        try await withFreshAccount { rig, _, account in
+            @Sendable func answer(_ token: String, _ lifetime: Duration, _ now: Moment) -> Arrival {
+                Arrival(
+                    account: account,
+                    event: .accessTokenObtained(Issuance(lifetime: lifetime), sentAt: now),
+                    tokens: StoredTokens(accessToken: AccessToken(Secret(token), type: "Bearer"))
+                )
+            }
+            try await rig.inside { coordinator in
+                let now = coordinator.timebase.now()
+                let conditions = coordinator.conditions(at: now)
+                let plan = try coordinator.scheduler.plan(
+                    [answer("first", .seconds(3600), now)],
+                    for: coordinator.callers,
+                    &coordinator.settings,
+                    conditions,
+                    at: now
+                )
+                coordinator.scheduler.keepAnswers(of: plan)
+                // The store could not be read.
+                let second = answer("second", .seconds(7200), now)
+                StoreFailures.note(.diskFull(path: "/"), with: [second], at: now, on: coordinator)
+                #expect(coordinator.scheduler.hasArrivals)
+            }
+            await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+            #expect(await rig.inside { $0.trouble == nil && $0.records.areStored })
+            let stored = try await rig.inside { try $0.store.tokens.accessToken(of: account)?.secret.reveal() }
+            #expect(stored == "second")
+        }
+    }
+
     @Test func `a caller that asks for a validity or a new token waits its full time`() throws {
         let now = try CoordinatorClock().timebase().now()
         let held = AccessTokenTimes(issuedAt: now, lifetime: .seconds(10), refreshAfter: .seconds(5))

@@ -152,6 +152,32 @@ struct SchedulerTests {
         #expect(try store.tokens.accessToken(of: id)?.secret.reveal() == "access")
     }
 
+    @Test func `a second answer that cannot be stored does not replace the first, with its refresh token`() throws {
+        let id = try add("work")
+        let sent = try plan(due([id]))
+        _ = try scheduler.commit(sent, afterTrouble: false)
+        // The refresh has brought another refresh token, and a sign-in meanwhile only an access token.
+        let refreshed = try plan([try answer(try #require(sent.decisions.first))])
+        scheduler.keepAnswers(of: refreshed)
+        let signedIn = Arrival(
+            account: id,
+            event: .accessTokenObtained(Issuance(lifetime: .seconds(3600)), sentAt: now),
+            tokens: StoredTokens(accessToken: AccessToken(Secret("second"), type: "Bearer"))
+        )
+        scheduler.keepAnswers(of: try plan([signedIn]))
+        #expect(records.unstored.count == 2)
+        let record = try #require(try records.record(of: id))
+        let snapshot = AccountSnapshot(account: record.account, state: record.state, at: now)
+        #expect(try records.refreshToken(of: snapshot)?.secret.reveal() == "rotated")
+        #expect(try records.accessToken(of: id)?.secret.reveal() == "second")
+
+        let outcome = try scheduler.commit(try plan([]), afterTrouble: true)
+        #expect(outcome.committed.count == 2 && outcome.refused.isEmpty && records.areStored)
+        let generation = record.state.generation
+        #expect(try store.tokens.refreshToken(of: id, generation: generation)?.secret.reveal() == "rotated")
+        #expect(try store.tokens.accessToken(of: id)?.secret.reveal() == "second")
+    }
+
     @Test func `a decision that contradicts the store is left out of the commit, and the others are not`() throws {
         let ids = [try add("one"), try add("two")]
         let plan = try plan(due(ids))

@@ -1,3 +1,4 @@
+import Foundation
 import RedirectListener
 import RefreshCore
 import SignIn

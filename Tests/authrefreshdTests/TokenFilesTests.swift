@@ -129,6 +129,45 @@ struct TokenFilesTests {
         }
     }
 
+    @Test func `a folder with files that no daemon wrote is left alone`() throws {
+        let (folder, manager) = (try TemporaryFolder(), FileManager.default)
+        let path = folder.path + "/tokens"
+        try manager.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o755]
+        )
+        try Data("dear friend".utf8).write(to: URL(fileURLWithPath: path + "/letter"))
+        let tokens = TokenFolder(path: path)
+        let write = TokenFolder.Job(name: "work", contents: Secret("token"))
+        #expect(tokens.carryOut([], keeping: []).isEmpty)
+        #expect(tokens.carryOut([write], keeping: []) == ["work": .unmarked])
+        #expect(try manager.contentsOfDirectory(atPath: path) == ["letter"])
+        #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o755)
+
+        // An empty folder is taken. After that, files of no account are the daemon's own old ones.
+        try manager.removeItem(atPath: path + "/letter")
+        #expect(tokens.carryOut([write], keeping: []).isEmpty)
+        #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o700)
+        try Data().write(to: URL(fileURLWithPath: path + "/old"))
+        #expect(tokens.carryOut([], keeping: ["work"]).isEmpty)
+        #expect(Set(try manager.contentsOfDirectory(atPath: path)) == [TokenFolder.mark, "work"])
+    }
+
+    @Test func `a folder from before an upgrade, with files of accounts only, is used again`() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/tokens"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        for name in ["work", "mail", ".mail"] { try Data("old".utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
+        let tokens = TokenFolder(path: path)
+        let write = TokenFolder.Job(name: "work", contents: Secret("new"))
+        #expect(tokens.carryOut([write], keeping: []) == ["work": .unmarked])
+        #expect(tokens.carryOut([write], keeping: ["mail"]).isEmpty)
+        #expect(try String(contentsOfFile: path + "/work", encoding: .utf8) == "new")
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        #expect(Set(names) == [TokenFolder.mark, "mail", "work"])
+    }
+
     @Test func `a reader finds the old token or the new one, never a part and never no file`() async throws {
         let folder = try TemporaryFolder()
         let tokens = TokenFolder(path: folder.path + "/tokens")

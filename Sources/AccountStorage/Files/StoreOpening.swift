@@ -58,6 +58,12 @@ struct StoreOpening {
             }
             guard file.isRegularFile else { throw StoreError.notADatabase(path: path) }
             guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
+            if KeptStore.isUnreplaced(path) {
+                // A restore that is still running has the lock.
+                let lock = try StoreLock(path)
+                try KeptStore.takeBack(to: path)
+                _ = consume lock
+            }
             // SQLite would open a file that it may not write, and fail later with another error.
             try PosixFile.checkWritable(PosixFile.parent(of: path))
             try PosixFile.checkWritable(path)

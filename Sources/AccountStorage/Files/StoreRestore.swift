@@ -46,6 +46,7 @@ package struct StoreRestore {
             try copyBackup()
             let accounts = try checkCopy()
             let lock = try StoreLock(path)
+            try KeptStore.takeBack(to: path)
             let kept = try replaceStore()
             _ = consume lock
             return Outcome(accounts: accounts, kept: kept)
@@ -117,16 +118,21 @@ package struct StoreRestore {
     /// - Returns: where the old store is; nil if there was none.
     private func replaceStore() throws(PosixError) -> String? {
         let kept = try keepStore()
-        // Old logs must never be beside the new file: SQLite would apply their pages to it.
-        for suffix in ["-wal", "-journal", "-shm"] {
-            guard try PosixFile.status(of: path + suffix) != nil else { continue }
-            if let kept {
-                try PosixFile.rename(path + suffix, to: kept + suffix)
-            } else {
-                try PosixFile.remove(path + suffix)
+        do throws(PosixError) {
+            // Old logs must never be beside the new file: SQLite would apply their pages to it.
+            for suffix in KeptStore.logs {
+                guard try PosixFile.status(of: path + suffix) != nil else { continue }
+                if let kept {
+                    try PosixFile.rename(path + suffix, to: kept + suffix)
+                } else {
+                    try PosixFile.remove(path + suffix)
+                }
             }
+            try PosixFile.rename(copy, to: path)
+        } catch {
+            try? KeptStore.takeBack(to: path)
+            throw error
         }
-        try PosixFile.rename(copy, to: path)
         try PosixFile.syncFolder(of: path)
         return kept
     }
@@ -136,7 +142,7 @@ package struct StoreRestore {
         guard try PosixFile.status(of: path) != nil else { return nil }
         var number = 1
         while true {
-            let name = path + ".before-restore" + (number == 1 ? "" : "-\(number)")
+            let name = KeptStore.name(number, of: path)
             do {
                 try PosixFile.link(path, as: name)
                 return name
@@ -149,6 +155,47 @@ package struct StoreRestore {
 
     private func removeCopy() {
         for suffix in ["", "-wal", "-shm", "-journal", UpgradeCopy.suffix] { try? PosixFile.remove(copy + suffix) }
+    }
+}
+
+/// The store that a restore has replaced.
+///
+/// A restore first gives the store a second name, then moves its logs to that name, and then puts the copy in its place.
+/// If it ends before the last step, by an error or a kill, the store is still the file with the second name, but without
+/// its log. The last commits would be missing, and the refresh tokens without them may be spent.
+enum KeptStore {
+    /// The suffixes of SQLite's files beside a database.
+    static let logs = ["-wal", "-journal", "-shm"]
+
+    /// The names of kept stores are numbered from 1 on.
+    static func name(_ number: Int, of path: String) -> String {
+        path + ".before-restore" + (number == 1 ? "" : "-\(number)")
+    }
+
+    /// Whether a restore has ended before it replaced the store at `path`, or is about to replace it.
+    static func isUnreplaced(_ path: String) -> Bool { secondName(of: path) != nil }
+
+    /// Gives the store at `path` its logs back if a restore has not replaced it. The caller has the store's lock.
+    static func takeBack(to path: String) throws(PosixError) {
+        guard let name = secondName(of: path) else { return }
+        for suffix in logs {
+            guard try PosixFile.status(of: name + suffix) != nil, try PosixFile.status(of: path + suffix) == nil
+            else { continue }
+            try PosixFile.rename(name + suffix, to: path + suffix)
+        }
+        try PosixFile.remove(name)
+        try PosixFile.syncFolder(of: path)
+    }
+
+    /// The name of a kept store that is the store at `path` itself; nil if there is none.
+    private static func secondName(of path: String) -> String? {
+        guard let store = PosixFile.identity(of: path) else { return nil }
+        var number = 1
+        while let kept = PosixFile.identity(of: name(number, of: path)) {
+            if kept == store { return name(number, of: path) }
+            number += 1
+        }
+        return nil
     }
 }
 

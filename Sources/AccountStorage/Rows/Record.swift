@@ -145,12 +145,6 @@ package struct SettingsChange: Sendable {
         changed.name = account.name
         return changed
     }
-
-    /// This change, followed by another one if there is one.
-    package func followed(by other: SettingsChange?) -> SettingsChange {
-        guard let other else { return self }
-        return SettingsChange { other.applied(to: applied(to: $0)) }
-    }
 }
 
 /// A `TokenChange` together with its tokens.

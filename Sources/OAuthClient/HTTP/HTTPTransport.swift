@@ -179,7 +179,7 @@ private final class AnswerReader: HTTPClientResponseDelegate {
     /// not accepted here. The answer may hold the only refresh token that the server still accepts.
     func wholeAnswer() async -> Answer? {
         guard let answer = try? await eventLoop.submit({ self.answer.value }).get(),
-            JSONValue.object(in: Array(answer.text)) != nil
+            JSONValue.object(inAnswer: Array(answer.text)) != nil
         else { return nil }
         return answer
     }

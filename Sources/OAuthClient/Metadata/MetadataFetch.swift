@@ -45,14 +45,22 @@ struct MetadataFetch: Sendable {
         }
         let found = documents.compactMap { try? $0.get() }
         guard !found.isEmpty else { throw MetadataFetch.worst(of: documents) }
-        return Result(
-            metadata: try AuthorizationServerMetadata(
+        let isComplete = !documents.contains(where: MetadataFetch.willPass)
+        let metadata: AuthorizationServerMetadata
+        do throws(MetadataError) {
+            metadata = try AuthorizationServerMetadata(
                 issuer: issuer,
                 template: profile?.issuerTemplate,
                 documents: found.map(\.fields)
-            ).amended(by: profile),
+            ).amended(by: profile)
+        } catch {
+            // The document that is missing for now may be the right one.
+            throw isComplete ? error : MetadataFetch.worst(of: documents)
+        }
+        return Result(
+            metadata: metadata,
             serverDate: found.compactMap(\.serverDate).first,
-            isComplete: !documents.contains(where: MetadataFetch.willPass),
+            isComplete: isComplete,
             bodies: found.map(\.body)
         )
     }
@@ -62,7 +70,7 @@ struct MetadataFetch: Sendable {
         try? AuthorizationServerMetadata(
             issuer: key.issuer,
             template: key.profile?.issuerTemplate,
-            documents: kept.documents.compactMap { JSONValue.object(in: $0) }
+            documents: kept.documents.compactMap { JSONValue.object(inAnswer: $0) }
         ).amended(by: key.profile)
     }
 

@@ -85,7 +85,7 @@ struct PersonLookup: Sendable {
         let deadline = servers.configuration.uptime() + min(Self.personTimeout, servers.configuration.totalTimeout)
         do throws(TransportFailure) {
             let answer = try await userInfoAnswer(at: endpoint, with: token, as: client, before: deadline)
-            guard answer.status == 200, let fields = JSONValue.object(in: Array(answer.text)) else {
+            guard answer.status == 200, let fields = JSONValue.object(inAnswer: Array(answer.text)) else {
                 // If the server refuses to answer this client (401, 403), it names nobody. If the server has failed, it
                 // may name somebody later.
                 return (500...599).contains(answer.status) || answer.status == 429

@@ -79,7 +79,7 @@ package struct AnswerBody: Sendable {
         guard let first = start.first else { return (.empty, [:]) }
         if first == UInt8(ascii: "<") { return (.html, [:]) }
         if first == UInt8(ascii: "{") {
-            return JSONValue.object(in: Array(start)).map { (.fields, $0) } ?? (.other, [:])
+            return JSONValue.object(inAnswer: Array(start)).map { (.fields, $0) } ?? (.other, [:])
         }
         // Some servers answer with a form, under any content type: Facebook did once, GitHub still does (without
         // Accept: application/json).

@@ -18,19 +18,30 @@ package enum JSONValue: Equatable, Sendable {
     static let depthLimit = 32
 
     /// The JSON object in `bytes`; nil if they are not JSON, are another JSON value, or nested deeper than `depthLimit`.
-    ///
-    /// If a name occurs twice, its first value is kept. Faults that do not change the meaning are accepted, because a
-    /// refused answer may contain the only valid refresh token. Bytes that are not UTF-8, and halves of surrogate
-    /// pairs, become U+FFFD. Foundation's decoder throws in these cases. It also takes ten times as long, because it
-    /// makes a container for each guess at a value's type.
     package static func object(in bytes: [UInt8]) -> [String: JSONValue]? {
-        guard let document = try? JSONDocument(bytes, nestingMax: depthLimit, valuesMax: .max),
-            case .object(let fields)? = JSONValue(document.root)
-        else { return nil }
+        object(in: bytes, .strict)
+    }
+
+    /// The JSON object with which a server's answer begins; nil if it does not begin with a whole one.
+    ///
+    /// Everything that can be read is accepted (`JSONDocument.Reading.lenient`), because a refused answer may contain
+    /// the only valid refresh token. Text before the object is not skipped: it may be a page, of a captive portal for
+    /// example, and the objects in its scripts are no answer.
+    ///
+    /// Foundation's decoder refuses such answers. It also takes ten times as long, because it makes a container for
+    /// each guess at a value's type.
+    package static func object(inAnswer bytes: [UInt8]) -> [String: JSONValue]? {
+        object(in: bytes, .lenient)
+    }
+
+    private static func object(in bytes: [UInt8], _ reading: JSONDocument.Reading) -> [String: JSONValue]? {
+        let document = try? JSONDocument(bytes, nestingMax: depthLimit, valuesMax: .max, reading: reading)
+        guard let document, case .object(let fields)? = JSONValue(document.root) else { return nil }
         return fields
     }
 
-    /// Nil if a string in it has an unknown escape. A number beyond the range of a double becomes null.
+    /// Nil if a string in it is not valid text. A number beyond the range of a double becomes null. If a name occurs
+    /// twice, its first value other than null is kept.
     package init?(_ value: StrictJSON.JSONValue) {
         if value.isNull {
             self = .null
@@ -50,12 +61,12 @@ package enum JSONValue: Equatable, Sendable {
         } else if value.isObject {
             var fields: [String: JSONValue] = [:]
             for (key, value) in value.fields {
-                guard let name = key.repairedString, let value = JSONValue(value) else { return nil }
-                if fields[name] == nil { fields[name] = value }
+                guard let name = key.string, let value = JSONValue(value) else { return nil }
+                if fields[name] ?? .null == .null { fields[name] = value }
             }
             self = .object(fields)
         } else {
-            guard let text = value.repairedString else { return nil }
+            guard let text = value.string else { return nil }
             self = .string(text)
         }
     }

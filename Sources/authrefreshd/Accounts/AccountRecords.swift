@@ -8,8 +8,11 @@ internal import RefreshCore
 final class AccountRecords {
     private let store: AccountStore
     private let tokenReader: TokenReader
-    /// Decisions about answers that could not be committed yet.
-    private var kept: [AccountID: Decision] = [:] {
+    /// Decisions about answers that could not be committed yet, in their order. Each one was decided on the state that
+    /// the one before it leaves.
+    ///
+    /// Only what was under way when the store failed can add to them: a refresh and a sign-in for each account.
+    private var kept: [AccountID: [Decision]] = [:] {
         didSet { tellReader() }
     }
     /// The tokens that this turn has stored, for the callers that wait for them; empty between turns.
@@ -33,7 +36,7 @@ final class AccountRecords {
 
     /// The account and its state, including changes that could not be stored yet; nil if there is none.
     func entry(of account: AccountID) throws(StoreError) -> AccountEntry? {
-        if let decision = kept[account] { return .intact(decision.record) }
+        if let decision = unstored(account) { return .intact(decision.record) }
         return try store.entry(account)
     }
 
@@ -47,7 +50,7 @@ final class AccountRecords {
     /// A record from the store, updated with the state that could not be stored yet. Its name and settings may have
     /// changed since that decision.
     func current(_ record: Record) -> Record {
-        guard let decided = kept[record.account.id]?.record else { return record }
+        guard let decided = unstored(record.account.id)?.record else { return record }
         var record = record
         record.state = decided.state
         return record
@@ -57,14 +60,18 @@ final class AccountRecords {
 
     /// An account's access token with its type; nil if there is none.
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
-        if let tokens = kept[account]?.arrivedTokens(for: nil) { return tokens.accessToken }
+        if let tokens = unstoredTokens(of: account, for: nil) { return tokens.accessToken }
         if let token = justStored[account]?.accessToken { return token }
         return try store.tokens.accessToken(of: account)
     }
 
     /// The current refresh token, for revocation and export; nil if the account is signed out.
     func refreshToken(of snapshot: AccountSnapshot) throws(StoreError) -> RefreshToken? {
-        if let token = kept[snapshot.account.id]?.arrivedTokens?.refreshToken { return token }
+        let current = kept[snapshot.account.id]?.last { decision in
+            decision.record.state.generation == snapshot.state.generation
+                && decision.arrivedTokens?.refreshToken != nil
+        }
+        if let token = current?.arrivedTokens?.refreshToken { return token }
         return try store.tokens.refreshToken(of: snapshot.account.id, generation: snapshot.state.generation)
     }
 
@@ -108,7 +115,7 @@ final class AccountRecords {
 
     /// The record of a token target; nil if there is no token for it.
     func targetRecord(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
-        if let arrived = kept[account]?.arrivedTarget, arrived.target == target {
+        if let arrived = kept[account]?.last(where: { $0.arrivedTarget?.target == target })?.arrivedTarget {
             return TokenTargetRecord(target: target, times: arrived.times, grantedScopes: arrived.tokens.scopes)
         }
         return try store.targets.record(target, of: account)
@@ -121,7 +128,7 @@ final class AccountRecords {
 
     /// A target's access token; nil if there is none, or if it cannot be read.
     func accessToken(of account: AccountID, for target: TokenTarget) throws(StoreError) -> AccessToken? {
-        if let tokens = kept[account]?.arrivedTokens(for: target) { return tokens.accessToken }
+        if let tokens = unstoredTokens(of: account, for: target) { return tokens.accessToken }
         do throws(StoreError) {
             return try store.targets.accessToken(of: account, for: target)
         } catch {
@@ -144,16 +151,26 @@ final class AccountRecords {
 
     /// Whether everything that was decided is stored.
     var areStored: Bool { kept.isEmpty }
-    /// The decisions that are not stored, in the order of their accounts' numbers.
-    var unstored: [Decision] { kept.values.sorted { $0.record.account.id < $1.record.account.id } }
+    /// The decisions that are not stored, in the order of their accounts' numbers, and of one account in their own.
+    var unstored: [Decision] { kept.sorted { $0.key < $1.key }.flatMap(\.value) }
 
     /// The last decision about `account` if it is not stored; otherwise nil.
-    func unstored(_ account: AccountID) -> Decision? { kept[account] }
+    func unstored(_ account: AccountID) -> Decision? { kept[account]?.last }
+
+    /// The last tokens for this target that are not stored, or for the account's default if it is nil; nil if there are
+    /// none.
+    private func unstoredTokens(of account: AccountID, for target: TokenTarget?) -> StoredTokens? {
+        kept[account]?.lazy.compactMap { $0.arrivedTokens(for: target) }.last
+    }
+
+    /// Whether the decision about `arrival` is kept.
+    func keeps(_ arrival: Arrival) -> Bool {
+        kept[arrival.account]?.contains { $0.event == arrival.event } ?? false
+    }
 
     /// Keeps a decision that could not be committed.
     func keep(_ decision: Decision) {
-        let account = decision.record.account.id
-        kept[account] = decision.following(kept[account])
+        kept[decision.record.account.id, default: []].append(decision)
     }
 
     /// Forgets the kept decisions. They are stored now, or contradict the store.
@@ -168,7 +185,7 @@ final class AccountRecords {
 
     /// Takes note that the account was renamed in the store.
     func renamed(_ account: AccountID, to name: AccountName) {
-        kept[account]?.record.account.name = name
+        for decision in kept[account] ?? [] { decision.record.account.name = name }
     }
 
     /// Records what the current turn has stored, for the callers that wait for it.

@@ -86,23 +86,6 @@ final class Decision {
         else { return nil }
         return (token, times.issuedAt)
     }
-
-    /// This decision, plus the settings from an earlier decision that was not stored.
-    func following(_ earlier: Decision?) -> Decision {
-        guard let earlier, let change = earlier.write?.settings else { return self }
-        var write = write
-        write?.settings = change.followed(by: self.write?.settings)
-        return Decision(
-            record: record,
-            arrival: arrival,
-            event: event,
-            effects: effects,
-            write: write,
-            accountBefore: earlier.accountBefore,
-            failureBefore: failureBefore,
-            concernsDerived: concernsDerived
-        )
-    }
 }
 
 extension Decision {

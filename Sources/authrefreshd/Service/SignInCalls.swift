@@ -38,6 +38,7 @@ struct SignInCalls: DutyCalls {
             try policy(name, besidesThatOf: snapshot.account, profile)
         }
         guard new == nil || request.policy == nil else { throw .invalidParameter("policy") }
+        if !wantsIDToken { try stored(coordinator.storeKeeping.checkIsWritable()) }
         let isByDevice = request.flow == .device
         let follower: RunningSignIn.Follower = { report in
             switch report {

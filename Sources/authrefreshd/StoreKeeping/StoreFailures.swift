@@ -13,11 +13,11 @@ enum StoreFailures {
         let trouble = coordinator.storeKeeping.noteFailure(error, at: now)
         coordinator.records.note(isStoreFailing: true)
         for arrival in arrivals {
+            let isAnswer = arrival.event.isAnswer
+            if isAnswer, !coordinator.records.keeps(arrival) { coordinator.scheduler.put(arrival) }
             if let kept = coordinator.records.unstored(arrival.account) {
                 coordinator.settleWaiters(of: kept.record, after: kept.event, at: now)
-            } else if arrival.event.isAnswer {
-                coordinator.scheduler.put(arrival)
-            } else {
+            } else if !isAnswer {
                 coordinator.answerWaiters(of: arrival.account, with: .storeFailed(trouble))
             }
         }

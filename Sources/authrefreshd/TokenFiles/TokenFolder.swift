@@ -4,7 +4,8 @@ internal import RefreshCore
 /// The folder of the token files. Its calls block if the file system does, so call them in a piece of `BlockingWork`.
 ///
 /// It must belong to this user and must not be a symbolic link, so that nobody else can influence what is written in
-/// it.
+/// it. It has a mark, because the socket, and so this folder, may be in a folder with files of the user. A folder without
+/// the mark, and with other files than those of accounts, is left alone.
 struct TokenFolder: Sendable {
     let path: String
 
@@ -13,6 +14,8 @@ struct TokenFolder: Sendable {
         case failed(errno: Int32)
         /// It is a symbolic link or a file, or belongs to another user.
         case notOurs
+        /// It has files, and was not made by a daemon.
+        case unmarked
         case hangs
     }
 
@@ -25,6 +28,9 @@ struct TokenFolder: Sendable {
 
     /// The first character of the name of an incomplete file. No account name begins with it.
     private static let unfinished = "."
+    /// The name of the file that marks the folder as a daemon's. It is neither the name of an account nor that of an
+    /// incomplete file.
+    static let mark = ".made by authrefreshd"
 
     /// Whether something with this name exists. It is next to the socket, which was just created, so this does not
     /// block.
@@ -37,7 +43,8 @@ struct TokenFolder: Sendable {
     func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: Fault] {
         let folder: Int32
         do throws(Fault) {
-            guard let opened = try open(creating: jobs.contains { $0.contents != nil }) else { return [:] }
+            let names = (kept ?? []).union(jobs.map(\.name))
+            guard let opened = try open(creating: jobs.contains { $0.contents != nil }, for: names) else { return [:] }
             folder = opened
         } catch {
             return Dictionary(uniqueKeysWithValues: jobs.map { ($0.name, error) })
@@ -61,8 +68,9 @@ struct TokenFolder: Sendable {
 
     /// Opens the folder.
     ///
-    /// - Returns: nil if there is no folder, and none should be created.
-    private func open(creating: Bool) throws(Fault) -> Int32? {
+    /// - Parameter accounts: the names of the accounts' files.
+    /// - Returns: nil if there is no folder of a daemon's, and none should be created.
+    private func open(creating: Bool, for accounts: Set<String>) throws(Fault) -> Int32? {
         var folder = openFolder()
         if folder < 0, errno == ENOENT {
             guard creating else { return nil }
@@ -76,13 +84,43 @@ struct TokenFolder: Sendable {
             let number = errno
             throw number == ENOTDIR || number == ELOOP ? .notOurs : .failed(errno: number)
         }
-        var status = stat()
-        let isOurs = unsafe fstat(folder, &status) == 0 && status.st_uid == geteuid()
-        guard isOurs, status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else {
+        do throws(Fault) {
+            guard try Self.check(folder, taking: creating, for: accounts) else {
+                close(folder)
+                return nil
+            }
+        } catch {
             close(folder)
-            throw .notOurs
+            throw error
         }
         return folder
+    }
+
+    /// Makes sure that the folder is a daemon's, and closes it to others.
+    ///
+    /// Earlier daemons made no mark. Their folder has only files of accounts, and gets the mark now.
+    ///
+    /// - Parameters:
+    ///   - taking: whether to take the folder if it is empty.
+    ///   - accounts: the names of the accounts' files.
+    /// - Returns: whether the folder is a daemon's.
+    private static func check(_ folder: Int32, taking: Bool, for accounts: Set<String>) throws(Fault) -> Bool {
+        var status = stat()
+        guard unsafe fstat(folder, &status) == 0, status.st_uid == geteuid() else { throw .notOurs }
+        if unsafe faccessat(folder, mark, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
+            guard let names = names(in: folder) else { throw .failed(errno: errno) }
+            let known = accounts.union(accounts.map { unfinished + $0 })
+            guard names.allSatisfy(known.contains) else {
+                guard taking else { return false }
+                throw .unmarked
+            }
+            guard taking || !names.isEmpty else { return false }
+            let file = unsafe openat(folder, mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw .failed(errno: errno) }
+            close(file)
+        }
+        guard status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else { throw .notOurs }
+        return true
     }
 
     private func openFolder() -> Int32 {
@@ -125,17 +163,31 @@ struct TokenFolder: Sendable {
     }
 
     private func sweep(_ folder: Int32, keeping kept: Set<String>) {
-        // The listing closes its descriptor.
-        guard let listing = unsafe fdopendir(dup(folder)) else { return }
-        var stale: [String] = []
-        while let entry = unsafe readdir(listing) {
+        for name in Self.names(in: folder) ?? [] where name != Self.mark && !kept.contains(name) {
+            unsafe unlinkat(folder, name, 0)
+        }
+    }
+
+    /// The names of what is in the folder; nil if it cannot be read, and then `errno` says why.
+    private static func names(in folder: Int32) -> [String]? {
+        // Another descriptor, because the listing closes its own one, and has a position in it.
+        let again = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0 else { return nil }
+        guard let listing = unsafe fdopendir(again) else {
+            close(again)
+            return nil
+        }
+        defer { unsafe closedir(listing) }
+        var names: [String] = []
+        while true {
+            // readdir(3): at the end, errno is unchanged.
+            errno = 0
+            guard let entry = unsafe readdir(listing) else { return errno == 0 ? names : nil }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { start in
                 unsafe start.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
-            if name != ".", name != "..", !kept.contains(name) { stale.append(name) }
+            if name != ".", name != ".." { names.append(name) }
         }
-        unsafe closedir(listing)
-        for name in stale { unsafe unlinkat(folder, name, 0) }
     }
 }
 
@@ -145,6 +197,7 @@ extension TokenFolder.Fault: CustomStringConvertible {
         switch self {
         case .failed(let number): unsafe String(cString: strerror(number))
         case .notOurs: "its folder is a symbolic link, or another user's, or no folder"
+        case .unmarked: "its folder has files that are not the daemon's"
         case .hangs: "its file system does not answer"
         }
     }

@@ -7,7 +7,7 @@ enum MetadataDocuments {
     static func run(_ input: [UInt8]) {
         let text = String(decoding: input, as: UTF8.self)
         let documents = text.split(separator: "\n--\n", maxSplits: 1).compactMap {
-            AnswerValue.object(in: Array($0.utf8))
+            AnswerValue.object(inAnswer: Array($0.utf8))
         }
         guard !documents.isEmpty else { return }
         for url in ["https://op.example.org", "https://op.example.org/tenant/", "http://127.0.0.1:4701"] {
