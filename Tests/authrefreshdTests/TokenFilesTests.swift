@@ -158,7 +158,9 @@ struct TokenFilesTests {
         let folder = try TemporaryFolder()
         let path = folder.path + "/tokens"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        for name in ["work", "mail", ".mail"] { try Data("old".utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
+        for name in ["work", "mail", ".mail"] {
+            try Data("old".utf8).write(to: URL(fileURLWithPath: path + "/" + name))
+        }
         let tokens = TokenFolder(path: path)
         let write = TokenFolder.Job(name: "work", contents: Secret("new"))
         #expect(tokens.carryOut([write], keeping: []) == ["work": .unmarked])
