@@ -26,7 +26,8 @@ enum Bench: String, CaseIterable, Sendable {
         switch self {
         case .tokenProcess:
             """
-            A C client that sends the request and prints the reply; in beside-static, it is linked statically.
+            A C client that sends the request to a C server and prints the reply; in beside-static, it is linked \
+            statically and asks the daemon.
             """
         case .serve:
             """

@@ -3,13 +3,11 @@ internal import CSwiftRuntime
 internal import Glibc
 internal import NIOCore
 internal import StandardDescriptors
-internal import Systemd
 
 /// The program: it chooses where its tasks run, then starts the command.
 @main
 enum Main {
     static func main() {
-        FreedMemory.share()
         SignalWatch.hold()
         StandardDescriptors.fillGaps()
         authrefresh_run_tasks_on_own_queue()

@@ -80,9 +80,10 @@ struct MetadataCacheTests {
             return [LoopbackServer.json(200, "{\(fields.replacing("ORIGIN", with: request.origin))}")]
         }) { server in
             try await withClient { client in
-                await #expect(throws: MetadataError.unavailable(status: 503, retryAfter: nil)) {
+                let fault = await #expect(throws: MetadataError.self) {
                     try await client.metadata(of: Issuer(url: server.origin))
                 }
+                #expect(fault == .unavailable(status: 503, retryAfter: nil))
             }
         }
     }

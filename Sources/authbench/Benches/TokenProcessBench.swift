@@ -1,6 +1,9 @@
 internal import TestSupport
 
-/// Measures `authctl token NAME` as a whole process, alternating with the C client, linked dynamically and statically.
+/// Measures `authctl token NAME` as a whole process, alternating with the C client.
+///
+/// The dynamically linked client asks the C server. The static one asks the daemon, as `authctl` does, so that only the
+/// two commands differ.
 struct TokenProcessBench {
     let workshop: Workshop
 
@@ -15,7 +18,7 @@ struct TokenProcessBench {
         let commands =
             [
                 [workshop.floor.client, floorServer.socket, FilledStore.request(0)],
-                [workshop.floor.staticClient, floorServer.socket, FilledStore.request(0)],
+                [workshop.floor.staticClient, store.stage.socket, FilledStore.request(0)],
                 [workshop.authctl, "token", FilledStore.name(0)],
             ] + (agent.map { [$0.tokenCommand] } ?? [])
         let runs = try await time(commands, environment)
