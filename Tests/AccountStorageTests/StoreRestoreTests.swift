@@ -35,15 +35,16 @@ struct StoreRestoreTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
     }
 
-    /// Makes a backup with accounts 0 to 299, and a store with one more account, `late`, that a kill left with its log.
+    /// Makes a backup with 300 accounts, and a store with 300 more, which a kill left in its log.
     private func leaveKilledStore() throws {
         let store = try folder.open()
         _ = try store.add((0..<300).map { try Sample.scheduled("a\($0)", due: 10) })
         try store.backup(to: backup)
         _ = try store.add((0..<300).map { try Sample.scheduled("late\($0)", due: 10) })
-        let log = try Data(contentsOf: URL(fileURLWithPath: folder.store + "-wal"))
+        let files = ["", "-wal"].map { URL(fileURLWithPath: folder.store + $0) }
+        let contents = try files.map { try Data(contentsOf: $0) }
         try store.close()
-        try log.write(to: URL(fileURLWithPath: folder.store + "-wal"))
+        for (file, bytes) in zip(files, contents) { try bytes.write(to: file) }
     }
 
     @Test func `a backup replaces the store without its old log, and both old files are kept`() throws {
@@ -90,6 +91,18 @@ struct StoreRestoreTests {
         #expect(try opened.counts().scheduled == 600)
         try opened.close()
         #expect(!manager.fileExists(atPath: kept) && !manager.fileExists(atPath: kept + "-wal"))
+    }
+
+    @Test func `a log from before the store was used without it stays where it is`() throws {
+        try leaveKilledStore()
+        let (kept, manager) = (folder.store + ".before-restore", FileManager.default)
+        try manager.linkItem(atPath: folder.store, toPath: kept)
+        try manager.moveItem(atPath: folder.store + "-wal", toPath: kept + "-wal")
+        try manager.setAttributes([.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: kept + "-wal")
+        let opened = try folder.open()
+        #expect(try opened.counts().scheduled < 600)
+        try opened.close()
+        #expect(manager.fileExists(atPath: kept) && manager.fileExists(atPath: kept + "-wal"))
     }
 
     @Test func `the restore after one that was killed half-way keeps the store with its log`() throws {

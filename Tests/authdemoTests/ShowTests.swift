@@ -15,7 +15,7 @@ import Testing
             "token-refreshed: generation 3", "token-refreshed: generation 4", "token-refreshed: generation 5",
             "takes the access token (HTTP 200)", "The grant is revoked", "interaction-required: invalid_grant: ",
             "run: authctl login demo", "ends with status 3", "$ authctl account import demo",
-            "token-refreshed: generation 7", "Fresh again", "token-refreshed: generation 8",
+            "token-refreshed: generation 7", "fresh again", "token-refreshed: generation 8",
             "takes the access token (HTTP 200)", "never two at a time, no spent token", "The show is over",
         ]
         var rest = outcome.output[...]

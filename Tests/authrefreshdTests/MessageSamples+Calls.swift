@@ -61,7 +61,7 @@ extension MessageSamples {
     static let localFailures: [LocalFailure] =
         [
             .noRefreshToken, .changedMeanwhile, .noSessionEnd, .grantChangedMeanwhile, .notRevoked, .notRevokedNow,
-            .answerOverdue,
+            .notRevokedBeforeStop, .answerOverdue,
         ] + sourceFlaws.map { LocalFailure.source(work, $0) }
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
@@ -73,12 +73,13 @@ extension MessageSamples {
         case .grantChangedMeanwhile: "grantChangedMeanwhile"
         case .notRevoked: "notRevoked"
         case .notRevokedNow: "notRevokedNow"
+        case .notRevokedBeforeStop: "notRevokedBeforeStop"
         case .answerOverdue: "answerOverdue"
         case .source: "source"
         }
     }
 
-    static let localFailuresCount = 8
+    static let localFailuresCount = 9
 
     static let sourceFlaws: [SourceFlaw] = [
         .removed, .damaged, .otherIssuer, .noSuchToken, .needsSignIn, .signedOut, .parked, .misconfigured, .noTokenNow,

@@ -141,6 +141,7 @@ struct TokenFilesTests {
         let tokens = TokenFolder(path: path)
         let write = TokenFolder.Job(name: "work", contents: Secret("token"))
         #expect(tokens.carryOut([], keeping: []).isEmpty)
+        #expect(tokens.carryOut([TokenFolder.Job(name: "letter", contents: nil)], keeping: []).isEmpty)
         #expect(tokens.carryOut([write], keeping: []) == ["work": .unmarked])
         #expect(try manager.contentsOfDirectory(atPath: path) == ["letter"])
         #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o755)
@@ -154,20 +155,15 @@ struct TokenFilesTests {
         #expect(Set(try manager.contentsOfDirectory(atPath: path)) == [TokenFolder.mark, "work"])
     }
 
-    @Test func `a folder from before an upgrade, with files of accounts only, is used again`() throws {
+    @Test func `a folder beside the usual socket is a daemon's, also one from before an upgrade`() throws {
         let folder = try TemporaryFolder()
-        let path = folder.path + "/tokens"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        for name in ["work", "mail", ".mail"] {
-            try Data("old".utf8).write(to: URL(fileURLWithPath: path + "/" + name))
-        }
-        let tokens = TokenFolder(path: path)
+        let path = folder.path + "/authrefreshd/tokens"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for name in ["work", "old"] { try Data("old".utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
         let write = TokenFolder.Job(name: "work", contents: Secret("new"))
-        #expect(tokens.carryOut([write], keeping: []) == ["work": .unmarked])
-        #expect(tokens.carryOut([write], keeping: ["mail"]).isEmpty)
+        #expect(TokenFolder(path: path).carryOut([write], keeping: []).isEmpty)
         #expect(try String(contentsOfFile: path + "/work", encoding: .utf8) == "new")
-        let names = try FileManager.default.contentsOfDirectory(atPath: path)
-        #expect(Set(names) == [TokenFolder.mark, "mail", "work"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["work"])
     }
 
     @Test func `a reader finds the old token or the new one, never a part and never no file`() async throws {

@@ -55,6 +55,8 @@ struct AccountCheck {
                 findings.append(.unknownToken(name: name))
                 continue
             }
+            // A damaged digest protects nothing, and needs nobody.
+            guard place.column != .copiedToken else { continue }
             if place.column == .refreshToken {
                 refreshTokens.insert(HeldToken(account: place.account, which: place.generation))
             }

@@ -24,6 +24,8 @@ enum PosixFile {
         let mode: UInt32
         let size: Int64
         let kind: UInt32
+        /// When the contents were last written.
+        let modified: Duration
 
         var isRegularFile: Bool { kind == S_IFREG }
         var isFolder: Bool { kind == S_IFDIR }
@@ -34,6 +36,7 @@ enum PosixFile {
             mode = raw.st_mode & 0o7777
             size = Int64(raw.st_size)
             kind = raw.st_mode & S_IFMT
+            modified = .seconds(raw.st_mtim.tv_sec) + .nanoseconds(raw.st_mtim.tv_nsec)
         }
     }
 

@@ -177,7 +177,7 @@ enum KeptStore {
 
     /// Gives the store at `path` its logs back if a restore has not replaced it. The caller has the store's lock.
     static func takeBack(to path: String) throws(PosixError) {
-        guard let name = secondName(of: path) else { return }
+        guard let name = secondName(of: path), try !isUsedWithoutLog(path, keptAs: name) else { return }
         for suffix in logs {
             guard try PosixFile.status(of: name + suffix) != nil, try PosixFile.status(of: path + suffix) == nil
             else { continue }
@@ -185,6 +185,18 @@ enum KeptStore {
         }
         try PosixFile.remove(name)
         try PosixFile.syncFolder(of: path)
+    }
+
+    /// Whether somebody used the store after its log was moved, as earlier versions did. The log is out of date then, and
+    /// would damage the store.
+    private static func isUsedWithoutLog(_ path: String, keptAs name: String) throws(PosixError) -> Bool {
+        let written = try PosixFile.status(of: path)?.modified ?? .zero
+        for suffix in ["-wal", "-journal"] {
+            guard let log = try PosixFile.status(of: name + suffix) else { continue }
+            let isReplaced = try PosixFile.status(of: path + suffix) != nil
+            if isReplaced || log.modified < written { return true }
+        }
+        return false
     }
 
     /// The name of a kept store that is the store at `path` itself; nil if there is none.

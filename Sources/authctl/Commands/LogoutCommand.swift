@@ -5,8 +5,8 @@ internal import Terminal
 
 /// `authctl logout`.
 struct LogoutCommand: ParsableCommand {
-    /// The time limit in seconds. It is twice the daemon's limit for a request, because the grant is revoked and the
-    /// server's metadata may be needed.
+    /// The time limit in seconds. The daemon waits up to 40 s for a refresh that is under way, and may then send two
+    /// revocations, each for up to 30 s.
     private static let patience: Int32 = 120
 
     static let configuration = CommandConfiguration(

@@ -11,7 +11,8 @@ final class AccountRecords {
     /// Decisions about answers that could not be committed yet, in their order. Each one was decided on the state that
     /// the one before it leaves.
     ///
-    /// Only what was under way when the store failed can add to them: a refresh and a sign-in for each account.
+    /// Only what was under way when the store failed can add to them: for each account a refresh, a sign-in, and tests
+    /// of imported grants.
     private var kept: [AccountID: [Decision]] = [:] {
         didSet { tellReader() }
     }
@@ -60,7 +61,7 @@ final class AccountRecords {
 
     /// An account's access token with its type; nil if there is none.
     func accessToken(of account: AccountID) throws(StoreError) -> AccessToken? {
-        if let tokens = unstoredTokens(of: account, for: nil) { return tokens.accessToken }
+        if let tokens = unstoredTokens(of: account) { return tokens.accessToken }
         if let token = justStored[account]?.accessToken { return token }
         return try store.tokens.accessToken(of: account)
     }
@@ -115,10 +116,11 @@ final class AccountRecords {
 
     /// The record of a token target; nil if there is no token for it.
     func targetRecord(_ target: TokenTarget, of account: AccountID) throws(StoreError) -> TokenTargetRecord? {
-        if let arrived = kept[account]?.last(where: { $0.arrivedTarget?.target == target })?.arrivedTarget {
+        let (decisions, isOtherGrant) = keptOfGrant(of: account)
+        if let arrived = decisions.last(where: { $0.arrivedTarget?.target == target })?.arrivedTarget {
             return TokenTargetRecord(target: target, times: arrived.times, grantedScopes: arrived.tokens.scopes)
         }
-        return try store.targets.record(target, of: account)
+        return isOtherGrant ? nil : try store.targets.record(target, of: account)
     }
 
     /// The token targets of an account, in the order of their texts.
@@ -128,7 +130,9 @@ final class AccountRecords {
 
     /// A target's access token; nil if there is none, or if it cannot be read.
     func accessToken(of account: AccountID, for target: TokenTarget) throws(StoreError) -> AccessToken? {
-        if let tokens = unstoredTokens(of: account, for: target) { return tokens.accessToken }
+        let (decisions, isOtherGrant) = keptOfGrant(of: account)
+        if let tokens = decisions.lazy.compactMap({ $0.arrivedTokens(for: target) }).last { return tokens.accessToken }
+        guard !isOtherGrant else { return nil }
         do throws(StoreError) {
             return try store.targets.accessToken(of: account, for: target)
         } catch {
@@ -157,10 +161,17 @@ final class AccountRecords {
     /// The last decision about `account` if it is not stored; otherwise nil.
     func unstored(_ account: AccountID) -> Decision? { kept[account]?.last }
 
-    /// The last tokens for this target that are not stored, or for the account's default if it is nil; nil if there are
-    /// none.
-    private func unstoredTokens(of account: AccountID, for target: TokenTarget?) -> StoredTokens? {
-        kept[account]?.lazy.compactMap { $0.arrivedTokens(for: target) }.last
+    /// The last tokens for the account's default that are not stored; nil if there are none.
+    private func unstoredTokens(of account: AccountID) -> StoredTokens? {
+        kept[account]?.lazy.compactMap { $0.arrivedTokens(for: nil) }.last
+    }
+
+    /// The unstored decisions about the account's present grant, and whether the store still has the grant before it.
+    /// That one's tokens for other targets are no longer the account's.
+    private func keptOfGrant(of account: AccountID) -> (decisions: ArraySlice<Decision>, isOtherGrant: Bool) {
+        let decisions = kept[account] ?? []
+        guard let first = decisions.lastIndex(where: \.replacesGrant) else { return (decisions[...], false) }
+        return (decisions[first...], true)
     }
 
     /// Whether the decision about `arrival` is kept.

@@ -50,11 +50,15 @@ struct AccountSignOut {
         var outcome = SignOutReport.Outcome.notNeeded
         var revoked: Generation?
         do throws(StoreError) {
+            let wasStopping = coordinator.isStopping
+            try await waitForRefresh(on: coordinator)
+            // The service manager does not wait for a refresh and for a revocation. The tokens must be erased in time.
+            guard coordinator.isStopping == wasStopping else { return .failed(FailureDetail(.notRevokedBeforeStop)) }
             // Tries twice, because a refresh during the revocation may replace the token.
             for _ in 0..<2 {
-                guard try await followRefresh(on: coordinator), snapshot.state.generation != revoked,
-                    let request = try revocation(on: coordinator)
-                else { break }
+                guard let record = try coordinator.records.record(of: account.id), holdsSameGrant(record) else { break }
+                snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
+                guard snapshot.state.generation != revoked, let request = try revocation(on: coordinator) else { break }
                 revoked = snapshot.state.generation
                 switch await coordinator.client.revoke(request) {
                 case .success: outcome = .done
@@ -70,22 +74,18 @@ struct AccountSignOut {
         return outcome
     }
 
-    /// Waits until no refresh is running, but not for an overdue answer, and updates the snapshot.
+    /// Waits until no refresh is running, but not for an overdue answer, and not while the daemon stops.
     ///
     /// The server may have replaced the token in the answer that is awaited. It then accepts the revocation of the
     /// spent token, and does nothing (RFC 7009 §2.2).
-    ///
-    /// - Returns: false if the account no longer holds the grant that signs out.
-    private mutating func followRefresh(on coordinator: isolated RefreshCoordinator) async throws(StoreError) -> Bool {
+    private func waitForRefresh(on coordinator: isolated RefreshCoordinator) async throws(StoreError) {
         let id = account.id
-        if case .refreshing? = try coordinator.records.record(of: id)?.state.phase {
-            await withCheckedContinuation { continuation in
-                _ = coordinator.wait(for: .attempt, of: id, after: .requestContinues) { _ in continuation.resume() }
-            }
+        guard !coordinator.isStopping, case .refreshing? = try coordinator.records.record(of: id)?.state.phase else {
+            return
         }
-        guard let record = try coordinator.records.record(of: id), holdsSameGrant(record) else { return false }
-        snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
-        return true
+        await withCheckedContinuation { continuation in
+            _ = coordinator.wait(for: .attempt, of: id, after: .requestContinues) { _ in continuation.resume() }
+        }
     }
 
     /// Whether the account's token is the one in the snapshot, or one that replaced it in a refresh.

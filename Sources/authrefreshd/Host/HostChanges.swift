@@ -25,7 +25,8 @@ enum HostChanges {
 
     private static func noteRoute(on coordinator: isolated RefreshCoordinator) {
         // Requests under way continue. A connection survives a short loss of the route, and its answer may contain the
-        // only refresh token that the server still accepts. TCP keepalive finds the connections that do not survive.
+        // only refresh token that the server still accepts. TCP keepalive finds the connections that do not survive; behind
+        // a proxy, which keeps its side alive, the time limit for answers ends them.
         coordinator.changeLog.routeChanged(isOnline: coordinator.host.isOnline)
         retryUnreached(on: coordinator)
         coordinator.statusChanged()

@@ -118,6 +118,8 @@ enum LocalFailure: Hashable {
     case grantChangedMeanwhile
     case notRevoked
     case notRevokedNow
+    /// The daemon was stopped while a sign-out waited for a refresh.
+    case notRevokedBeforeStop
     /// The answer to a refresh is overdue, and its token could not be revoked.
     case answerOverdue
     /// The account `source`, from which this one is derived, gives no token.
@@ -132,6 +134,7 @@ enum LocalFailure: Hashable {
         case .grantChangedMeanwhile: "the grant was replaced meanwhile; the new one is kept"
         case .notRevoked: "the server does not revoke tokens"
         case .notRevokedNow: "the server cannot revoke tokens now"
+        case .notRevokedBeforeStop: "the daemon was stopped before it could revoke the tokens"
         case .answerOverdue: "the server has not answered a refresh, and may still issue a token"
         case .source(let name, let flaw): "this account is derived from '\(name)', which \(flaw.words)"
         }

@@ -72,6 +72,11 @@ final class Decision {
         return arrivedTarget?.target == target ? arrivedTokens : nil
     }
 
+    /// Whether it replaces all tokens of the account with those of a new grant.
+    var replacesGrant: Bool {
+        if case .replace? = write?.tokens { true } else { false }
+    }
+
     /// The token target to store; nil if there is none.
     var arrivedTarget: TokenTargetWrite? {
         if case .storeTarget(let write)? = write?.tokens { write } else { nil }

@@ -38,7 +38,10 @@ struct SignInCalls: DutyCalls {
             try policy(name, besidesThatOf: snapshot.account, profile)
         }
         guard new == nil || request.policy == nil else { throw .invalidParameter("policy") }
-        if !wantsIDToken { try stored(coordinator.storeKeeping.checkIsWritable()) }
+        let underWay = new.map { coordinator.signIns.adding($0) } ?? coordinator.signIns[snapshot.account.id]
+        if !wantsIDToken, underWay == nil || request.restarts {
+            try stored(coordinator.storeKeeping.checkIsWritable())
+        }
         let isByDevice = request.flow == .device
         let follower: RunningSignIn.Follower = { report in
             switch report {

@@ -4,8 +4,8 @@ internal import RefreshCore
 /// The folder of the token files. Its calls block if the file system does, so call them in a piece of `BlockingWork`.
 ///
 /// It must belong to this user and must not be a symbolic link, so that nobody else can influence what is written in
-/// it. It has a mark, because the socket, and so this folder, may be in a folder with files of the user. A folder without
-/// the mark, and with other files than those of accounts, is left alone.
+/// it. If the socket is in a folder of the user's, the user may have a folder of this name. A folder there that has files
+/// and no mark of the daemon is left alone.
 struct TokenFolder: Sendable {
     let path: String
 
@@ -32,6 +32,9 @@ struct TokenFolder: Sendable {
     /// incomplete file.
     static let mark = ".made by authrefreshd"
 
+    /// Whether the folder is in one that only daemons use, as `$XDG_RUNTIME_DIR/authrefreshd` is.
+    private var isInDaemonsFolder: Bool { path.hasSuffix("/authrefreshd/tokens") }
+
     /// Whether something with this name exists. It is next to the socket, which was just created, so this does not
     /// block.
     var isThere: Bool { unsafe faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 }
@@ -43,8 +46,7 @@ struct TokenFolder: Sendable {
     func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: Fault] {
         let folder: Int32
         do throws(Fault) {
-            let names = (kept ?? []).union(jobs.map(\.name))
-            guard let opened = try open(creating: jobs.contains { $0.contents != nil }, for: names) else { return [:] }
+            guard let opened = try open(creating: jobs.contains { $0.contents != nil }) else { return [:] }
             folder = opened
         } catch {
             return Dictionary(uniqueKeysWithValues: jobs.map { ($0.name, error) })
@@ -68,9 +70,8 @@ struct TokenFolder: Sendable {
 
     /// Opens the folder.
     ///
-    /// - Parameter accounts: the names of the accounts' files.
     /// - Returns: nil if there is no folder of a daemon's, and none should be created.
-    private func open(creating: Bool, for accounts: Set<String>) throws(Fault) -> Int32? {
+    private func open(creating: Bool) throws(Fault) -> Int32? {
         var folder = openFolder()
         if folder < 0, errno == ENOENT {
             guard creating else { return nil }
@@ -85,7 +86,7 @@ struct TokenFolder: Sendable {
             throw number == ENOTDIR || number == ELOOP ? .notOurs : .failed(errno: number)
         }
         do throws(Fault) {
-            guard try Self.check(folder, taking: creating, for: accounts) else {
+            guard try check(folder, taking: creating) else {
                 close(folder)
                 return nil
             }
@@ -98,24 +99,16 @@ struct TokenFolder: Sendable {
 
     /// Makes sure that the folder is a daemon's, and closes it to others.
     ///
-    /// Earlier daemons made no mark. Their folder has only files of accounts, and gets the mark now.
-    ///
-    /// - Parameters:
-    ///   - taking: whether to take the folder if it is empty.
-    ///   - accounts: the names of the accounts' files.
+    /// - Parameter taking: whether to take the folder if it is empty.
     /// - Returns: whether the folder is a daemon's.
-    private static func check(_ folder: Int32, taking: Bool, for accounts: Set<String>) throws(Fault) -> Bool {
+    private func check(_ folder: Int32, taking: Bool) throws(Fault) -> Bool {
         var status = stat()
         guard unsafe fstat(folder, &status) == 0, status.st_uid == geteuid() else { throw .notOurs }
-        if unsafe faccessat(folder, mark, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
-            guard let names = names(in: folder) else { throw .failed(errno: errno) }
-            let known = accounts.union(accounts.map { unfinished + $0 })
-            guard names.allSatisfy(known.contains) else {
-                guard taking else { return false }
-                throw .unmarked
-            }
-            guard taking || !names.isEmpty else { return false }
-            let file = unsafe openat(folder, mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if !isInDaemonsFolder, unsafe faccessat(folder, Self.mark, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
+            guard taking else { return false }
+            guard let names = Self.names(in: folder) else { throw .failed(errno: errno) }
+            guard names.isEmpty else { throw .unmarked }
+            let file = unsafe openat(folder, Self.mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw .failed(errno: errno) }
             close(file)
         }

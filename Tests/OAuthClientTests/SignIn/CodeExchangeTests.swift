@@ -267,14 +267,6 @@ struct CodeExchangeTests {
         #expect(sent.map { $0.header("authorization") } == [Self.rawHeader])
     }
 
-    @Test func `a refused grant is revoked with the form that was just found out, not the stored one`() async throws {
-        let seen = try await exchangeWithWrongEncoding(claims: ["nonce": .string("nonce-2")])
-        #expect(seen.outcome.failure?.failureClass == .misconfigured)
-        let sent = seen.requests.filter { $0.line == "POST /revoke" }
-        #expect(sent.map { $0.fields["token"] } == [["r1"], ["a1"]])
-        #expect(sent.allSatisfy { $0.header("authorization") == Self.rawHeader })
-    }
-
     @Test func `the audience of assertions is found out with a made-up code, too`() async throws {
         let key = Secret(P256.Signing.PrivateKey().pemRepresentation)
         let registration = ClientRegistration(clientID: "client", clientKey: key, scopes: ["openid"])
