@@ -94,7 +94,7 @@ struct ClockTests {
         async throws
     {
         try await withFreshAccount { rig, issuer, id in
-            try await issuer.script(.delayAfter(.seconds(2)))
+            try await issuer.script(.delayAfter(.seconds(8)))
             let sequence = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
             _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }

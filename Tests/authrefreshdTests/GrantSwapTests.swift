@@ -25,7 +25,7 @@ struct GrantSwapTests {
             _ = await rig.waitForToken(of: id)
             let held = try #require(try await rig.state(of: "work")).account
             let grant = RefreshToken(Secret(try await issuer.issueGrant(clientID: "desk").refreshToken))
-            try await issuer.script(.delayAfter(.seconds(3)))
+            try await issuer.script(.delayAfter(.seconds(8)))
             try await body(rig, issuer, held, grant)
             #expect(await issuer.counters.spentTokenUses == 0)
         }

@@ -51,7 +51,7 @@ struct RefreshCoordinatorTests {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
-            try await issuer.script(.delayAfter(.seconds(2)))
+            try await issuer.script(.delayAfter(.seconds(8)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             async let outcome = rig.waitForToken(of: id)
             _ = try await issuer.waitForRequest { $0.outcome == .rotated }
@@ -119,7 +119,7 @@ struct RefreshCoordinatorTests {
         try await withFreshAccount { rig, issuer, account in
             let before = try await rig.inside { try $0.records.accessToken(of: account)?.secret }
             let sequence = await issuer.lastSequence
-            try await issuer.script(.delayAfter(.seconds(3)))
+            try await issuer.script(.delayAfter(.seconds(8)))
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
                 _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
@@ -223,7 +223,7 @@ struct RefreshCoordinatorTests {
     @Test func `an import while a refresh is under way wins over its answer`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
-            try await issuer.script(.delayAfter(.seconds(3)))
+            try await issuer.script(.delayAfter(.seconds(8)))
             try await rig.start()
             let old = try await issuer.issueGrant(clientID: "app")
             let id = try await rig.add("work", url, old)
