@@ -9,9 +9,9 @@ struct BuildOptionsTests {
         let folder = try TemporaryFolder()
         let systemd = URL(filePath: folder.path + "/systemd")
         try FileManager.default.createDirectory(at: systemd, withIntermediateDirectories: false)
-        let script = "first=-a\ndebug_options=(\n    $first 'b c' # why\n    \"$source_dir\"\n)\n"
+        let script = "first=-a\ndebug_options=(\n    $first 'b c' # why\n    \"$source_dir\" ''\n)\n"
         try Data(script.utf8).write(to: systemd.appending(path: "prerequisites.bash"))
-        #expect(try await BuildBench.quickstartOptions(folder.path) == ["-a", "b c", folder.path])
+        #expect(try await BuildBench.quickstartOptions(folder.path) == ["-a", "b c", folder.path, ""])
     }
 
     @Test func `the package's script has options, and a missing one is an error`() async throws {

@@ -38,7 +38,7 @@ struct SignInCalls: DutyCalls {
             try policy(name, besidesThatOf: snapshot.account, profile)
         }
         guard new == nil || request.policy == nil else { throw .invalidParameter("policy") }
-        let underWay = new.map { coordinator.signIns.adding($0) } ?? coordinator.signIns[snapshot.account.id]
+        let underWay = if let new { coordinator.signIns.adding(new) } else { coordinator.signIns[snapshot.account.id] }
         if !wantsIDToken, underWay == nil || request.restarts {
             try stored(coordinator.storeKeeping.checkIsWritable())
         }
