@@ -224,7 +224,7 @@ struct SignOutTests {
     // MARK: events during a sign-out
 
     @Test func `a grant imported during a revocation is kept with its account`() async throws {
-        try await withHeldRevocation { issuer, stage, held in
+        try await withHeldRevocation { issuer, stage, _, held in
             async let logout = stage.authctl("logout", "work", "--revoke", "--forget")
             let connection = try await held.request()
             try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
@@ -238,7 +238,7 @@ struct SignOutTests {
     }
 
     @Test func `a refresh token that is rotated during a revocation is revoked too, and erased`() async throws {
-        try await withHeldRevocation { issuer, stage, held in
+        try await withHeldRevocation { issuer, stage, _, held in
             async let logout = stage.authctl("logout", "work", "--revoke")
             let first = try await held.request()
             let refreshed = try await stage.authctl("refresh", "work")
@@ -249,6 +249,24 @@ struct SignOutTests {
             let outcome = try await logout
             #expect(outcome.end == .exited(0), "\(outcome)")
             #expect(try await stage.status("work").state == "signed-out")
+        }
+    }
+
+    @Test func `a daemon that is stopped during a revocation waits for its end, and erases the tokens`() async throws {
+        try await withHeldRevocation { _, stage, daemon, held in
+            async let logout = stage.authctl("logout", "work", "--revoke")
+            let first = try await held.request()
+            daemon.signal(SIGTERM)
+            try await daemon.says("authrefreshd is stopping")
+            // The refresh token, then the access token.
+            try await held.answer(first, isLast: false)
+            try await held.answer(try await held.request())
+            let outcome = try await logout
+            #expect(outcome.end == .exited(0), "\(outcome)")
+            #expect(try await daemon.ended() == .exited(0))
+            let next = try await stage.start()
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(try await next.terminate() == .exited(0))
         }
     }
 
@@ -290,7 +308,7 @@ struct SignOutTests {
     /// It runs before all other tests: the daemon waits at most 40 s for an answer that the test gives, and hundreds of
     /// tests begin at the same time.
     private func withHeldRevocation(
-        _ body: @escaping @Sendable (DemoIssuer, DaemonStage, HeldEndpoint) async throws -> Void
+        _ body: @escaping @Sendable (DemoIssuer, DaemonStage, DaemonProcess, HeldEndpoint) async throws -> Void
     ) async throws {
         try await Task(priority: .high) {
             try await withIssuer { issuer, url in
@@ -307,8 +325,9 @@ struct SignOutTests {
                 let daemon = try await stage.start()
                 try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
                 try await stage.acquire("work")
-                try await body(issuer, stage, held)
-                #expect(try await daemon.terminate() == .exited(0))
+                try await body(issuer, stage, daemon, held)
+                if daemon.isRunning { daemon.signal(SIGTERM) }
+                #expect(try await daemon.ended() == .exited(0))
             }
         }.value
     }
