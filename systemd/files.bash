@@ -28,17 +28,8 @@ completions=(
 page_maker=authmanual
 
 # Makes the release build, and installs what it needs. SwiftPM builds one product at a time.
-#
-# Two builds of one commit in two folders must give the same bytes. So the programs must contain neither the path of the folder nor anything
-# computed from it. There are two such things: the name of the compiler's module cache, which debug information contains for debuggers that
-# read this cache, and a hash for each module, by which the compiler recognizes object files that are up to date.
 build_release() {
     local product number=0 products=("${binaries[@]}" "$page_maker") log=$source_dir/.build/release.log
-    local same_bytes=(
-        -Xswiftc -file-prefix-map -Xswiftc "$source_dir=." -Xcc "-ffile-prefix-map=$source_dir=."
-        -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
-        -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
-    )
     install_build_packages
     check_swift
     mkdir -p "${log%/*}"
@@ -46,7 +37,7 @@ build_release() {
     for product in "${products[@]}"; do
         number=$((number + 1))
         build_part="$product ($number of ${#products[@]})"
-        swift_build "$log" -c release --product "$product" "${same_bytes[@]}" ||
+        swift_build "$log" -c release "${release_options[@]}" --product "$product" ||
             fail 1 "'$product' did not build" "the whole output is in $log"
     done
 }

@@ -68,6 +68,22 @@ debug_options=(
     -Xcc -Xclang -Xcc -index-store-path -Xcc -Xclang -Xcc ''
 )
 
+# The options of the release build.
+#
+# Two builds of one commit in two folders must give the same bytes. So the programs must contain neither the path of the folder nor anything
+# computed from it. There are two such things: the name of the compiler's module cache, which debug information contains for debuggers that
+# read this cache, and a hash for each module, by which the compiler recognizes object files that are up to date.
+#
+# Each function is a section of its own, so the linker can put those that run side by side (Linking/symbols.order). Package.swift can say
+# that for our modules only.
+# shellcheck disable=SC2034,SC2154 # used where this file is sourced; that file sets source_dir
+release_options=(
+    -Xswiftc -file-prefix-map -Xswiftc "$source_dir=." -Xcc "-ffile-prefix-map=$source_dir=."
+    -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
+    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+    -Xswiftc -Xfrontend -Xswiftc -function-sections -Xcc -ffunction-sections
+)
+
 # swift_build LOG ARGUMENT...   runs `swift build ARGUMENT...`. Standard error shows how far it is; the compiler's own lines go to LOG, and
 # the errors among them to standard error if the build fails.
 swift_build() {

@@ -11,15 +11,14 @@ struct AuthbenchCommand: AsyncParsableCommand {
         discussion: """
             Examples:
 
-              swift build -c release
-              .build/release/authbench
-              .build/release/authbench serve token-process
+              Tests/bench
+              Tests/bench serve token-process
 
             The floor is the time or memory that a simpler program needs for the same job. Each bench runs our program \
-            and the simpler one in turn, and compares medians. Read the ratios and not the absolute times, because \
-            ratios hold on a busy machine, too.
+            and the simpler one in turn, and compares medians. Read the ratios and not the absolute times: on a busy \
+            machine, the ratios change less.
 
-            authbench measures the programs in its own folder, so build them first. "build" compiles everything again, \
+            authbench measures the programs in its own folder. 'Tests/bench' builds them as 'systemd/install' does, and starts it. "build" compiles everything again, \
             and runs only if you name it.
 
             Exit status: 0 every limit is met, 1 a limit is missed, 2 a bench could not run.

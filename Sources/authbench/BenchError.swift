@@ -35,9 +35,9 @@ extension BenchError: CustomStringConvertible {
     /// What helps; nil if that is unknown.
     var hint: String? {
         switch self {
-        case .noProgram: "swift build -c release"
+        case .noProgram: "Tests/bench"
         case .noCompiler: "apt install gcc libc6-dev"
-        case .noPackage: "run it by 'swift run -c release authbench build'"
+        case .noPackage: "Tests/bench build"
         case .cannotCompile, .failed, .unreadable, .cannotFillStore, .failedToServe: nil
         }
     }

@@ -8,14 +8,19 @@ struct IssuerCommand: AsyncParsableCommand {
         commandName: "issuer",
         abstract: "Serve only the authorization server, for scripts and tests.",
         discussion: """
-            Prints the issuer's URL on a line of its own and serves on 127.0.0.1 until SIGTERM or Ctrl-C. Grants come \
-            from its administration interface, which whoever reaches the port can use:
+            Examples:
 
-              curl -d client_id=demo ISSUER/admin/grants              a new grant, refresh token included
-              curl -X POST ISSUER/admin/grants/1/revoke               ends it
-              curl -d access_token_lifetime_ms=5000 ISSUER/admin/policy
-              curl ISSUER/admin/counters                              requests, overlaps, spent tokens used
-              curl 'ISSUER/admin/log?after=0'                         every request
+              authdemo issuer --port 8080
+              curl -d client_id=demo http://127.0.0.1:8080/admin/grants
+              curl -X POST http://127.0.0.1:8080/admin/grants/1/revoke
+              curl -d access_token_lifetime_ms=5000 http://127.0.0.1:8080/admin/policy
+              curl http://127.0.0.1:8080/admin/counters
+              curl 'http://127.0.0.1:8080/admin/log?after=0'
+
+            Prints the issuer's URL on a line of its own and serves on 127.0.0.1 until SIGTERM or Ctrl-C. Everybody \
+            who reaches the port can use its administration interface: get a new grant with its refresh token, revoke \
+            a grant, and change how long access tokens live. The counters tell of requests, requests that overlap, and \
+            refresh tokens that were used again. The log has every request.
             """
     )
 

@@ -6,6 +6,11 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Show silent refreshes, a withdrawn grant and a new sign-in.",
         discussion: """
+            Examples:
+
+              authdemo run
+              authdemo run --once --lifetime 5s
+
             Starts an authorization server and authrefreshd in a temporary folder, and removes the folder at the end. \
             It does not read or change your own files. On a terminal it draws a table in place, and stays until Ctrl-C.
 

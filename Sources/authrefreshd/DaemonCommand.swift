@@ -8,6 +8,11 @@ struct DaemonCommand: AsyncParsableCommand {
         commandName: "authrefreshd",
         abstract: "Keeps OAuth 2.0 access tokens fresh, and tells you when you have to sign in.",
         discussion: """
+            Examples:
+
+              authrefreshd --check
+              systemctl --user status authrefreshd
+
             Without systemd it runs in the foreground and logs to standard error. On SIGTERM it stores the answers to \
             running refreshes, and exits. On SIGHUP it reloads the configuration. Manage accounts with authctl.
 

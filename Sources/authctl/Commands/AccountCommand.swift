@@ -9,6 +9,13 @@ struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
         abstract: "Add, show, change, move and remove accounts.",
+        discussion: """
+            Examples:
+
+              authctl account list
+              authctl account add work --provider google
+              authctl account show work
+            """,
         subcommands: [
             AccountAddCommand.self, AccountListCommand.self, AccountShowCommand.self, AccountEditCommand.self,
             AccountRenameCommand.self, AccountRemoveCommand.self, AccountImportCommand.self,

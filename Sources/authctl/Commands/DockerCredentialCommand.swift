@@ -13,7 +13,10 @@ struct DockerCredentialCommand: ParsableCommand {
             Examples:
 
               authctl account edit work --url https://registry.example.org/
-              cat ~/.docker/config.json ~/.config/containers/auth.json
+
+            This makes docker ask it for that registry, in ~/.docker/config.json. For podman, skopeo and buildah, \
+            write the same into ~/.config/containers/auth.json:
+
               {"credHelpers": {"registry.example.org": "authctl"}}
 
             These tools start it by themselves once their configuration names 'authctl' for a registry. It uses \

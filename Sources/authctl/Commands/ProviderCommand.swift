@@ -9,6 +9,11 @@ struct ProviderCommand: ParsableCommand {
         commandName: "provider",
         abstract: "Show the provider profiles that the daemon knows.",
         discussion: """
+            Examples:
+
+              authctl provider list
+              authctl provider show google
+
             A profile is a YAML file. It tells the daemon what a provider does not publish about itself. The files are \
             in a folder providers.d, installed for all users or in ~/.config/authrefreshd. 'authctl account add \
             --provider NAME' uses one.

@@ -9,6 +9,12 @@ struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
         abstract: "Back up, check, re-encrypt and restore the daemon's store.",
+        discussion: """
+            Examples:
+
+              authctl store check
+              authctl store backup ~/authrefreshd.sqlite
+            """,
         subcommands: [
             StoreBackupCommand.self, StoreCheckCommand.self, StoreRekeyCommand.self, StoreRestoreCommand.self,
         ]
