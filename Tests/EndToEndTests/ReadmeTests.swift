@@ -24,6 +24,15 @@ struct ReadmeTests {
         return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/python3"), "python3 is not installed"))
+    func `the README's picture shows what authctl prints`() async throws {
+        let script = Self.root.appendingPathComponent("Tests/picture").path
+        let environment = ProcessInfo.processInfo.environment
+        let check = try Program("/usr/bin/python3", [script, "--check", Program.products], environment: environment)
+        let end = try await check.ended()
+        #expect(end == .exited(0), "\(check.errorText)")
+    }
+
     @Test func `the page of commands lists the commands of authctl`() async throws {
         let help = try await DaemonStage().authctl("--help")
         let offered = help.output.split(separator: "\n").drop { !$0.hasSuffix("SUBCOMMANDS:") }

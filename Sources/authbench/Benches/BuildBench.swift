@@ -20,7 +20,7 @@ struct BuildBench {
     /// The build of `systemd/quickstart`, with the processor time of each part.
     private func quickstart(_ package: String) async throws -> [Figure] {
         let scratch = try TemporaryFolder()
-        let place = try await prepare(package, scratch) + Self.quickstartOptions(package)
+        let place = try await prepare(package, scratch) + Self.options("debug_options", package)
         var (figures, total) = ([Figure](), 0.0)
         for part in Self.parts {
             Report.note("building \(part)")
@@ -38,7 +38,7 @@ struct BuildBench {
 
     private func release(_ package: String) async throws -> [Figure] {
         let scratch = try TemporaryFolder()
-        let place = try await prepare(package, scratch) + ["-c", "release"]
+        let place = try await prepare(package, scratch) + ["-c", "release"] + Self.options("release_options", package)
         var (wall, processor) = (0.0, 0.0)
         for product in ["authrefreshd", "authctl"] {
             Report.note("building \(product), optimised")
@@ -71,12 +71,15 @@ struct BuildBench {
         return place
     }
 
-    /// The options of the quickstart's build: `debug_options` in `systemd/prerequisites.bash`.
-    static func quickstartOptions(_ package: String) async throws -> [String] {
-        let script = #"source_dir=$1 && source "$1/systemd/prerequisites.bash" && printf '%s\n' "${debug_options[@]}""#
+    /// The options of a build: an array in `systemd/prerequisites.bash`.
+    static func options(_ array: String, _ package: String) async throws -> [String] {
+        let script = #"""
+            source_dir=$1 && source "$1/systemd/prerequisites.bash" || exit
+            declare -n options=$2 && printf '%s\n' "${options[@]}"
+            """#
         let bash = try Program(
             "/bin/bash",
-            ["-c", script, "bash", package],
+            ["-c", script, "bash", package, array],
             environment: ProcessInfo.processInfo.environment
         )
         guard try await bash.ended() == .exited(0) else {
