@@ -145,9 +145,10 @@ progress_line() {
         whole=$((all + 39 * modules_of_first_build))
     fi
     ((elapsed < 10 || weighed * 10 < whole || weighed > whole)) ||
-        left=", about $(duration $((elapsed * (whole - weighed) / weighed))) left"
-    printf '%s: building%s: step %d of %d (%s), %s so far%s' "${program:-${0##*/}}" "${build_part:+ $build_part}" \
-        "$done" "$all" "${BASH_REMATCH[4]##*/}" "$(duration "$elapsed")" "$left"
+        left="about $(duration $((elapsed * (whole - weighed) / weighed))) left, "
+    # A narrow terminal shows only the beginning, so what people want to know comes first.
+    printf '%s: building%s: %s%s so far, step %d of %d (%s)' "${program:-${0##*/}}" "${build_part:+ $build_part}" \
+        "$left" "$(duration "$elapsed")" "$done" "$all" "${BASH_REMATCH[4]##*/}"
 }
 
 duration() { # SECONDS

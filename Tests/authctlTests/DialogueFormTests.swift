@@ -41,7 +41,7 @@ import Testing
             "policyCompleted": SignInProgress.policyCompleted("B2C_1_edit", "work"),
             "openingSessionEnd": SignInProgress.openingSessionEnd("work", link, browser),
             "endSession": SignInProgress.endSession("work", link, .desktop),
-            "programs": SignInProgress.programs(for: "work"),
+            "programs": SignInProgress.programs(for: "work", mailbox: "jane@example.org"),
         ]
     }()
 

@@ -58,7 +58,10 @@ struct QuickstartTests {
         #expect(!checkout.has("called-with-build"))
     }
 
-    @Test(arguments: [["--onse"], ["--lifetime"], ["--lifetime", "long"]])
+    @Test(arguments: [
+        ["--onse"], ["--lifetime"], ["--lifetime", "long"], ["--lifetime", "0"], ["--lifetime", "3s"],
+        ["--lifetime", "2h"],
+    ])
     func `wrong arguments are refused before anything is built`(arguments: [String]) throws {
         let checkout = try Checkout(swift: "touch called-with-$1")
         let outcome = try checkout.run(["systemd/quickstart"] + arguments)
@@ -71,16 +74,16 @@ struct QuickstartTests {
         ("Fetching packages", "building: preparing, 1 min 5 s so far"),
         (
             "[412/1659] Compiling NIOCore Channel.swift",
-            "building: step 412 of 1659 (NIOCore), 1 min 5 s so far, about 3 min 16 s left"
+            "building: about 3 min 16 s left, 1 min 5 s so far, step 412 of 1659 (NIOCore)"
         ),
-        ("[100/1659] Compiling a_bitstr.cc", "building: step 100 of 1659 (a_bitstr.cc), 1 min 5 s so far"),
+        ("[100/1659] Compiling a_bitstr.cc", "building: 1 min 5 s so far, step 100 of 1659 (a_bitstr.cc)"),
         (
             "[7/10] Compiling A B.swift\nwarning: [1/2] is none",
-            "building: step 7 of 10 (A), 1 min 5 s so far, about 27 s left"
+            "building: about 27 s left, 1 min 5 s so far, step 7 of 10 (A)"
         ),
         (
             "[1789/1875] Wrapping AST for RefreshCore for debugging",
-            "building: step 1789 of 1875 (RefreshCore), 1 min 5 s so far, about 3 s left"
+            "building: about 3 s left, 1 min 5 s so far, step 1789 of 1875 (RefreshCore)"
         ),
     ])
     func `a line shows the progress of the build`(log: String, line: String) throws {
@@ -92,7 +95,10 @@ struct QuickstartTests {
 
     @Test(arguments: [
         ("[737/1029] Compiling handshake_client.cc", "step 737 of 1029", "about 3 min 34 s left"),
-        ("[1000/1100] Compiling A B.swift\n[1040/1100] Compiling C D.swift", "step 1040 of 1100", "2 min 4 s left"),
+        (
+            "[1000/1100] Compiling A B.swift\n[1040/1100] Compiling C D.swift", "step 1040 of 1100",
+            "about 2 min 4 s left"
+        ),
         ("[737/899] Compiling A B.swift", "step 737 of 899", "about 13 s left"),
     ])
     func `a module of a first build counts as forty files`(log: String, step: String, left: String) throws {
@@ -100,7 +106,7 @@ struct QuickstartTests {
         try checkout.write(log + "\n", to: "log")
         let script = "source systemd/prerequisites.bash; modules_of_first_build=60; progress_line log 60"
         let outcome = try checkout.run("bash", "-c", script)
-        #expect(outcome.output.contains(step) && outcome.output.hasSuffix(left), "\(outcome.output)")
+        #expect(outcome.output.contains(step) && outcome.output.contains(": \(left), "), "\(outcome.output)")
     }
 
     /// A folder that its scripts take for a checkout.

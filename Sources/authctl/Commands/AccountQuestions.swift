@@ -184,9 +184,11 @@ struct AccountQuestions {
             StandardError.show(Prompt.clientIDPlace(PlainText.line(place)))
         }
         tell(profile?.notes, about: ["client", "redirects"])
-        try askClientId(isGoogle: provider == "google")
+        let isGoogle = provider == "google"
+        try askClientId(isGoogle: isGoogle)
         guard !hasSecret, client?.secret == nil else { return }
-        let isUsual = profile?.clientAuthentication?.hasPrefix("client_secret") == true
+        // Google's desktop clients have a secret, too. Its profile names no method, because its metadata does.
+        let isUsual = isGoogle || profile?.clientAuthentication?.hasPrefix("client_secret") == true
         // For a server without a profile, we do not know what kind of clients it creates.
         var hasOne = isUsual
         if profile == nil { hasOne = try Question.confirm(Prompt.clientHasSecret) }
@@ -201,12 +203,14 @@ struct AccountQuestions {
     private mutating func askClientId(isGoogle: Bool) throws(AuthctlError) {
         while clientId == nil {
             let answer = try Self.answer(isGoogle ? Prompt.googleClient : Prompt.clientID)
-            guard isGoogle, answer.hasSuffix(".json") else {
+            // No client ID ends like this.
+            let path = Self.path(answer)
+            guard path.hasSuffix(".json") else {
                 clientId = answer
                 return
             }
             do throws(AuthctlError) {
-                client = try ClientSecretFile(name: Self.path(answer), prompt: "").read()
+                client = try ClientSecretFile(name: path, prompt: "").read()
                 clientId = client?.id
                 if isForPerson, !hasRedirect { client?.warnOfRedirects() }
             } catch {
@@ -215,8 +219,10 @@ struct AccountQuestions {
         }
     }
 
-    /// A path with `~` expanded, as people type it for a shell.
+    /// A path with `~` expanded, as people type it for a shell, and without the quotes that terminals put around a file
+    /// that is dropped on them.
     private static func path(_ text: String) -> String {
+        if text.count > 1, text.first == "'", text.last == "'" { return String(text.dropFirst().dropLast()) }
         guard text.hasPrefix("~/"), let home = environmentValue("HOME") else { return text }
         return home + text.dropFirst()
     }

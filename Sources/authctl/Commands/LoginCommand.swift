@@ -215,12 +215,13 @@ struct LoginCommand: ParsableCommand {
     ///
     /// - Parameter isFirst: whether the account was created for this sign-in, or for an earlier one without success.
     private func run(for account: String, isFirst: Bool = false) throws(AuthctlError) {
-        try signIn(to: account)
+        let person = try signIn(to: account)
         guard isFirst, !output.json, StandardError.isTerminal else { return }
-        StandardError.show(SignInProgress.programs(for: account))
+        StandardError.show(SignInProgress.programs(for: account, mailbox: person?.email.map(PlainText.line)))
     }
 
-    private func signIn(to account: String) throws(AuthctlError) {
+    /// Signs in, and returns who did, if the server says so.
+    private func signIn(to account: String) throws(AuthctlError) -> Person? {
         let plan = try SignInPlan(
             parameters(for: account),
             flow: flow,
@@ -231,7 +232,7 @@ struct LoginCommand: ParsableCommand {
         )
         var session = try SignInSession(plan, connection: connection, output: output)
         let status = try session.run()
-        if let ending = session.ending, try showUnchanged(ending, of: account) { return }
+        if let ending = session.ending, try showUnchanged(ending, of: account) { return nil }
         if let name = status.person?.best { StandardError.note(.signedInAs(person: PlainText.line(name))) }
         if let other = session.ending?.samePersonAs {
             StandardError.warn(.samePerson(other: PlainText.line(other), account: status.account))
@@ -246,6 +247,7 @@ struct LoginCommand: ParsableCommand {
         if let missing = status.refreshTokenMissing {
             try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")
         }
+        return status.person
     }
 
     /// Shows the result of a sign-in that does not change the account.
@@ -281,7 +283,7 @@ struct LoginCommand: ParsableCommand {
         // The account exists by now.
         again.newAccount = nil
         again.prompt = [prompt, "consent"].compactMap(\.self).joined(separator: " ")
-        try again.signIn(to: account)
+        _ = try again.signIn(to: account)
     }
 
     private func parameters(for account: String) -> StartSignIn.Parameters {

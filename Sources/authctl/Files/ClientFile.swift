@@ -36,12 +36,18 @@ struct ClientSecretFile {
         }
     }
 
-    /// Refuses text that certainly is not a secret. A secret may begin with any character (RFC 6749 §A.2).
+    /// Refuses text that is not a secret. A secret may begin with any character (RFC 6749 §A.2), but no server gives out
+    /// one that begins like a JSON object with a member.
     private static func check(_ text: String) throws(AuthctlError) {
-        let isJSON = WireText.decode([String: AnyValue].self, fromText: text) != nil
+        let isJSON =
+            WireText.decode([String: AnyValue].self, fromText: text) != nil
+            || WireText.decode([AnyValue].self, fromText: text) != nil
         let isPage = ["<!doctype", "<html", "<?xml"].contains { text.lowercased().hasPrefix($0) }
         guard !isJSON, !isPage else {
             throw .unusableDocument(.noClientSecret(isPage: isPage))
+        }
+        if text.prefixMatch(of: /\{\s*"/) != nil {
+            throw .unusableDocument(.brokenJSON)
         }
         if text.hasPrefix("-----BEGIN ") {
             throw .unusableDocument(.keyInsteadOfSecret)

@@ -11,7 +11,7 @@ struct SecretFile {
     let name: String
     let purpose: SecretPurpose
 
-    /// Reads the content, without one trailing line break.
+    /// Reads the content, without a byte order mark and without one trailing line break.
     ///
     /// - Parameter prompt: the prompt if it has to be typed on a terminal; nil if it cannot be typed.
     /// - Throws: `secretFile`, `cancelled`.
@@ -64,6 +64,7 @@ struct SecretFile {
             case .tooLong: throw .secretFile(.tooLong(purpose: purpose))
             }
         }
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard !bytes.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }

@@ -106,21 +106,27 @@ enum SignInProgress {
     }
 
     /// What to put into programs, so that they ask for the tokens of `account`.
-    static func programs(for account: String) -> String {
-        """
+    ///
+    /// - Parameter mailbox: the address of the person who signed in, if the server says it.
+    static func programs(for account: String, mailbox: String?) -> String {
+        // The keys for the user's name, each on a line of its own.
+        func user(_ key: String, _ quote: String = "") -> String {
+            mailbox.map { "\n           \(key)\(quote)\($0)\(quote)" } ?? ""
+        }
+        return """
 
-        '\(account)' is ready. Programs get its token by:
-          mbsync   AuthMechs XOAUTH2
-                   PassCmd "authctl token \(account)"
-          msmtp    auth oauthbearer
-                   passwordeval authctl token \(account)
-          neomutt  set imap_oauth_refresh_command = "authctl token \(account)"
-          git      git config --global credential.helper authctl
-                   authctl account edit \(account) --url https://HOST/
-          curl     authctl token \(account) --format header | curl -H @- URL
-          shell    token=$(authctl token \(account))
+            '\(account)' is ready. Programs get its token by:
+              mbsync   AuthMechs XOAUTH2
+                       PassCmd "authctl token \(account)"\(user("User "))
+              msmtp    auth oauthbearer
+                       passwordeval authctl token \(account)\(user("user "))
+              neomutt  set imap_oauth_refresh_command = "authctl token \(account)"\(user("set imap_user = ", "\""))
+              git      git config --global credential.helper authctl
+                       authctl account edit \(account) --url https://HOST/
+              curl     authctl token \(account) --format header | curl -H @- URL
+              shell    token=$(authctl token \(account))
 
-        """
+            """
     }
 }
 

@@ -88,7 +88,9 @@ extension UnusableDocument {
             "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), Google's"
                 + " authorized_user file, or what 'authctl account export ACCOUNT' wrote"
         case .brokenJSON, .incompleteExport: "the file may be cut short or edited: export it again"
-        case .unknownJSON: "many servers give a refresh token only if asked, such as with the scope offline_access"
+        case .unknownJSON:
+            "expected: what 'authctl account export ACCOUNT' wrote, Google's authorized_user file, or a token endpoint's"
+                + " answer; many servers give a refresh token only if asked, such as with the scope offline_access"
         case .unknownExportFormat(let known): "this authctl reads the format \(known)"
         case .exportInsteadOfToken: "authctl account import FILE"
         case .noChallenge: "pass the headers of the 401 or 403 answer, as 'curl -D FILE' saves them"

@@ -66,13 +66,18 @@ extension WrongSetting {
             (field, "'\(name)' is not an account name", "1 to 64 letters, digits and ._@+-, not starting with . or -")
         case .noIssuer(true): ("issuer", "it is missing, and this provider has no issuer for all", "--issuer URL")
         case .noIssuer(false): ("issuer", "it is missing", "--issuer URL, or --provider NAME")
-        case .issuerNotAbsolute(let url): ("issuer", "'\(url)' is not an absolute URL", "https://issuer.example")
+        case .issuerNotAbsolute(let url):
+            (
+                "issuer", "'\(url)' is not an absolute URL",
+                url.contains(":") ? "https://issuer.example" : "https://\(url)"
+            )
         case .issuerNotHTTPS(let url):
             (
                 "issuer", "'\(url)' is not https: the refresh token would cross the network unencrypted",
                 "use https; http is accepted for loopback addresses only"
             )
-        case .issuerHasQuery: ("issuer", "an issuer has no query and no fragment", "RFC 8414 section 2")
+        case .issuerHasQuery:
+            ("issuer", "an issuer has no query and no fragment", "leave out everything from '?' or '#' on")
         case .issuerHasUserName: ("issuer", "an issuer has no user name in it", "https://issuer.example")
         case .unknownProvider(let name, let nearest, let known):
             (
