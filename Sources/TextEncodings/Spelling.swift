@@ -6,16 +6,19 @@ package enum Spelling {
     /// The candidate nearest to `word`; nil if none is near.
     ///
     /// A candidate is near if it differs in at most two letters (one, for a word of three letters or fewer), or if it
-    /// is longer and has the letters of `word` in their order, like `header` for `hdr`.
+    /// is longer and has the letters of `word` in their order, like `header` for `hdr`. Upper and lower case count as
+    /// the same.
     package static func nearest(to word: String, in candidates: some Sequence<String>) -> String? {
         guard !word.isEmpty, word.count <= longest else { return nil }
+        let word = word.lowercased()
         let slips = word.count <= 3 ? 1 : 2
         var best: (name: String, distance: Int)?
         var short: [String] = []
         for name in candidates {
-            if isShort(word, for: name) { short.append(name) }
-            guard abs(name.count - word.count) <= slips else { continue }
-            let distance = distance(from: word, to: name)
+            let candidate = name.lowercased()
+            if isShort(word, for: candidate) { short.append(name) }
+            guard abs(candidate.count - word.count) <= slips else { continue }
+            let distance = distance(from: word, to: candidate)
             if distance <= slips, best.map({ distance < $0.distance }) ?? true { best = (name, distance) }
         }
         return best?.name ?? (short.count == 1 ? short[0] : nil)

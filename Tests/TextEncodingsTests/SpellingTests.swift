@@ -15,7 +15,7 @@ import TextEncodings
         arguments: [
             ("wrok", "work"), ("hom", "home"), ("statsu", "status"), ("hdr", "header"), ("ho", "home"),
             ("xome", "home"),
-            ("xyzme", nil), ("ls", nil), ("", nil), ("s", nil), ("worka", "work"),
+            ("xyzme", nil), ("ls", nil), ("", nil), ("s", nil), ("worka", "work"), ("WORK", "work"), ("HDR", "header"),
         ] as [(String, String?)]
     )
     func `the nearest name is found`(word: String, name: String?) {

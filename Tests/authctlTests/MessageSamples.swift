@@ -5,9 +5,9 @@ enum Samples {
     static let wrongUses: [WrongUse] = [
         .parser(message: "missing argument", hint: "see 'authctl account --help'"), .socketWithoutPath,
         .watchNeedsTerminal, .noHome, .noAccountNamed, .noAccounts, .severalAccounts(names: "work"),
-        .missing(names: ["google"]), .nothingToChange, .cannotClear(known: ["google"]),
+        .missing(names: ["google"], provider: nil), .nothingToChange, .cannotClear(known: ["google"]),
         .unknownProvider(name: "work", nearest: "google", known: ["google"]),
-        .noScopes(purpose: "work", provider: "work", known: "work"), .purposeNeedsProvider, .variableWithoutValue,
+        .noScopes(purpose: "work", provider: "work", nearest: "google", known: ["google"]), .purposeNeedsProvider, .variableWithoutValue,
         .parameterWithoutValue(option: "--param", example: "k=v"), .parameterTwice(option: "work", name: "work"),
         .registeredClientHasOwnID, .registeredClientHasNoGrant, .serviceAccountNeedsNoGrant, .twoSecretsFromInput,
         .initialTokenNeedsRegister, .setUpOtherwise(account: "work"), .notForSignIn(account: "work"),
@@ -16,7 +16,9 @@ enum Samples {
         .mailboxUnknown(format: "work"),
         .userNotPrintable, .notBound(account: "work"), .outputIsText, .noDockerCredentials, .noDockerServer,
         .passwordForNoAccount(server: "work"), .passwordForAccount("work", server: "work"), .unusableWord("work"),
-        .unknownProvider(name: "x", nearest: nil, known: []), .noScopes(purpose: "mail", provider: "x", known: ""),
+        .unknownProvider(name: "x", nearest: nil, known: []),
+        .noScopes(purpose: "mail", provider: "x", nearest: nil, known: []),
+        .missing(names: ["'--client-id'"], provider: "google"),
     ]
 
     /// Does not compile if a message was added: add a sample above, then the case here.

@@ -24,7 +24,13 @@ enum ParserReport {
     }
 
     /// A suggestion for an invalid option value. The parser lists the valid values, either quoted or one per line.
+    ///
+    /// For an unknown option the parser makes suggestions itself, but does not suggest its own two options.
     private static func suggestion(for arguments: [String], by message: String) -> String? {
+        if message.hasPrefix("Unknown option"), !message.contains("Did you mean") {
+            let meant = arguments.lazy.compactMap { Spelling.nearest(to: $0, in: ["--help", "--version"]) }
+            return meant.first.map { "did you mean '\($0)'?" }
+        }
         guard let list = message.firstRange(of: "Please provide one of")?.upperBound else { return nil }
         let values = message[list...].matches(of: #/'([^']+)'|\n *- ([^\n]+)/#).map { String($0.1 ?? $0.2 ?? "") }
         for argument in arguments {

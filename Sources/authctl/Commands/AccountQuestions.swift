@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import Terminal
+internal import TextEncodings
 
 /// Everything that a new account needs: from the arguments, and by asking the person for the rest.
 struct AccountQuestions {
@@ -74,7 +75,7 @@ struct AccountQuestions {
         if let provider, var daemon = try? connection.connect(), let profiles = try? daemon.profiles() {
             _ = try profiles.provider(named: provider)
         }
-        throw .usage(.missing(names: missing))
+        throw .usage(.missing(names: missing, provider: provider.map { PlainText.line($0) }))
     }
 
     /// Asks for everything that is missing. If nobody can be asked, or nothing is missing, it asks nothing.
@@ -307,12 +308,15 @@ struct AccountQuestions {
             help: PlainText.line(variable.help),
             standard: variable.default.map { PlainText.line($0) }
         )
-        guard variable.default != nil else {
-            variables[variable.name] = try Self.answer(prompt)
-            return
-        }
-        let answer = try Question.ask(prompt)
+        let answer = Self.part(try variable.default == nil ? Self.answer(prompt) : Question.ask(prompt))
         if !answer.isEmpty { variables[variable.name] = answer }
+    }
+
+    /// A part of an address. People paste a host with its scheme: `https://sso.example.org/`.
+    private static func part(_ answer: String) -> String {
+        guard let scheme = answer.prefixMatch(of: /https?:\/\//.ignoresCase()) else { return answer }
+        let rest = answer[scheme.range.upperBound...]
+        return String(rest.hasSuffix("/") ? rest.dropLast() : rest)
     }
 
     private mutating func askProvider(_ profiles: [ProviderDescription]) throws(AuthctlError) {
@@ -354,8 +358,15 @@ extension DaemonConnection {
         guard let profile = try profiles().providers.first(where: { $0.name == provider }) else { return others }
         let known = profile.scopesFor ?? []
         guard let found = known.first(where: { $0.purpose == purpose }) else {
-            let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
-            throw .usage(.noScopes(purpose: PlainText.line(purpose), provider: PlainText.line(provider), known: names))
+            let names = known.map { PlainText.line($0.purpose) }
+            throw .usage(
+                .noScopes(
+                    purpose: PlainText.line(purpose),
+                    provider: PlainText.line(provider),
+                    nearest: Spelling.nearest(to: purpose, in: names),
+                    known: names
+                )
+            )
         }
         return found.scopes + others.filter { !found.scopes.contains($0) }
     }

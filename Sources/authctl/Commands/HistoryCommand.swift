@@ -18,7 +18,8 @@ struct HistoryCommand: ParsableCommand {
 
             Prints one character for each of the last hours, then the events, the newest at the end. Repeated \
             events share one line. The source is your journal (journalctl --user -u authrefreshd), which drops old \
-            entries when its space is used up. An hour without journal entries is blank.
+            entries when its space is used up. An hour without journal entries is blank. Where journald does not \
+            run, the history is empty, and a note says why.
 
             Each hour shows its worst state: a refresh that failed and succeeded a minute later makes the hour \
             'retrying'.

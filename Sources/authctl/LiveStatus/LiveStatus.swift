@@ -109,7 +109,8 @@ struct LiveStatus {
     private func footer(_ page: StatusScreen.Page, _ trouble: (long: String, brief: String)?) -> String {
         let style = TerminalStyle.standardOutput
         let long = [StatusWords.quits, page.hidden, trouble?.long].compactMap(\.self).joined(separator: "; ")
-        let brief = [StatusWords.quits, page.hiddenBriefly, trouble?.brief].compactMap(\.self)
+        // Cut at the edge of a narrow terminal, it still says that the state may be old.
+        let brief = [StatusWords.quits, trouble?.brief, page.hiddenBriefly].compactMap(\.self)
         let hasRoom = style.width.map { TerminalWidth.of(long) <= $0 } ?? true
         return style.paint(hasRoom ? long : brief.joined(separator: "; "), .faint)
     }

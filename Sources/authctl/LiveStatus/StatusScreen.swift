@@ -19,7 +19,7 @@ struct StatusScreen {
         /// What is not visible, and how to reach it: `2 accounts out of sight; arrow keys scroll (3 lines above, 20
         /// below)`; nil if everything is visible.
         var hidden: String?
-        /// The same for a narrow terminal: `3 above, 20 below`.
+        /// The same for a narrow terminal: `2 hidden; 3 above, 20 below`.
         var hiddenBriefly: String?
     }
 
@@ -39,7 +39,7 @@ struct StatusScreen {
         guard first + below > 0 else { return page }
         let rows = rowCount - (first..<last).clamped(to: 0..<rowCount).count
         page.hidden = StatusWords.hidden(accounts: rows, above: first, below: below)
-        page.hiddenBriefly = StatusWords.hiddenBriefly(above: first, below: below)
+        page.hiddenBriefly = StatusWords.hiddenBriefly(accounts: rows, above: first, below: below)
         return page
     }
 }

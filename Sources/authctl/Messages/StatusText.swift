@@ -192,5 +192,7 @@ enum StatusWords {
             + "arrow keys scroll (\(above) above, \(below) below)"
     }
 
-    static func hiddenBriefly(above: Int, below: Int) -> String { "\(above) above, \(below) below" }
+    static func hiddenBriefly(accounts: Int, above: Int, below: Int) -> String {
+        (accounts == 0 ? "" : "\(accounts) hidden; ") + "\(above) above, \(below) below"
+    }
 }

@@ -13,12 +13,12 @@ enum WrongUse: Hashable, Sendable {
     case severalAccounts(names: String)
 
     // Errors about an account's settings.
-    /// `names` lists what is missing, such as `--client-id`.
-    case missing(names: [String])
+    /// `names` lists what is missing, such as `--client-id`. `provider` is the one that was named, ready to be shown.
+    case missing(names: [String], provider: String?)
     case nothingToChange
     case cannotClear(known: [String])
     case unknownProvider(name: String, nearest: String?, known: [String])
-    case noScopes(purpose: String, provider: String, known: String)
+    case noScopes(purpose: String, provider: String, nearest: String?, known: [String])
     case purposeNeedsProvider
     case variableWithoutValue
     case parameterWithoutValue(option: String, example: String)
@@ -69,11 +69,11 @@ extension WrongUse {
         case .noAccountNamed: "the account's name is missing"
         case .noAccounts: "there are no accounts"
         case .severalAccounts: "the account's name is missing, and there are several accounts"
-        case .missing(let names): "\(Self.list(names)) \(names.count == 1 ? "is" : "are") missing"
+        case .missing(let names, _): "\(Self.list(names)) \(names.count == 1 ? "is" : "are") missing"
         case .nothingToChange: "there is nothing to change"
         case .cannotClear: "'--clear' does not know this setting"
         case .unknownProvider(let name, _, _): "the daemon knows no provider '\(name)'"
-        case .noScopes(let purpose, let provider, _): "the provider '\(provider)' has no scopes for '\(purpose)'"
+        case .noScopes(let purpose, let provider, _, _): "the provider '\(provider)' has no scopes for '\(purpose)'"
         case .purposeNeedsProvider: "'--for' needs '--provider'"
         case .variableWithoutValue: "'--set' takes a name and a value"
         case .parameterWithoutValue(let option, _): "'\(option)' takes a name and a value"
@@ -121,14 +121,16 @@ extension WrongUse {
         case .noAccountNamed: "authctl account list"
         case .noAccounts: StatusWords.firstLogin
         case .severalAccounts(let names): "one of: \(names)"
+        case .missing(["'--client-id'"], let provider?): "where it comes from: authctl provider show \(provider)"
         case .missing: "see 'authctl account add --help'"
         case .nothingToChange: "see 'authctl account edit --help'"
         case .cannotClear(let known): "one of: \(known.joined(separator: ", "))"
         case .unknownProvider(_, _, []): "no profile is installed"
         case .unknownProvider(_, let nearest, let known):
             (nearest.map { "did you mean '\($0)'? " } ?? "") + "known: \(known.joined(separator: ", "))"
-        case .noScopes(_, _, ""): "name them with --scope"
-        case .noScopes(_, _, let known): "it has some for: \(known)"
+        case .noScopes(_, _, _, []): "name them with --scope"
+        case .noScopes(_, _, let nearest, let known):
+            (nearest.map { "did you mean '\($0)'? " } ?? "") + "it has some for: \(known.joined(separator: ", "))"
         case .purposeNeedsProvider: "name the scopes of another server with --scope"
         case .variableWithoutValue: "--set tenant=organizations"
         case .parameterWithoutValue(let option, let example): "\(option) \(example)"

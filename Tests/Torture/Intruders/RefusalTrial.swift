@@ -17,6 +17,9 @@ struct RefusalTrial {
     /// it far greater. The times below which one in ten lies are compared, because they show the daemon's work; other
     /// work on the machine changes the rest.
     private static let ratioMax = 1.5
+    /// How often durations are measured before a difference counts. One that comes from the daemon's work is there each
+    /// time; one that comes from other work on the machine is not.
+    private static let measurementsMax = 6
 
     let stage: DaemonStage
     /// How often each call is made.
@@ -46,13 +49,16 @@ struct RefusalTrial {
     func run(_ checks: Checks) async throws -> [[String]] {
         var cells: [[String]] = []
         for row in Self.rows {
-            let heard = try await row.caller.hear(row.asked.map(\.call), rounds: rounds, at: stage.socket)
+            var heard = try await hear(row)
+            var measurements = 1
+            while Self.ratio(heard) > Self.ratioMax, measurements < Self.measurementsMax {
+                heard = try await zip(heard, hear(row)).map { $0.joined($1) }
+                measurements += 1
+            }
             let answers = heard.reduce(into: Set<String>()) { $0.formUnion($1.answers) }
             var surprises = answers.count == 1 ? [] : ["it is told more than one thing: \(answers)"]
             if !(answers.first ?? "").contains(row.refusal) { surprises.append("it is told: \(answers)") }
-            let times = heard.map(\.tenth)
-            let ratio = (times.max() ?? 0) / max(times.min() ?? 0, 1)
-            if ratio > Self.ratioMax { surprises.append("it takes \(times) µs") }
+            if Self.ratio(heard) > Self.ratioMax { surprises.append("it takes \(heard.map(\.tenth)) µs") }
             checks.add(
                 "\(row.who) is refused alike, and in like time, whatever there is to refuse",
                 surprises: surprises
@@ -63,6 +69,15 @@ struct RefusalTrial {
             }
         }
         return cells
+    }
+
+    private func hear(_ row: Row) async throws -> [RefusedCaller.Hearing] {
+        try await row.caller.hear(row.asked.map(\.call), rounds: rounds, at: stage.socket)
+    }
+
+    private static func ratio(_ heard: [RefusedCaller.Hearing]) -> Double {
+        let times = heard.map(\.tenth)
+        return (times.max() ?? 0) / max(times.min() ?? 0, 1)
     }
 
     static let header = ["who", "asks for", "10 of 100", "median", "90 of 100"]

@@ -14,10 +14,20 @@ struct RefusedCaller {
         var tenth: Double
         var median: Double
         var ninetieth: Double
+
+        /// The answers of both, and the shorter times.
+        func joined(_ other: Self) -> Self {
+            Self(
+                answers: answers.union(other.answers),
+                tenth: min(tenth, other.tenth),
+                median: min(median, other.median),
+                ninetieth: min(ninetieth, other.ninetieth)
+            )
+        }
     }
 
     private static let script = """
-        import json, re, socket, sys, time
+        import json, random, re, socket, sys, time
         path, rounds, calls = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
         times, answers = [[] for call in calls], [set() for call in calls]
         def ask(call):
@@ -35,7 +45,7 @@ struct RefusedCaller {
             caller.close()
             return answer.rstrip(b"\\0").decode()
         for round in range(rounds):
-            for number, call in enumerate(calls):
+            for number, call in random.sample(list(enumerate(calls)), len(calls)):
                 start = time.perf_counter_ns()
                 answer = ask(call)
                 times[number].append(time.perf_counter_ns() - start)
@@ -50,7 +60,8 @@ struct RefusedCaller {
     /// The words before the command of another caller; empty for the daemon's own user.
     var wrapper: [String] = []
 
-    /// Makes each of the calls `rounds` times, in turn.
+    /// Makes each of the calls `rounds` times: all of them in each round, in random order, so that none always follows
+    /// the same other one.
     ///
     /// - Parameter calls: the calls without their NUL. An empty one sends nothing, and waits.
     func hear(_ calls: [String], rounds: Int, at socket: String) async throws -> [Hearing] {
