@@ -101,11 +101,16 @@ final class StoreKeeping {
     ///
     /// - Parameter onChange: called once, on any thread. After that, the paths must be watched again.
     func watchFiles(_ onChange: @escaping @Sendable () -> Void) {
-        for watch in watches { watch.cancel() }
+        endWatches()
         watches = [store.path, store.path + "-wal"].map { PathWatch($0, onChange: onChange) }
         let failure = watches.compactMap(\.failure).first
         if let failure, !isUnwatchedTold { changeLog.unwatched(failure, .storeFilesChecked(every: PathWatch.period)) }
         isUnwatchedTold = failure != nil
+    }
+
+    private func endWatches() {
+        for watch in watches { watch.cancel() }
+        watches = []
     }
 
     func descriptorsChanged(areLacking: Bool) {
@@ -174,6 +179,7 @@ final class StoreKeeping {
     /// Allows nothing new from now on.
     func stop() -> [Step] {
         isStopping = true
+        endWatches()
         return endBackups(.interrupted)
     }
 
