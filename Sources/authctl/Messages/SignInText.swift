@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Terminal
 
 /// The text for the person who signs in. It contains no secret.
@@ -141,4 +142,23 @@ enum PageTrouble {
     static func notOpened(_ browser: String) -> String { "\(browser) was not opened" }
 
     static func notAskedFor(_ browser: String) -> String { "\(browser) did not open the page" }
+}
+
+extension SignInPlace {
+    /// Why no browser is opened; nil if one is.
+    var reason: String? {
+        switch self {
+        case .desktop: nil
+        case .remote: "this is a session over SSH"
+        case .noDisplay: "there is no display here"
+        }
+    }
+}
+
+extension SignInPlan {
+    /// The hint if the account's browser is missing.
+    var browserHint: String {
+        let account = PlainText.line(parameters.account)
+        return "for this time: --browser PROGRAM; for good: authctl account edit \(account) --login-browser PROGRAM"
+    }
 }

@@ -1,5 +1,4 @@
 internal import AuthRefreshInterface
-internal import Terminal
 
 /// The plan of one `authctl login`, as far as it is known before the daemon is called.
 struct SignInPlan {
@@ -32,12 +31,6 @@ struct SignInPlan {
         self.takesPaste = takesPaste
         self.parameters = parameters
         flows = flow.map { [$0] } ?? (window.isByPortalOnly ? SignInPlace.desktop : window.place).flows
-    }
-
-    /// The hint if the account's browser is missing.
-    var browserHint: String {
-        let account = PlainText.line(parameters.account)
-        return "for this time: --browser PROGRAM; for good: authctl account edit \(account) --login-browser PROGRAM"
     }
 }
 
@@ -72,15 +65,6 @@ enum SignInPlace: Equatable, Sendable {
         switch self {
         case .desktop: [nil, .device]
         case .remote, .noDisplay: [.device, .paste]
-        }
-    }
-
-    /// Why no browser is opened; nil if one is.
-    var reason: String? {
-        switch self {
-        case .desktop: nil
-        case .remote: "this is a session over SSH"
-        case .noDisplay: "there is no display here"
         }
     }
 }
