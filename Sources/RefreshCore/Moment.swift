@@ -30,7 +30,7 @@ package struct Moment: Hashable, Sendable {
     ///
     /// This is for things that are better done early than late. The wall clock may have been stepped, and the boot-time
     /// clock stands still while a virtual machine is paused.
-    func longestElapsed(since earlier: Moment) -> Duration {
+    package func longestElapsed(since earlier: Moment) -> Duration {
         max(elapsed(since: earlier), wall - earlier.wall)
     }
 
@@ -38,6 +38,42 @@ package struct Moment: Hashable, Sendable {
     /// instant can have been.
     func asSeen(at now: Moment) -> Moment {
         Moment(wall: now.wall - now.longestElapsed(since: self), boot: boot)
+    }
+}
+
+/// The end of a time in which something may be given out, on each clock of the machine. The time is over as soon as one
+/// clock says so.
+///
+/// The clocks disagree after the wall clock was stepped, and after a virtual machine was paused. We cannot know which
+/// one is right.
+package struct ClockEnds: Hashable, Sendable {
+    package var wall: Timestamp
+    /// In the boot in which this was computed.
+    package var boot: BootTime
+
+    /// The end of `lifetime`, which began at `start`, as it is known at `now`.
+    package init(of lifetime: Duration, since start: Moment, at now: Moment) {
+        wall = start.wall + lifetime
+        let rest = lifetime - now.elapsed(since: start)
+        boot = BootTime(
+            bootID: now.boot.bootID,
+            microseconds: now.boot.microseconds.addingClamped(rest.microseconds)
+        )
+    }
+
+    /// How much is left at `now`, by the clock that shows less; zero if the time is over, or if the machine was rebooted.
+    package func remaining(at now: Moment) -> Duration {
+        guard let past = now.boot.elapsed(since: boot) else { return .zero }
+        return max(min(wall - now.wall, .zero - past), .zero)
+    }
+
+    /// The earlier end, on each clock. Both must be of the same boot.
+    package func earlier(_ other: ClockEnds?) -> ClockEnds {
+        guard let other else { return self }
+        var ends = self
+        ends.wall = min(wall, other.wall)
+        ends.boot.microseconds = min(boot.microseconds, other.boot.microseconds)
+        return ends
     }
 }
 

@@ -105,6 +105,16 @@ package struct RefreshState: Hashable, Sendable {
     /// it from being erased.
     package func isSignOutDue(at now: Moment) -> Bool { timeToSignOut(at: now) == .zero }
 
+    /// Until when the account's access token may be given out: until it expires, or the account signs out by itself. Nil
+    /// if there is no token.
+    ///
+    /// A token that is derived from another account's ends with that account, too, which this state does not know.
+    package func givable(at now: Moment) -> ClockEnds? {
+        guard let token = accessToken else { return nil }
+        return ClockEnds(of: token.lifetime, since: token.issuedAt, at: now)
+            .earlier(signOut.map { ClockEnds(of: $0.lifetime, since: $0.issuedAt, at: now) })
+    }
+
     /// Whether the access token has at least `minimumValidity` left at `now`.
     package func holdsAccessToken(for minimumValidity: Duration, at now: Moment) -> Bool {
         guard !isSignOutDue(at: now), let remaining = accessToken?.remaining(at: now) else { return false }

@@ -32,4 +32,26 @@ import Testing
         let forward = start.later(.seconds(60)).stepped(.seconds(900))
         #expect(start.asSeen(at: forward) == start)
     }
+
+    @Test func `a time in which something may be given out is over as soon as one clock says so`() {
+        let ends = ClockEnds(of: .seconds(600), since: start, at: start)
+        #expect(ends.remaining(at: start.later(.seconds(60))) == .seconds(540))
+        #expect(ends.remaining(at: start.later(.seconds(60)).stepped(.seconds(100))) == .seconds(440))
+        #expect(ends.remaining(at: start.later(.seconds(60)).stepped(.seconds(-900))) == .seconds(540))
+        #expect(ends.remaining(at: start.stepped(.seconds(600))) == .zero)
+        #expect(ends.remaining(at: start.later(.seconds(600)).stepped(.seconds(-600))) == .zero)
+        #expect(ends.remaining(at: start.rebooted(.zero)) == .zero)
+        // After a restart of the machine, only the wall clock has counted.
+        let rebooted = start.rebooted(.seconds(500))
+        #expect(ClockEnds(of: .seconds(600), since: start, at: rebooted).remaining(at: rebooted) == .seconds(100))
+    }
+
+    @Test func `a token may be given out until it expires or its account signs out, whatever comes first`() {
+        var state = MachineFixture.machine(.scheduled).state
+        #expect(state.givable(at: start)?.remaining(at: start) == .seconds(3600))
+        state.signOut = RefreshTokenTimes(issuedAt: start, lifetime: .seconds(60), isExtendedByUse: false)
+        #expect(state.givable(at: start)?.remaining(at: start.stepped(.seconds(20))) == .seconds(40))
+        state.accessToken = nil
+        #expect(state.givable(at: start) == nil)
+    }
 }
