@@ -5,12 +5,12 @@ import Testing
 /// Daemons that are killed with SIGKILL at random moments, while they refresh at a server that rotates and detects
 /// reuse.
 ///
-/// `AUTHREFRESH_KILLS` is the number of kills (500), and `AUTHREFRESH_SEED` selects the moments (the seed is printed).
+/// `AUTHREFRESH_KILLS` is the number of kills (500), and `AUTHREFRESH_CRASH_SEED` selects the moments (the seed is printed).
 /// `Tests/torture crashes` does the same ten thousand times.
 struct CrashTests {
     private static let kills = ProcessInfo.processInfo.environment["AUTHREFRESH_KILLS"].flatMap { Int($0) } ?? 500
     private static let seed =
-        ProcessInfo.processInfo.environment["AUTHREFRESH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...9999)
+        ProcessInfo.processInfo.environment["AUTHREFRESH_CRASH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...9999)
 
     @Test func `with a grace period no account is ever lost`() async throws {
         var run = try CrashRun(kills: Self.kills * 3 / 5, seed: Self.seed, grace: .seconds(600))

@@ -1,5 +1,6 @@
 """Shared by the integration tests: a real daemon in a separate folder, its changes as they happen, and a report."""
 
+import faulthandler
 import json
 import os
 import queue
@@ -9,6 +10,9 @@ import sys
 import threading
 import time
 from pathlib import Path
+
+# Tests/suites sends this signal to a script that hangs, and finds its stacks in the log.
+faulthandler.register(signal.SIGUSR2, all_threads=True)
 
 # A time limit in seconds for the start of a process, or for one request on loopback, on a busy machine.
 PATIENCE = 30
@@ -148,6 +152,15 @@ class Watch:
     def close(self):
         self.process.terminate()
         self.process.wait()
+
+
+def chosen(parser, names):
+    """The options, and those of the cases `names` that the arguments name (default: all). A failed check names its case in the same way."""
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="which cases to run (default: all)")
+    options = parser.parse_args()
+    if unknown := set(options.cases).difference(names):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    return options, [name for name in names if not options.cases or name in options.cases]
 
 
 def finish():
