@@ -10,7 +10,8 @@ import Testing
 struct CrashTests {
     private static let kills = ProcessInfo.processInfo.environment["AUTHREFRESH_KILLS"].flatMap { Int($0) } ?? 500
     private static let seed =
-        ProcessInfo.processInfo.environment["AUTHREFRESH_CRASH_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...9999)
+        ProcessInfo.processInfo.environment["AUTHREFRESH_CRASH_SEED"].flatMap { UInt64($0) }
+        ?? UInt64.random(in: 0...9999)
 
     @Test func `with a grace period no account is ever lost`() async throws {
         var run = try CrashRun(kills: Self.kills * 3 / 5, seed: Self.seed, grace: .seconds(600))
