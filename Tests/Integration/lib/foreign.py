@@ -9,13 +9,13 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
-from harness import Failure
+from harness import PATIENCE, Failure
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "AuthorizationServers"
 # Discovery documents in the order in which a client tries them (OpenID Connect Discovery 1.0 §4, RFC 8414 §3).
 DISCOVERY = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 # Starting a server includes making its database.
-START_LIMIT = 120
+START_LIMIT = 300
 
 
 class ForeignServer:
@@ -56,7 +56,7 @@ class ForeignServer:
 
     def discover(self, path):
         try:
-            with urllib.request.urlopen(self.issuer + path, timeout=10) as answer:
+            with urllib.request.urlopen(self.issuer + path, timeout=PATIENCE) as answer:
                 return json.load(answer)
         except (urllib.error.HTTPError, ValueError):
             return {}
@@ -78,7 +78,7 @@ class ForeignServer:
     def spent_tokens(self):
         """The output of `lib/spent-tokens`; empty if every refresh token was sent only while it was the newest."""
         result = subprocess.run(
-            [SCRIPTS / "lib" / "spent-tokens", self.requests_file], capture_output=True, text=True, timeout=30
+            [SCRIPTS / "lib" / "spent-tokens", self.requests_file], capture_output=True, text=True, timeout=PATIENCE
         )
         if result.returncode not in (0, 1):
             raise Failure(f"spent-tokens ended with {result.returncode}: {result.stderr}")
@@ -108,7 +108,7 @@ class ForeignServer:
 def ask(url, form, authorization, headers=None):
     request = urllib.request.Request(url, form, {"Authorization": authorization, **(headers or {})})
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
         return {"status": error.code, "nonce": error.headers["DPoP-Nonce"]}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import looks
 from chromium import Chromium
-from harness import Daemon, Report
+from harness import PATIENCE, Daemon, Report
 from person import DjangoPages, GlewlwydPages, Opener, Terminal
-from servers import DJANGO, GLEWLWYD, LIFETIME
+from servers import DJANGO, GLEWLWYD
 
 ACCOUNT = "work"
 
@@ -120,8 +120,8 @@ class Case:
         before = self.token(account)
         self.daemon.authctl("refresh", account)
         self.check("authctl refresh brings another token", self.token(account) != before)
-        watch.expect("token-refreshed", LIFETIME)
-        watch.expect("token-refreshed", LIFETIME)
+        watch.expect("token-refreshed", PATIENCE)
+        watch.expect("token-refreshed", PATIENCE)
         watch.close()
         self.check("and it is refreshed silently, too", self.daemon.status(account)["state"] in ("fresh", "refreshing"))
 

@@ -110,7 +110,7 @@ class Caller:
 
     def run(self):
         while not self.isStopped:
-            answer = subprocess.run(self.command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+            answer = subprocess.run(self.command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
             with self.changed:
                 self.count += 1
                 if answer.returncode != 0 or not answer.stdout.strip():
