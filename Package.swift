@@ -121,6 +121,7 @@ let package = Package(
             name: "AccountStorage",
             dependencies: [
                 "AuthRefreshInterface",
+                "BlockingWork",
                 "RefreshCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -391,7 +392,7 @@ let package = Package(
         .testTarget(
             name: "AccountStorageTests",
             dependencies: [
-                "AccountStorage", "RefreshCore", "TestSupport",
+                "AccountStorage", "BlockingWork", "RefreshCore", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

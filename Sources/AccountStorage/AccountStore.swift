@@ -67,6 +67,16 @@ package final class AccountStore {
         try connection.close()
     }
 
+    /// Makes sure that the path still leads to the open database.
+    ///
+    /// - Throws: `gone` if nothing is there; `replaced` if another file is.
+    package func checkPlace() throws(StoreError) {
+        try connection.checkPlace()
+    }
+
+    /// Whether the open database still has a name, so that another process can open it later.
+    package var hasName: Bool { connection.hasName }
+
     /// Writes a number that nobody reads, to find out whether the store can be written again.
     ///
     /// - Throws: the error of the disk.

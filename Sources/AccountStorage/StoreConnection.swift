@@ -1,5 +1,7 @@
+import BlockingWork
 import GRDB
 import RefreshCore
+import Synchronization
 
 /// The open database of a store, with its keys. All tables of the store use it.
 final class StoreConnection {
@@ -15,6 +17,10 @@ final class StoreConnection {
         }
     }
     private(set) var sealer: Sealer
+    /// Nil once the store is closed.
+    private var lock: StoreLock?
+    /// Keeps the database from being opened by a name that a caller or a setting gives; nil once the store is closed.
+    private var ownFile: OwnFile?
     /// The file that the path led to when it was opened.
     private let file: PosixFile.Identity?
     /// The file that the log's path led to when the log was begun.
@@ -32,7 +38,11 @@ final class StoreConnection {
 
     init(path: String, keys: [StoreKey]) throws(StoreError) {
         self.path = path
-        (database, self.keys, scheduleOffset) = try StoreOpening(path: path, keys: keys).open()
+        let opening = StoreOpening(path: path, keys: keys)
+        lock = try opening.lock()
+        try opening.prepareFile()
+        ownFile = OwnFile(at: path)
+        (database, self.keys, scheduleOffset) = try opening.open()
         file = PosixFile.identity(of: path)
         log = PosixFile.identity(of: path + "-wal")
         sealer = self.keys.sealer
@@ -40,13 +50,35 @@ final class StoreConnection {
     }
 
     /// Writes the log back into the database and releases the lock. The store cannot be used afterwards.
+    ///
+    /// If another file is at the store's path, the database stays as it is, with its log, and open until the process
+    /// ends: SQLite would remove the log by its name, and that name belongs to the other store now.
     func close() throws(StoreError) {
+        defer { lock = nil }
+        guard PosixFile.identity(of: path).map({ $0 == file }) ?? true else {
+            return Self.abandoned.withLock { $0.append(database) }
+        }
         do {
             try database.close()
+            ownFile = nil
         } catch {
             throw StoreError(error, path: path)
         }
     }
+
+    private static let abandoned = Mutex<[SharedDatabase]>([])
+
+    /// Makes sure that the path still leads to the open database.
+    ///
+    /// - Throws: `gone` if nothing is there; `replaced` if another file is.
+    func checkPlace() throws(StoreError) {
+        let found = PosixFile.identity(of: path)
+        guard found != file else { return }
+        throw found == nil ? .gone(path: path) : .replaced(path: path)
+    }
+
+    /// Whether the open database still has a name, so that another process can open it later.
+    var hasName: Bool { ownFile?.hasName ?? false }
 
     /// Runs `body`, which must change nothing.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
@@ -59,7 +91,8 @@ final class StoreConnection {
 
     /// Runs `body` in one transaction. When it returns, all of it is on disk; if it throws, nothing is.
     ///
-    /// - Throws: `gone` if the file was moved or removed. SQLite would otherwise write to a file without a name.
+    /// - Throws: `gone` or `replaced` if the path leads to another file. SQLite would otherwise write to a file that the
+    ///   next process does not find.
     func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         memory = RowMemory()
         return try transaction(body)
@@ -67,7 +100,7 @@ final class StoreConnection {
 
     /// Like `write`, for callers that update `memory` themselves.
     func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        guard PosixFile.identity(of: path) == file else { throw .gone(path: path) }
+        try checkPlace()
         if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
         do {
             let result = try database.enter { try $0.write(body) }

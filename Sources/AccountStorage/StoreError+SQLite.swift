@@ -38,7 +38,8 @@ extension StoreError {
 
     private init(extendedCode: ResultCode, path: String) {
         switch extendedCode.primaryResultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED: self = .inUse(path: path, pid: nil)
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self = .inUse(path: path, by: StoreHolder(pid: nil, program: nil, host: nil))
         case .SQLITE_CORRUPT, .SQLITE_FORMAT: self = .corrupt(path: path)
         case .SQLITE_NOTADB: self = .notADatabase(path: path)
         case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly(path: path)

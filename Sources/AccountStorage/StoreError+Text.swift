@@ -4,8 +4,8 @@ extension StoreError: CustomStringConvertible {
     /// What failed, on what, and why: lower case, no full stop.
     package var description: String {
         switch self {
-        case .inUse(let path, let pid?): "the store '\(path)' is in use by process \(pid)"
-        case .inUse(let path, nil): "the store '\(path)' is in use by another process"
+        case .inUse(let path, let holder): "the store '\(path)' is in use by \(holder)"
+        case .missing(let path, _): "the store '\(path)' is missing, and the last daemon had one there"
         case .corrupt(let path): "the store '\(path)' is damaged"
         case .notADatabase(let path): "'\(path)' is not an SQLite database"
         case .notAStore(let path): "'\(path)' is the database of another program"
@@ -16,6 +16,9 @@ extension StoreError: CustomStringConvertible {
         case .wrongKey(let path, let expected, let given):
             "the store '\(path)' was encrypted with key \(expected), the key given is \(given)"
         case .gone(let path): "the store '\(path)' was removed or replaced while it was open"
+        case .replaced(let path):
+            "the store '\(path)' was removed or replaced while it was open: another file is there now, as when a mount"
+                + " covers its folder"
         case .readOnly(let path): "the store '\(path)' cannot be written to"
         case .diskFull(let path): "no space is left for the store '\(path)'"
         case .inputOutput(let path, let code): "reading or writing '\(path)' failed (SQLite \(code))"
@@ -43,8 +46,16 @@ extension StoreError: CustomStringConvertible {
     /// The next step for the user; nil if there is none.
     package var hint: String? {
         switch self {
-        case .inUse:
-            "stop the other daemon first: systemctl --user stop authrefreshd.service authrefreshd.socket"
+        case .inUse(_, let holder) where holder.isElsewhere:
+            "one daemon serves a store; to use it from '\(StoreHolder.ownHost)', run this on the other host: authctl forward"
+                + " '\(StoreHolder.ownHost)' ACCOUNT; or stop the daemon there"
+        case .inUse(_, let holder) where holder.isDaemon:
+            "stop the other daemon first: systemctl --user stop authrefreshd.service authrefreshd.socket; if this home folder is"
+                + " shared, other machines reach that daemon with authctl forward"
+        case .inUse: "end that program, or wait for it; the daemon then continues by itself"
+        case .missing(_, let record):
+            "mount the file system of its folder, or put it back; the daemon then continues by itself. If you removed the store on"
+                + " purpose, remove this note of it, too: rm '\(record)'"
         case .corrupt(let path), .notADatabase(let path):
             "stop the daemon and restore a backup: authctl store restore FILE; without a backup, move '\(path)' away with the"
                 + " '-wal' beside it, and import the grants again"
@@ -61,6 +72,9 @@ extension StoreError: CustomStringConvertible {
             "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
         case .gone(let path):
             "put '\(path)' back where it was, with all that was beside it; or restart the daemon to begin with what is there"
+        case .replaced:
+            "the daemon restarts with the store that is there now, unless the open one has no name any more or tokens are"
+                + " not stored yet; to have the former one back, put it there, or unmount what covers it: findmnt"
         case .readOnly(let path):
             "make '\(path)' and its folder writable for this user; if its file system has turned read-only,"
                 + " journalctl -k says why"

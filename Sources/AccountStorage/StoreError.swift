@@ -2,11 +2,14 @@ package import RefreshCore
 
 /// Why a call to the store failed. No case contains the value of a secret column.
 ///
-/// After `gone`, `diskFull`, `readOnly` and `inputOutput`, nothing of the refused write is stored, and the store stays
+/// After `gone`, `replaced`, `diskFull`, `readOnly` and `inputOutput`, nothing of the refused write is stored, and the store stays
 /// usable. The same call may be repeated later.
 package enum StoreError: Error, Hashable, Sendable {
-    /// Another process has the database open; `pid` is nil if it is unknown.
-    case inUse(path: String, pid: Int32?)
+    /// Another process has the database open.
+    case inUse(path: String, by: StoreHolder)
+    /// There is no store, although a daemon had one here since the machine was started. `record` is the file that
+    /// remembers it.
+    case missing(path: String, record: String)
     /// The file's contents contradict each other.
     case corrupt(path: String)
     /// The file is not an SQLite database.
@@ -19,8 +22,10 @@ package enum StoreError: Error, Hashable, Sendable {
     case olderSchema(path: String, found: Int, oldest: Int)
     /// The secrets were sealed with another key. Both keys are given by their identifiers.
     case wrongKey(path: String, expected: String, given: String)
-    /// The path leads to another file than the open one, or to none. A write would be lost with the old file.
+    /// The path of the open store leads to nothing. A write would be lost with the open file.
     case gone(path: String)
+    /// The path of the open store leads to another file, as when a mount covers the folder.
+    case replaced(path: String)
     case readOnly(path: String)
     case diskFull(path: String)
     /// Reading or writing failed below SQLite; `code` is its extended result code.

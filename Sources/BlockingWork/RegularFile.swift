@@ -9,6 +9,8 @@ package enum RegularFile {
         case unreadable(errno: Int32)
         /// A folder, a device, a FIFO or a socket.
         case notRegular
+        /// The open store.
+        case ofTheStore
         case tooLarge
     }
 
@@ -16,9 +18,7 @@ package enum RegularFile {
     ///
     /// - Parameter limit: the most bytes that the file may have.
     package static func contents(of path: String, limit: Int) throws(Fault) -> [UInt8] {
-        // Without O_NONBLOCK, opening a FIFO would wait for a writer. It has no effect on regular files.
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard file >= 0 else { throw .unreadable(errno: errno) }
+        let file = try NamedFile.open(path)
         defer { close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0 else { throw .unreadable(errno: errno) }
@@ -46,6 +46,7 @@ extension RegularFile.Fault: CustomStringConvertible {
         switch self {
         case .unreadable(let code): unsafe String(cString: strerror(code))
         case .notRegular: "it is not a regular file"
+        case .ofTheStore: "it is the daemon's own store"
         case .tooLarge: "it is too large"
         }
     }

@@ -17,20 +17,25 @@ extension Daemon {
         var isServing = false
         let manager: ServiceManagerLink
         let changeLog: ChangeLog
+        /// Whether systemd has passed the socket.
+        let hasPassedSocket: Bool
     }
 
     func makeParts(_ happened: AsyncStream<DaemonEvent>.Continuation) throws(DaemonError) -> Parts {
         let changeLog = ChangeLog(logger: makeLogger())
         let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
         let keyring = makeKeyring()
+        let endpoint = try endpoint()
         let storeOpener = StoreOpener(
             executor: executor,
             path: paths.stateDirectory + "/" + AccountStore.fileName,
             keyring: keyring,
-            busAddress: paths.sessionBus
+            memory: paths.runtimeDirectory.map { StoreMemory(folder: $0 + "/authrefreshd") },
+            busAddress: paths.sessionBus,
+            hasPassedSocket: endpoint.isPassed
         ) { happened.yield(.store($0)) }
         let router = CallRouter(executor: executor) { storeOpener.assumeIsolated { $0.callerCame() } }
-        let server = try makeServer(router, changeLog, happened)
+        let server = try makeServer(endpoint, router, changeLog, happened)
         return Parts(
             executor: executor,
             keyring: keyring,
@@ -38,12 +43,12 @@ extension Daemon {
             router: router,
             server: server,
             manager: makeManager(executor, server),
-            changeLog: changeLog
+            changeLog: changeLog,
+            hasPassedSocket: endpoint.isPassed
         )
     }
 
-    /// Opens the store. While the store's key is missing, the daemon waits for it and tells callers and the service
-    /// manager.
+    /// Opens the store. While it or its key is out of reach, the daemon waits and tells callers and the service manager.
     ///
     /// - Returns: nil if the daemon has to end.
     mutating func openStore(
@@ -56,17 +61,17 @@ extension Daemon {
             switch event {
             case .store(.success(let store)):
                 return store.take()
-            case .store(.failure(.key(let error))) where error.isAwaited:
+            case .store(.failure(let error)) where error.isAwaited(parts.hasPassedSocket):
                 guard error != lock.cause else { continue }
                 lock.cause = error
-                await parts.router.lock(error)
-                parts.changeLog.storeLocked(error)
+                await parts.router.close(error)
+                parts.changeLog.storeAwaited(error)
                 if !parts.isServing { try await start(parts.server) }
                 parts.isServing = true
                 lock.tell(parts.manager)
             case .store(.failure(let error)):
                 throw DaemonError(error)
-            case .descriptors:
+            case .descriptors, .storeReplaced:
                 // Without the store, no caller can be served yet.
                 continue
             case .signal(.hangUp):
@@ -111,13 +116,22 @@ extension Daemon {
     /// Why the store cannot be opened.
     private struct Lock {
         /// The reason; nil while nothing is known yet and the daemon is not ready.
-        var cause: StoreKeyError?
+        var cause: StoreOpeningError?
         var isConfigurationRejected = false
 
         func tell(_ manager: ServiceManagerLink) {
             guard let cause else { return }
             let rejected = isConfigurationRejected ? StatusText.rejectedConfiguration + ", " : ""
-            manager.ready(status: rejected + StatusText.locked(cause))
+            manager.ready(status: rejected + StatusText.closed(cause))
+        }
+    }
+}
+
+extension VarlinkServerConfiguration.Endpoint {
+    fileprivate var isPassed: Bool {
+        switch self {
+        case .descriptor: true
+        case .path: false
         }
     }
 }

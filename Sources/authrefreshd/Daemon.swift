@@ -51,7 +51,7 @@ struct Daemon {
         var parts = try makeParts(happened)
         do throws(DaemonError) {
             guard let store = try await openStore(&parts, events) else { return await end(parts) }
-            try await serve(parts, store, until: events)
+            try await serve(parts, store, until: events, happened)
         } catch {
             await end(parts)
             throw error
@@ -67,7 +67,8 @@ struct Daemon {
     private mutating func serve(
         _ parts: Parts,
         _ store: sending AccountStore,
-        until events: AsyncStream<DaemonEvent>
+        until events: AsyncStream<DaemonEvent>,
+        _ happened: AsyncStream<DaemonEvent>.Continuation
     ) async throws(DaemonError) {
         let client = OAuthClient(configuration: configuration.client)
         for loop in client.loops { parts.manager.watch(loop) }
@@ -86,7 +87,7 @@ struct Daemon {
         let webSessions = WebSessions(executor: parts.executor, timebase: timebase)
         let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
         do throws(DaemonError) {
-            try await begin(coordinator, machine, parts.manager)
+            try await begin(coordinator, machine, parts.manager, happened)
             await parts.router.open(
                 AuthRefreshService(
                     coordinator: coordinator,
@@ -106,7 +107,7 @@ struct Daemon {
         // Reading the configuration used memory that is free again.
         FreedMemory.giveBack()
 
-        await serve(coordinator, parts, until: events)
+        let reason = await serve(coordinator, parts, until: events)
         parts.changeLog.write(.daemonStopping)
         parts.manager.stopping()
         await parts.server.stopAccepting()
@@ -114,32 +115,42 @@ struct Daemon {
         await Shutdown.run(on: coordinator)
         await end(parts)
         try? await client.shutdown()
+        if let reason { throw reason }
     }
 
     /// Handles signals and other process events until the daemon has to end.
+    ///
+    /// - Returns: the error with which it ends; nil if somebody ends it.
     private mutating func serve(
         _ coordinator: RefreshCoordinator,
         _ parts: Parts,
         until events: AsyncStream<DaemonEvent>
-    ) async {
+    ) async -> DaemonError? {
         for await event in events {
             switch event {
             case .signal(.hangUp): await reload(coordinator, parts)
-            case .signal(.terminate), .signal(.interrupt): return
+            case .signal(.terminate), .signal(.interrupt): return nil
+            case .storeReplaced(let error): return .store(error)
             case .descriptors(let areLacking):
                 await StoreKeepingSteps.descriptorsChanged(areLacking: areLacking, on: coordinator)
             case .store: continue
             }
         }
+        return nil
     }
 
     private func begin(
         _ coordinator: RefreshCoordinator,
         _ machine: HostWatch,
-        _ manager: ServiceManagerLink
+        _ manager: ServiceManagerLink,
+        _ happened: AsyncStream<DaemonEvent>.Continuation
     ) async throws(DaemonError) {
         do {
-            try await coordinator.start(watching: machine, onStatusChange: manager.statusChanged(of: coordinator))
+            try await coordinator.start(
+                watching: machine,
+                onStatusChange: manager.statusChanged(of: coordinator),
+                onStoreReplaced: { happened.yield(.storeReplaced($0)) }
+            )
         } catch {
             throw .store(error)
         }
@@ -239,11 +250,12 @@ extension Daemon {
     }
 
     func makeServer(
+        _ endpoint: VarlinkServerConfiguration.Endpoint,
         _ router: CallRouter,
         _ changeLog: ChangeLog,
         _ happened: AsyncStream<DaemonEvent>.Continuation
     ) throws(DaemonError) -> VarlinkServer {
-        var serverConfiguration = VarlinkServerConfiguration(endpoint: try endpoint())
+        var serverConfiguration = VarlinkServerConfiguration(endpoint: endpoint)
         serverConfiguration.limits = CallerLimits.server(connections: configuration.file.maxConnections)
         let descriptors = serverConfiguration.limits.connectionsMax + CallerLimits.otherDescriptors
         let granted = DescriptorLimit.raise(to: descriptors)
@@ -293,7 +305,7 @@ extension Daemon {
     }
 
     /// The socket from systemd, or else our own path. The server is the same for both.
-    private func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
+    func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
         let sockets: [ListenSocket]
         do throws(SystemdError) {
             sockets = try ListenSockets.received()

@@ -31,7 +31,8 @@ struct DaemonCommand: AsyncParsableCommand {
               $XDG_RUNTIME_DIR/authrefreshd/io.authrefresh  the socket
 
             Exit status: 0 clean shutdown, 64 wrong arguments, 69 socket unavailable, 71 operating system error, 75 disk \
-            full or failing, 77 no key that opens the store, 78 the configuration or the store cannot be used.
+            full or failing, or another store in place of the open one, 77 no key that opens the store, 78 the configuration or the \
+            store cannot be used.
             """
     )
 

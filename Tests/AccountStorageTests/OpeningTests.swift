@@ -1,3 +1,4 @@
+import BlockingWork
 import Foundation
 import GRDB
 import RefreshCore
@@ -55,9 +56,11 @@ struct OpeningTests {
         _ = try store.add(Sample.account("a"))
         let (path, holder) = (folder.store, getpid())
         await #expect(processExitsWith: .success) { [path = path as String, holder = holder as Int32] in
-            #expect(throws: StoreError.inUse(path: path, pid: holder)) {
-                try AccountStore(path: path, key: Sample.key())
+            let error = #expect(throws: StoreError.self) { try AccountStore(path: path, key: Sample.key()) }
+            guard case .inUse(path, let found) = error, found.pid == holder, found.host == StoreHolder.ownHost else {
+                throw Sample.Missing()
             }
+            #expect(found.isDaemon && !found.isElsewhere && found.program != nil)
         }
         try store.rename(AccountID(1), to: Sample.name("b"))
         try store.close()
@@ -71,12 +74,63 @@ struct OpeningTests {
         // The second opening writes nothing. The lock must be there all the same.
         let store = try folder.open()
         let path = folder.store
-        #expect(throws: StoreError.inUse(path: path, pid: nil)) { try folder.open() }
+        let refusal = #expect(throws: StoreError.self) { try folder.open() }
+        guard case .inUse(path, let holder) = refusal, holder.pid == getpid() else { throw Sample.Missing() }
         await #expect(processExitsWith: .success) { [path = path as String] in
             let error = #expect(throws: StoreError.self) { try AccountStore(path: path, key: Sample.key()) }
             guard case .inUse = error else { throw Sample.Missing() }
         }
         try store.close()
+    }
+
+    @Test func `no file that somebody names is the open store, whatever name it has`() async throws {
+        try folder.open().close()
+        let store = try folder.open()
+        let path = folder.store
+        try FileManager.default.linkItem(atPath: path, toPath: folder.file("second"))
+        try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: path)
+        for name in [path, folder.file("second"), folder.file("link")] {
+            #expect(throws: RegularFile.Fault.ofTheStore) { try RegularFile.contents(of: name, limit: 1 << 20) }
+            #expect(throws: StoreKeyError.unreadable(path: name, code: EBUSY)) { try StoreKeyFile.own(name).read() }
+        }
+        // The lock of SQLite, by which other programs keep away, is there all the same.
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            #expect(SQLiteLock.holder(of: path) != nil)
+        }
+        try store.close()
+        #expect(try RegularFile.contents(of: path, limit: 1 << 20).starts(with: "SQLite format 3".utf8))
+    }
+
+    @Test func `the holder of a lock is named with its host, and on another host with what helps`() throws {
+        try folder.open().close()
+        let lock = try StoreLock(folder.store)
+        try Data("4711 otherhost\n".utf8).write(to: URL(fileURLWithPath: folder.store + ".lock"), options: [])
+        let refusal = try #require(throws: StoreError.self) { try folder.open() }
+        #expect("\(refusal)" == "the store '\(folder.store)' is in use by process 4711 on host 'otherhost'")
+        #expect(refusal.hint?.contains("authctl forward '\(StoreHolder.ownHost)'") == true)
+        _ = consume lock
+        // A file that nobody has locked means nothing.
+        try folder.open().close()
+    }
+
+    @Test func `a store whose place another file has taken is neither written nor closed over that file's log`() throws
+    {
+        let store = try folder.open()
+        _ = try store.add(Sample.account("a"))
+        #expect(store.hasName)
+        let away = folder.file("away")
+        try FileManager.default.moveItem(atPath: folder.store, toPath: away)
+        #expect(throws: StoreError.gone(path: folder.store)) { try store.checkPlace() }
+        for suffix in ["", "-wal"] {
+            try Data("another".utf8).write(to: URL(fileURLWithPath: folder.store + suffix))
+        }
+        #expect(throws: StoreError.replaced(path: folder.store)) { try store.checkPlace() }
+        #expect(throws: StoreError.replaced(path: folder.store)) { try store.probe() }
+        #expect(store.hasName)
+        try FileManager.default.removeItem(atPath: away)
+        #expect(!store.hasName)
+        try store.close()
+        #expect(try String(contentsOfFile: folder.store + "-wal", encoding: .utf8) == "another")
     }
 
     @Test func `a newer schema is refused and left as it is`() throws {
@@ -174,7 +228,10 @@ struct OpeningTests {
     }
 
     private let errors: [StoreError] = [
-        .inUse(path: "/s", pid: 1), .inUse(path: "/s", pid: nil), .corrupt(path: "/s"), .notADatabase(path: "/s"),
+        .inUse(path: "/s", by: StoreHolder(pid: 1, program: "sqlite3", host: nil)),
+        .inUse(path: "/s", by: StoreHolder(pid: nil, program: nil, host: nil)),
+        .inUse(path: "/s", by: StoreHolder(pid: 1, program: nil, host: "desk")),
+        .missing(path: "/s", record: "/r"), .replaced(path: "/s"), .corrupt(path: "/s"), .notADatabase(path: "/s"),
         .notAStore(path: "/s"), .newerSchema(path: "/s", found: 2, known: 1),
         .olderSchema(path: "/s", found: 1, oldest: 2),
         .wrongKey(path: "/s", expected: "a", given: "b"), .readOnly(path: "/s"), .diskFull(path: "/s"),

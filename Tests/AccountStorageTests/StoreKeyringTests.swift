@@ -123,7 +123,7 @@ struct StoreKeyringTests {
         #expect(try withSecretService.locate(store.rekeying.keyIdentifier) == .secretService)
         #expect(try withoutSecretService.locate(store.rekeying.keyIdentifier) == .secretService)
         service.fail(with: .secretServiceLocked)
-        #expect(throws: StoreKeyError.secretServiceLocked) {
+        #expect(throws: StoreKeyError.keyMissing(path: folder.file("store-key"))) {
             try withoutSecretService.locate(store.rekeying.keyIdentifier)
         }
         let file = try source.createFile()
@@ -138,8 +138,9 @@ struct StoreKeyringTests {
         #expect(throws: missing) { try open(withoutSecretService) }
         service.fail(with: .secretServiceRefused(reason: "no"))
         #expect(throws: missing) { try open(withoutSecretService) }
+        // A key that is found nowhere is missing, and not locked.
         service.fail(with: .secretServiceLocked)
-        #expect(throws: StoreOpeningError.key(.secretServiceLocked)) { try open(withoutSecretService) }
+        #expect(throws: missing) { try open(withoutSecretService) }
         service.fail(with: nil)
         _ = try rekey(withoutSecretService)
         let calls = service.calls
@@ -163,7 +164,8 @@ struct StoreKeyringTests {
         // Both keys are needed, and one of them may be unavailable for a while.
         let away = StoreKeyError.secretServiceUnavailable(reason: "not yet")
         service.fail(with: away)
-        #expect(throws: StoreOpeningError.key(away)) { try open(withoutSecretService) }
+        let lacking = StoreError.wrongKey(path: folder.store, expected: old, given: next.key.identifier)
+        #expect(throws: StoreOpeningError.store(lacking)) { try open(withoutSecretService) }
         service.fail(with: nil)
         store = try open(withoutSecretService)
         #expect(store.rekeying.isBeingResealed)
@@ -188,8 +190,11 @@ struct StoreKeyringTests {
         try open(withSecretService).close()
         let kept = try source.createFile()
         let items = service.identifiers
-        #expect(throws: StoreKeyError.successorMissing(identifier: gone)) {
+        #expect(throws: StoreKeyError.secretServiceLacksKey(identifier: gone)) {
             try withSecretService.settle(on: gone)
+        }
+        #expect(throws: StoreKeyError.keyMissing(path: folder.file("store-key"))) {
+            try withoutSecretService.settle(on: gone)
         }
         #expect(service.identifiers == items)
         #expect(try source.files() == [kept])
@@ -293,6 +298,72 @@ struct StoreKeyringTests {
             try keyring.settle(on: next.key.identifier)
             #expect(try source.files() == [HeldKey(next.key, in: .file)])
         }
+    }
+
+    @Test func `a key in use that could not be put in its place is not written over by the next change`() throws {
+        let keyring = withoutSecretService
+        let store = try open(keyring)
+        let old = try source.files()
+        let next = try keyring.next(after: store.rekeying.keyIdentifier)
+        try store.rekeying.begin(to: next.key)
+        while try !store.rekeying.reseal(limit: 9).isLast {}
+        // Nothing can be put into the place of the key, because a folder is where the draft would be.
+        let obstacle = folder.file("store-key.new")
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        #expect(throws: StoreKeyError.self) { try keyring.settle(on: next.key.identifier) }
+        for _ in 0..<2 {
+            #expect(throws: StoreKeyError.self) { try keyring.next(after: next.key.identifier) }
+            #expect(try source.files() == old + [next])
+        }
+        try store.close()
+        let again = try open(keyring)
+        #expect(again.rekeying.keyIdentifier == next.key.identifier)
+        try FileManager.default.removeItem(atPath: obstacle)
+        let third = try keyring.next(after: next.key.identifier)
+        #expect(try source.files() == [HeldKey(next.key, in: .file), third])
+        try again.close()
+    }
+
+    @Test func `no place that holds a key in use is written or emptied`() throws {
+        let (used, other) = (StoreKey.random(), StoreKey.random())
+        let file = StoreKeyFile.own(folder.file("key"))
+        try file.create(used)
+        let refusal = StoreKeyError.inUse(path: folder.file("key"), identifier: used.identifier)
+        #expect(throws: refusal) { try file.replace(with: other, sparing: [used.identifier]) }
+        #expect(throws: refusal) { try file.destroy(sparing: [used.identifier]) }
+        try file.replace(with: used, sparing: [used.identifier])
+        #expect(try file.read() == used)
+        try file.replace(with: other, sparing: [other.identifier])
+        #expect(try file.read() == other)
+        // Nobody can say what this one holds.
+        try Data("half a key".utf8).write(to: URL(fileURLWithPath: folder.file("key")))
+        #expect(throws: StoreKeyError.self) { try file.replace(with: used, sparing: []) }
+        #expect(throws: StoreKeyError.self) { try file.destroy(sparing: []) }
+        #expect(try String(contentsOfFile: folder.file("key"), encoding: .utf8) == "half a key")
+    }
+
+    @Test func `neither a store nor a key is made where the last daemon had one`() throws {
+        let keyring = withoutSecretService
+        let memory = StoreMemory(folder: folder.file("run"))
+        try keyring.openStore(at: folder.store, rememberedIn: memory).close()
+        let record = try #require(memory.record(of: folder.store))
+        for name in ["accounts.sqlite", "store-key"] {
+            try FileManager.default.moveItem(atPath: folder.file(name), toPath: folder.file("away-\(name)"))
+        }
+        let missing = StoreOpeningError.store(.missing(path: folder.store, record: record))
+        for _ in 0..<2 {
+            #expect(throws: missing) { try keyring.openStore(at: folder.store, rememberedIn: memory) }
+            #expect(!FileManager.default.fileExists(atPath: folder.store))
+            #expect(try keyFiles == [])
+            // An earlier start may have been cut off here.
+            try Data().write(to: URL(fileURLWithPath: folder.store))
+            #expect(throws: missing) { try keyring.openStore(at: folder.store, rememberedIn: memory) }
+            try FileManager.default.removeItem(atPath: folder.store)
+        }
+        // Another store is another matter, and so is one that was removed on purpose.
+        try keyring.openStore(at: folder.file("other.sqlite"), rememberedIn: memory).close()
+        try FileManager.default.removeItem(atPath: record)
+        try keyring.openStore(at: folder.store, rememberedIn: memory).close()
     }
 
     @Test func `the old key is overwritten and not only unlinked`() throws {

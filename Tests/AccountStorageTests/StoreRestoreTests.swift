@@ -55,7 +55,7 @@ struct StoreRestoreTests {
         #expect(
             try files == [
                 "accounts.sqlite", "accounts.sqlite.before-restore", "accounts.sqlite.before-restore-shm",
-                "accounts.sqlite.before-restore-wal", "backup", "store-key",
+                "accounts.sqlite.before-restore-wal", "accounts.sqlite.lock", "backup", "store-key",
             ]
         )
         let store = try folder.open()
@@ -122,7 +122,8 @@ struct StoreRestoreTests {
         await #expect(processExitsWith: .success) {
             [path = path as String, backup = backup as String, state = state as String, holder = holder as Int32] in
             let restore = StoreRestore(of: path, from: backup, keyring: StoreRestoreTests.keyring(in: state))
-            #expect(throws: StoreOpeningError.store(.inUse(path: path, pid: holder))) { try restore.run() }
+            let error = #expect(throws: StoreOpeningError.self) { try restore.run() }
+            guard case .store(.inUse(path, let found)) = error, found.pid == holder else { throw Sample.Missing() }
         }
         #expect(try self.files == files)
         #expect(try store.counts().scheduled == 600)
@@ -151,7 +152,9 @@ struct StoreRestoreTests {
             let refusal = StoreError.notRestorable(path: backup, cause: cause)
             #expect(throws: StoreOpeningError.store(refusal)) { try restore() }
             #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == before)
-            #expect(try files == ["accounts.sqlite", "accounts.sqlite-wal", "backup", "store-key"])
+            #expect(
+                try files == ["accounts.sqlite", "accounts.sqlite-wal", "accounts.sqlite.lock", "backup", "store-key"]
+            )
         }
         let good = try Data(contentsOf: URL(fileURLWithPath: backup))
         try expect(.notADatabase(path: backup), Data("a letter to a friend, saved under the wrong name".utf8))

@@ -106,6 +106,40 @@ struct RemovedFolderTests {
         }
     }
 
+    @Test func `a daemon whose store another one covers says so, and ends to begin with that one`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let manager = FileManager.default
+            let (folder, kept) = (stage.stateDirectory, stage.stateDirectory + ".kept")
+            let first = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            #expect(try await first.terminate() == .exited(0))
+            try manager.moveItem(atPath: folder, toPath: kept)
+
+            // Its last daemon had a store, so this one makes no other.
+            let second = try await stage.start()
+            let answer = try await stage.authctl("status")
+            #expect(answer.end == .exited(75))
+            #expect(answer.errors.contains("is missing, and the last daemon had one there"), "\(answer.errors)")
+            #expect(!manager.fileExists(atPath: folder))
+            #expect(try await second.terminate() == .exited(0))
+
+            // After a restart of the machine, nothing is remembered.
+            let run = stage.folder.path + "/run/authrefreshd/"
+            for name in try manager.contentsOfDirectory(atPath: run) where name.hasPrefix("had-store-") {
+                try manager.removeItem(atPath: run + name)
+            }
+            let third = try await stage.start()
+            try manager.moveItem(atPath: folder, toPath: folder + ".covered")
+            try manager.moveItem(atPath: kept, toPath: folder)
+            #expect(try await third.ended() == .exited(75))
+            #expect(third.logText.contains("another file is there now"), "\(third.logText)")
+            let fourth = try await stage.start()
+            #expect(try await stage.status("work").state == "fresh")
+            #expect(try await fourth.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a replaced store is not written to`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage

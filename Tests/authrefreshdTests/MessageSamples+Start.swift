@@ -65,7 +65,7 @@ extension MessageSamples {
         .foreignSymbolicLink(path: "/s/store-key", owner: 1), .notAFile(path: "/s/store-key"),
         .malformed(path: "/s/store-key", count: 3), .cannotCreate(path: "/s/store-key", code: 17),
         .cannotCreate(path: "/s/store-key", code: 13), .cannotRemove(path: "/s/store-key", code: 13),
-        .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing(identifier: "0123456789abcdef"),
+        .credentialHasNoSuccessor, .successorNotInPlace, .inUse(path: "/s/store-key", identifier: "0123456789abcdef"),
         .secretServiceRefused(reason: "no"), .secretServiceLocked, .secretServiceUnavailable(reason: "no"),
         .secretServiceLacksKey(identifier: "0123456789abcdef"), .secretServiceLacksKey(identifier: nil),
     ]
@@ -84,7 +84,7 @@ extension MessageSamples {
         case .cannotRemove: "cannotRemove"
         case .credentialHasNoSuccessor: "credentialHasNoSuccessor"
         case .successorNotInPlace: "successorNotInPlace"
-        case .successorMissing: "successorMissing"
+        case .inUse: "inUse"
         case .secretServiceRefused: "secretServiceRefused"
         case .secretServiceLocked: "secretServiceLocked"
         case .secretServiceUnavailable: "secretServiceUnavailable"
@@ -95,7 +95,11 @@ extension MessageSamples {
     static let keyErrorsCount = 16
 
     static let storeErrors: [StoreError] = [
-        .inUse(path: "/s/a", pid: 7), .inUse(path: "/s/a", pid: nil), .corrupt(path: "/s/a"),
+        .inUse(path: "/s/a", by: StoreHolder(pid: 7, program: "sqlite3", host: nil)),
+        .inUse(path: "/s/a", by: StoreHolder(pid: nil, program: nil, host: nil)),
+        .inUse(path: "/s/a", by: StoreHolder(pid: 7, program: nil, host: "desk")),
+        .inUse(path: "/s/a", by: StoreHolder(pid: nil, program: nil, host: "")),
+        .missing(path: "/s/a", record: "/r/had-store-1"), .replaced(path: "/s/a"), .corrupt(path: "/s/a"),
         .notADatabase(path: "/s/a"),
         .notAStore(path: "/s/a"), .newerSchema(path: "/s/a", found: 9, known: 8),
         .olderSchema(path: "/s/a", found: 1, oldest: 2), .wrongKey(path: "/s/a", expected: "a1", given: "b2"),
@@ -117,6 +121,8 @@ extension MessageSamples {
     static func name(_ text: StoreError) -> String {
         switch text {
         case .inUse: "inUse"
+        case .missing: "missing"
+        case .replaced: "replaced"
         case .corrupt: "corrupt"
         case .notADatabase: "notADatabase"
         case .notAStore: "notAStore"
@@ -144,7 +150,7 @@ extension MessageSamples {
         }
     }
 
-    static let storeErrorsCount = 25
+    static let storeErrorsCount = 27
 
     static let socketErrors: [VarlinkServerError] = [
         .alreadyListening(path: "/r/s"), .notASocket(path: "/r/s"), .pathTooLong(path: "/r/s", limit: 107),

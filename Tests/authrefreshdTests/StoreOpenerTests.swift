@@ -1,5 +1,7 @@
 import AccountStorage
 import Dispatch
+import Foundation
+import Glibc
 import RefreshCore
 import Synchronization
 import TestSupport
@@ -29,12 +31,14 @@ struct StoreOpenerTests {
         )
     }
 
-    private func makeWait() -> StoreOpener {
+    private func makeWait(_ memory: StoreMemory? = nil, hasPassedSocket: Bool = false) -> StoreOpener {
         StoreOpener(
             executor: DispatchQueueExecutor(label: "test"),
             path: folder.path + "/accounts.sqlite",
             keyring: keyring(),
-            busAddress: nil
+            memory: memory,
+            busAddress: nil,
+            hasPassedSocket: hasPassedSocket
         ) { [answers] in answers.append($0) }
     }
 
@@ -98,6 +102,59 @@ struct StoreOpenerTests {
         #expect(answers.count == 3)
     }
 
+    @Test func `while a program reads the database, the opener says so, and continues when it has ended`() async throws
+    {
+        try makeStore()
+        let reader = try Reader(of: folder.path + "/accounts.sqlite")
+        let wait = makeWait()
+        await wait.open(with: keyring())
+        let refusal = try await answer(1).refusal
+        guard case .store(.inUse(_, let holder)) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
+        #expect(!holder.isDaemon && refusal?.isAwaited(false) == true && refusal?.isLocked == false)
+        // Nothing but the end of the reader brings another attempt.
+        for _ in 0..<10 { await wait.callerCame() }
+        reader.end()
+        #expect(try await answer(2).get().take() != nil)
+        #expect(answers.count == 2)
+    }
+
+    @Test func `another daemon is waited for only if systemd serves the socket`() async throws {
+        let other = try keyring().openStore(at: folder.path + "/accounts.sqlite")
+        let wait = makeWait()
+        await wait.open(with: keyring())
+        let refusal = try await answer(1).refusal
+        guard case .store(.inUse(_, let holder)) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
+        #expect(holder.isDaemon && refusal?.isAwaited(false) == false)
+        await wait.callerCame()
+        #expect(answers.count == 1)
+        // Under systemd the callers of this machine are told who has it, until it is free.
+        let second = makeWait(hasPassedSocket: true)
+        await second.open(with: keyring())
+        #expect(try await answer(2).refusal?.isAwaited(true) == true)
+        await second.callerCame()
+        try other.close()
+        #expect(try await answer(3).get().take() != nil)
+        #expect(answers.count == 3)
+    }
+
+    @Test func `a store that the last daemon had is waited for`() async throws {
+        let memory = StoreMemory(folder: folder.path + "/run")
+        let path = folder.path + "/accounts.sqlite"
+        try keyring().openStore(at: path, rememberedIn: memory).close()
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        let wait = makeWait(memory)
+        await wait.open(with: keyring())
+        let refusal = try await answer(1).refusal
+        guard case .store(.missing(path, _)) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
+        #expect(refusal?.isAwaited(false) == true)
+        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        await wait.callerCame()
+        // The watch on mounts began with an attempt of its own, which may have been the one that found it.
+        var number = 2
+        while try await answer(number).refusal != nil { number += 1 }
+        #expect(try await answer(number).get().take() != nil)
+    }
+
     @Test func `an end during an attempt is handled, and the attempt's answer is dropped`() async throws {
         service.hold()
         let wait = makeWait()
@@ -153,6 +210,35 @@ extension EventLog {
         for earlier in 1..<number { try await first("answer \(earlier)", from: earlier - 1) { _ in true } }
         return try await first("answer \(number)", from: number - 1) { _ in true }
     }
+}
+
+/// A program that reads a database: it has the lock that SQLite has meanwhile.
+///
+/// The lock belongs to an open file and not to this process (fcntl(2), "Open file description locks"), so it excludes the
+/// opener of the same process.
+private final class Reader {
+    private let descriptor: Int32
+
+    init(of path: String) throws {
+        descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
+        var lock = flock()
+        lock.l_type = Int16(F_RDLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 0x4000_0002
+        lock.l_len = 510
+        // The C library declares F_OFD_SETLK for _GNU_SOURCE only.
+        guard descriptor >= 0, unsafe fcntl(descriptor, 37, &lock) == 0 else {
+            throw TestFault.system("lock \(path)", errno: errno)
+        }
+    }
+
+    func end() {
+        var lock = flock()
+        lock.l_type = Int16(F_UNLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        _ = unsafe fcntl(descriptor, 37, &lock)
+    }
+    // It stays open: closing it would release the lock of the store that is opened next.
 }
 
 /// The items of one store in a Secret Service that fails, or is slow, as a test says.

@@ -1,3 +1,4 @@
+import BlockingWork
 import Glibc
 import RefreshCore
 
@@ -64,6 +65,27 @@ enum PosixFile {
         return Identity(device: raw.st_dev, inode: raw.st_ino)
     }
 
+    /// The identity of an open file; nil if it cannot be read.
+    static func identity(of descriptor: Int32) -> Identity? {
+        var raw = stat()
+        guard unsafe fstat(descriptor, &raw) == 0 else { return nil }
+        return Identity(device: raw.st_dev, inode: raw.st_ino)
+    }
+
+    /// Opens a file that a person, a setting or systemd names, for reading.
+    ///
+    /// - Throws: `EBUSY` if it is the open store.
+    private static func openNamed(_ path: String) throws(PosixError) -> Int32 {
+        do throws(RegularFile.Fault) {
+            return try NamedFile.open(path)
+        } catch {
+            switch error {
+            case .unreadable(let code): throw PosixError(code: code)
+            case .ofTheStore, .notRegular, .tooLarge: throw PosixError(code: EBUSY)
+            }
+        }
+    }
+
     /// Creates `path` with `contents`, readable and writable only by this user. When it returns, the file is on disk.
     ///
     /// - Throws: `EEXIST` if there is something at `path` already.
@@ -100,8 +122,7 @@ enum PosixFile {
     ///
     /// - Throws: `EEXIST` if there is something at `copy` already; `EINVAL` if `path` is not a regular file.
     static func copy(_ path: String, to copy: String) throws(PosixError) {
-        let source = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard source >= 0 else { throw .last }
+        let source = try openNamed(path)
         defer { close(source) }
         var raw = stat()
         guard unsafe fstat(source, &raw) == 0 else { throw .last }
@@ -129,8 +150,7 @@ enum PosixFile {
 
     /// Reads up to `limit` bytes of the file at `path`, and its `fstat` result.
     static func read(_ path: String, limit: Int) throws(PosixError) -> (contents: Secret, status: Status) {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw .last }
+        let file = try openNamed(path)
         defer { close(file) }
         var raw = stat()
         guard unsafe fstat(file, &raw) == 0 else { throw .last }

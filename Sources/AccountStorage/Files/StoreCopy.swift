@@ -111,7 +111,7 @@ import Synchronization
 
     /// Removes the copy at `path`, and SQLite's files beside it.
     fileprivate static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-journal"] { try? PosixFile.remove(path + suffix) }
+        for suffix in ["", "-wal", "-journal", StoreLock.suffix] { try? PosixFile.remove(path + suffix) }
     }
 
     private static var configuration: Configuration {

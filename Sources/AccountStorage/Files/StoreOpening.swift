@@ -1,7 +1,7 @@
 import GRDB
 import Glibc
 
-/// Opens a database: the steps from a path to a locked, migrated database.
+/// Opens a database: the steps from a path to a locked, migrated database. The caller keeps the store's lock.
 ///
 /// Before it changes anything, it checks that the file is ours, is not too new, and is sealed with our key.
 struct StoreOpening {
@@ -18,11 +18,28 @@ struct StoreOpening {
     /// The available keys.
     let keys: [StoreKey]
 
-    /// Opens the database.
+    /// Creates the store's folder if it is missing, and takes the store's lock.
+    func lock() throws(StoreError) -> StoreLock {
+        let folder = PosixFile.parent(of: path)
+        do {
+            if let status = try PosixFile.status(of: folder), status.owner != geteuid() {
+                throw StoreError.notOurs(path: folder, owner: status.owner)
+            }
+            try PosixFile.createFolder(folder)
+            // SQLite would open a file that it may not write, and fail later with another error.
+            try PosixFile.checkWritable(folder)
+        } catch let error as PosixError {
+            throw StoreError(error, path: path)
+        } catch {
+            throw StoreError(error, path: path)
+        }
+        return try StoreLock(path)
+    }
+
+    /// Opens the database. The caller has the store's lock.
     ///
     /// - Returns: the database, the keys that it is sealed with, and how far its deadlines are behind the wall clock.
     func open() throws(StoreError) -> (SharedDatabase, keys: SealingKeys, scheduleOffset: Duration) {
-        try prepareFile()
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let version: Int? = try queue.writeWithoutTransaction { db in
@@ -45,27 +62,17 @@ struct StoreOpening {
         }
     }
 
-    /// Creates the folder and an empty file that only this user may access; closes an existing file to others.
-    private func prepareFile() throws(StoreError) {
+    /// Creates an empty file that only this user may access; closes an existing file to others.
+    func prepareFile() throws(StoreError) {
         do {
-            if let folder = try PosixFile.status(of: PosixFile.parent(of: path)), folder.owner != geteuid() {
-                throw StoreError.notOurs(path: PosixFile.parent(of: path), owner: folder.owner)
-            }
-            try PosixFile.createFolder(PosixFile.parent(of: path))
             guard let file = try PosixFile.status(of: path) else {
                 try PosixFile.create(path)
                 return try PosixFile.syncFolder(of: path)
             }
             guard file.isRegularFile else { throw StoreError.notADatabase(path: path) }
             guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
-            if KeptStore.isUnreplaced(path) {
-                // A restore that is still running has the lock.
-                let lock = try StoreLock(path)
-                try KeptStore.takeBack(to: path)
-                _ = consume lock
-            }
-            // SQLite would open a file that it may not write, and fail later with another error.
-            try PosixFile.checkWritable(PosixFile.parent(of: path))
+            // A restore that is still running would have the lock.
+            try KeptStore.takeBack(to: path)
             try PosixFile.checkWritable(path)
             if file.mode & 0o077 != 0 { try PosixFile.setMode(0o600, of: path) }
         } catch let error as PosixError {
@@ -132,7 +139,7 @@ struct StoreOpening {
     private func refusal(for error: any Error) -> StoreError {
         let refusal = StoreError(error, path: path)
         guard case .inUse = refusal else { return refusal }
-        return .inUse(path: path, pid: LockHolder.pid(of: path))
+        return .inUse(path: path, by: SQLiteLock.holder(of: path) ?? StoreHolder(pid: nil, program: nil, host: nil))
     }
 }
 

@@ -1,3 +1,4 @@
+import BlockingWork
 import GRDB
 import Glibc
 
@@ -40,12 +41,13 @@ package struct StoreRestore {
         defer { removeCopy() }
         do {
             try PosixFile.createFolder(PosixFile.parent(of: path))
-            // This first check finds a running daemon before the long part begins. The second check, after the long
-            // part, finds a daemon that was started meanwhile.
-            _ = try StoreLock(path)
-            try copyBackup()
-            let accounts = try checkCopy()
             let lock = try StoreLock(path)
+            try checkUnread()
+            // The backup may not be the store itself.
+            try withExtendedLifetime(OwnFile(at: path)) { try copyBackup() }
+            let accounts = try checkCopy()
+            // The long part is over. A program that has opened the store meanwhile would use it without its log.
+            try checkUnread()
             try KeptStore.takeBack(to: path)
             let kept = try replaceStore()
             _ = consume lock
@@ -57,6 +59,10 @@ package struct StoreRestore {
         } catch {
             throw .store(StoreError(error, path: path))
         }
+    }
+
+    private func checkUnread() throws(StoreError) {
+        if let holder = SQLiteLock.holder(of: path) { throw .inUse(path: path, by: holder) }
     }
 
     private func copyBackup() throws {
@@ -154,7 +160,9 @@ package struct StoreRestore {
     }
 
     private func removeCopy() {
-        for suffix in ["", "-wal", "-shm", "-journal", UpgradeCopy.suffix] { try? PosixFile.remove(copy + suffix) }
+        for suffix in ["", "-wal", "-shm", "-journal", UpgradeCopy.suffix, StoreLock.suffix] {
+            try? PosixFile.remove(copy + suffix)
+        }
     }
 }
 
@@ -171,9 +179,6 @@ enum KeptStore {
     static func name(_ number: Int, of path: String) -> String {
         path + ".before-restore" + (number == 1 ? "" : "-\(number)")
     }
-
-    /// Whether a restore has ended before it replaced the store at `path`, or is about to replace it.
-    static func isUnreplaced(_ path: String) -> Bool { secondName(of: path) != nil }
 
     /// Gives the store at `path` its logs back if a restore has not replaced it. The caller has the store's lock.
     static func takeBack(to path: String) throws(PosixError) {
@@ -225,36 +230,5 @@ extension StoreError {
         default: return self
         }
         return .notRestorable(path: backup, cause: cause)
-    }
-}
-
-/// SQLite's lock on a database, held without SQLite because the file may be damaged.
-///
-/// The lock is released if this process closes any descriptor of the file (fcntl(2), "Record locks"). So nothing here
-/// may open the file meanwhile.
-struct StoreLock: ~Copyable {
-    /// The locked file; nil if there is no file, and so nobody can have it open.
-    private let descriptor: Int32?
-
-    /// Takes the lock.
-    ///
-    /// - Throws: `inUse`; `cannotOpen`.
-    init(_ path: String) throws(StoreError) {
-        let file = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else {
-            guard errno == ENOENT else { throw StoreError(PosixError.last, path: path) }
-            descriptor = nil
-            return
-        }
-        var lock = LockHolder.lock
-        guard unsafe fcntl(file, F_SETLK, &lock) == 0 else {
-            close(file)
-            throw .inUse(path: path, pid: LockHolder.pid(of: path))
-        }
-        descriptor = file
-    }
-
-    deinit {
-        if let descriptor { close(descriptor) }
     }
 }

@@ -24,8 +24,8 @@ package enum StoreKeyError: Error, Hashable, Sendable {
     case credentialHasNoSuccessor
     /// The store is encrypted with the second credential, and that is not the first one yet.
     case successorNotInPlace
-    /// The new key, identified by `identifier`, is missing everywhere, so the old one is kept.
-    case successorMissing(identifier: String)
+    /// The place holds a key in use, so it is not written.
+    case inUse(path: String, identifier: String)
     /// The Secret Service refuses to store or return the key; `reason` is its own error.
     case secretServiceRefused(reason: String)
     /// The Secret Service has the key but is locked.
@@ -43,7 +43,7 @@ extension StoreKeyError {
         switch self {
         case .secretServiceLocked, .secretServiceUnavailable: true
         case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
-            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .inUse, .secretServiceRefused,
             .secretServiceLacksKey:
             false
         }
@@ -56,7 +56,7 @@ extension StoreKeyError {
         switch self {
         case .secretServiceLocked, .secretServiceUnavailable, .secretServiceRefused, .secretServiceLacksKey: true
         case .keyMissing, .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
-            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing:
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .inUse:
             false
         }
     }
@@ -82,8 +82,8 @@ extension StoreKeyError: CustomStringConvertible {
             "the store's key is the systemd credential '\(StoreKeySource.name)', which only its owner can replace"
         case .successorNotInPlace:
             "the store is encrypted with the systemd credential '\(StoreKeySource.nextName)' already"
-        case .successorMissing(let identifier):
-            "the new key \(identifier) is gone from its place, so the old one is kept"
+        case .inUse(let path, let identifier):
+            "'\(path)' has the key \(identifier), which is in use, so nothing else is written there"
         case .secretServiceRefused(let reason): "the Secret Service does not keep the store's key: \(reason)"
         case .secretServiceLocked: "the store's key is in the Secret Service, which is locked"
         case .secretServiceUnavailable(let reason):
@@ -97,8 +97,8 @@ extension StoreKeyError: CustomStringConvertible {
     package var hint: String {
         switch self {
         case .keyMissing(let path):
-            "put the key back at '\(path)', or set store_key if the Secret Service has it; if it is lost, move the store away and"
-                + " import the grants again"
+            "put the key back at '\(path)', or set store_key if the Secret Service has it, and start the daemon again; if it is"
+                + " lost, move the store away and import the grants again"
         case .unreadable(let path, _): "make '\(path)' readable for this user"
         case .tooOpen(let path, _): "chmod 600 '\(path)'; if others may have read it, import the grants again"
         case .notOurs(let path, _), .foreignSymbolicLink(let path, _):
@@ -114,7 +114,7 @@ extension StoreKeyError: CustomStringConvertible {
         case .successorNotInPlace:
             "first make that key the credential '\(StoreKeySource.name)', take '\(StoreKeySource.nextName)' away, and restart"
                 + " the daemon"
-        case .successorMissing: "leave the daemon running, and change the key again: authctl store rekey"
+        case .inUse(let path, _): "leave '\(path)' as it is, and restart the daemon: it puts the key into its place"
         case .secretServiceRefused: "look at the keyring, or take store_key out of the configuration"
         case .secretServiceLocked:
             "unlock the keyring: log in to the desktop, or open its passwords program; the daemon then continues by itself"
@@ -132,7 +132,7 @@ extension StoreKeyError: CustomStringConvertible {
         case .keyMissing, .secretServiceLacksKey:
             "put the key back, or have a new one made while this daemon runs: authctl store rekey"
         case .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
-            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .successorMissing, .secretServiceRefused,
+            .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .inUse, .secretServiceRefused,
             .secretServiceLocked, .secretServiceUnavailable:
             hint
         }

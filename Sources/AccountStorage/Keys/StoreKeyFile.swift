@@ -56,11 +56,29 @@ struct StoreKeyFile {
         }
     }
 
-    /// Replaces the content of the file with `key`. Whenever the machine stops, either the old or the new key is there.
+    /// Makes sure that the file may be written or removed.
+    ///
+    /// This is the only place for that rule: a file with a key in use is never written, and neither is one of which
+    /// nobody can say what it holds.
+    ///
+    /// - Parameter used: identifies the keys that something is sealed with.
+    /// - Throws: `inUse`; the error of reading the file.
+    private func checkIsFree(of used: [String]) throws(StoreKeyError) {
+        if let held = try read(), used.contains(held.identifier) {
+            throw .inUse(path: path, identifier: held.identifier)
+        }
+    }
+
+    /// Replaces the content of the file with `key`, unless that is there already. Whenever the machine stops, either the
+    /// old or the new key is there.
     ///
     /// The old content is overwritten before it is released, if the file system writes in place. If the file is a
     /// symbolic link, its target is replaced.
-    func replace(with key: StoreKey) throws(StoreKeyError) {
+    ///
+    /// - Parameter used: identifies the keys that something is sealed with.
+    func replace(with key: StoreKey, sparing used: [String]) throws(StoreKeyError) {
+        if try read() == key { return }
+        try checkIsFree(of: used)
         let target = target
         let old = PosixFile.Opened(writing: target.path)
         try target.write(key) { draft throws(PosixError) in try PosixFile.rename(draft, to: target.path) }
@@ -69,7 +87,10 @@ struct StoreKeyFile {
 
     /// Removes the file, its draft and the target of a symbolic link, and overwrites their contents, if the file system
     /// writes in place. A missing file is not an error.
-    func destroy() throws(StoreKeyError) {
+    ///
+    /// - Parameter used: identifies the keys that something is sealed with.
+    func destroy(sparing used: [String]) throws(StoreKeyError) {
+        try checkIsFree(of: used)
         let target = target
         // The link comes last. After a crash, a link without a target is found again; a target without a link is not.
         for path in [target.draft, target.path, path] {

@@ -86,9 +86,12 @@ package struct StoreKeySource: Sendable {
     }
 
     /// Creates the next key and its file, completely or not at all.
-    package func createNextFile() throws(StoreKeyError) -> HeldKey {
+    ///
+    /// - Parameter identifier: the key in use. If the last change left it here, it first moves to its own place.
+    package func createNextFile(after identifier: String) throws(StoreKeyError) -> HeldKey {
+        try moveIntoPlace(identifier)
         let key = StoreKey.random()
-        try nextFile.replace(with: key)
+        try nextFile.replace(with: key, sparing: [identifier])
         return HeldKey(key, in: .nextFile)
     }
 
@@ -96,11 +99,16 @@ package struct StoreKeySource: Sendable {
     ///
     /// Call it when nothing is sealed with any other key. It may be repeated.
     package func settleFiles(on identifier: String) throws(StoreKeyError) {
-        if let next = try nextFile.read(), next.identifier == identifier {
-            try file.replace(with: next)
-        } else if try file.read()?.identifier != identifier {
-            try file.destroy()
-        }
-        try nextFile.destroy()
+        try moveIntoPlace(identifier)
+        if try file.read()?.identifier != identifier { try file.destroy(sparing: [identifier]) }
+        try nextFile.destroy(sparing: [identifier])
+    }
+
+    /// Makes the key file of this key, which is the only one in use, from the file of the next key.
+    private func moveIntoPlace(_ identifier: String) throws(StoreKeyError) {
+        guard let next = try nextFile.read(), next.identifier == identifier else { return }
+        try file.replace(with: next, sparing: [identifier])
+        // The key is in both files now, and this one is the copy.
+        try nextFile.destroy(sparing: [])
     }
 }

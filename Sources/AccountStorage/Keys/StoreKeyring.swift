@@ -29,8 +29,20 @@ package struct StoreKeyring: Sendable {
     }
 
     /// Opens the store at `path`. A new store gets a new key, unless there is one already.
-    package func openStore(at path: String) throws(StoreOpeningError) -> sending AccountStore {
+    ///
+    /// - Parameter memory: remembers the stores of this machine. A store that it remembers is never made anew.
+    package func openStore(
+        at path: String,
+        rememberedIn memory: StoreMemory? = nil
+    ) throws(StoreOpeningError) -> sending AccountStore {
+        let store = try open(path, memory)
+        memory?.remember(path)
+        return store
+    }
+
+    private func open(_ path: String, _ memory: StoreMemory?) throws(StoreOpeningError) -> sending AccountStore {
         guard try key(source.holdsStore(at: path)) else {
+            if let record = memory?.record(of: path) { throw .store(.missing(path: path, record: record)) }
             let first = try key(firstKey().key)
             do throws(StoreError) {
                 return try AccountStore(path: path, keys: [first])
@@ -69,25 +81,24 @@ package struct StoreKeyring: Sendable {
         throw .key(absence(of: missing))
     }
 
-    /// The places to look for keys, in this order. The Secret Service is asked only if necessary, because it may be
-    /// locked.
+    /// The places to look for keys, in this order. The Secret Service comes last, because it may be locked.
     private var places: [() throws(StoreKeyError) -> [HeldKey]] {
         [source.credentials, source.files, secretServiceKeys]
     }
 
     /// The keys in the Secret Service. It is asked even if it is not configured, because a change of the key away from
-    /// it may be unfinished.
+    /// it may be unfinished. But only a configured one is waited for: a key that is found nowhere is missing, and not
+    /// locked.
     private func secretServiceKeys() throws(StoreKeyError) -> [HeldKey] {
         do {
             return try secretService.keys()
         } catch {
-            // If no key is expected there, only a locked Secret Service matters, because it may have keys.
-            guard usesSecretService || isChangeUnderWay || error == .secretServiceLocked else { return [] }
+            guard usesSecretService else { return [] }
             throw error
         }
     }
 
-    /// The error for a missing key. If a keyring is configured, it may appear or be unlocked later.
+    /// The error for a key that is found nowhere. If a keyring is configured, it may come into it later.
     ///
     /// - Parameter identifier: the key's identifier; nil if it is unknown.
     private func absence(of identifier: String?) -> StoreKeyError {
@@ -102,11 +113,6 @@ package struct StoreKeyring: Sendable {
             if let held = try place().first(where: { $0.key.identifier == identifier }) { return held.place }
         }
         throw absence(of: identifier)
-    }
-
-    /// Whether a next key exists beside the store, so that the current key is being replaced.
-    private var isChangeUnderWay: Bool {
-        ((try? source.files()) ?? []).contains { $0.place == .nextFile }
     }
 
     private func firstKey() throws(StoreKeyError) -> HeldKey {
@@ -126,7 +132,8 @@ package struct StoreKeyring: Sendable {
     package func next(after identifier: String) throws(StoreKeyError) -> HeldKey {
         let credentials = try source.credentials()
         if credentials.isEmpty {
-            return usesSecretService ? try secretService.create() : try source.createNextFile()
+            return usesSecretService
+                ? try secretService.create() : try source.createNextFile(after: identifier)
         }
         let present = credentials.first { $0.key.identifier == identifier }
         switch present?.place {
@@ -143,12 +150,12 @@ package struct StoreKeyring: Sendable {
     /// Destroys all keys of the store except this one, as far as we may destroy them. Nothing may be sealed with them
     /// any more. It may be repeated.
     ///
-    /// - Throws: `successorMissing` if this key is found nowhere; then all others are kept.
+    /// - Throws: `keyMissing` or `secretServiceLacksKey` if this key is found nowhere; then all others are kept.
     package func settle(on identifier: String) throws(StoreKeyError) {
         let held = try source.credentials() + source.files()
         if !held.contains(where: { $0.key.identifier == identifier }) {
             let isKept = try secretService.keys().contains { $0.key.identifier == identifier }
-            guard isKept else { throw .successorMissing(identifier: identifier) }
+            guard isKept else { throw absence(of: identifier) }
         }
         // An old key that is in none of these places can only be in the Secret Service, configured or not. The Secret
         // Service comes first: as long as the old key's file exists, it need not be asked.

@@ -19,6 +19,8 @@ struct StoreInspection: Sendable {
         } else {
             tell(StoreFileFinding.hangs(limit: Diagnosis.fileLimit).finding(at: path))
         }
+        // The place of the key is the store's folder, which is not there either.
+        if case .gone = condition.overview.trouble { return }
         let (keyring, identifier) = (condition.keyring, condition.keyIdentifier)
         let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
             Result { () throws(StoreKeyError) in try keyring.locate(identifier) }

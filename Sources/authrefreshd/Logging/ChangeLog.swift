@@ -92,8 +92,8 @@ struct ChangeLog: Sendable {
         write(.storeRecovered)
     }
 
-    func storeLocked(_ error: StoreKeyError) {
-        write(.storeLocked, [JournalKey.error: "\(error.description)"])
+    func storeAwaited(_ error: StoreOpeningError) {
+        write(error.isLocked ? .storeLocked : .storeAwaited, [JournalKey.error: "\(error.text)"])
     }
 
     func rekeyed(_ outcome: Rekeying.Outcome) {
@@ -314,4 +314,6 @@ enum DaemonEvent: Sendable {
     case descriptors(areLacking: Bool)
     /// The result of an attempt to open the store.
     case store(StoreOpener.Answer)
+    /// Another store is where the open one was, and nothing is left to be stored.
+    case storeReplaced(StoreError)
 }

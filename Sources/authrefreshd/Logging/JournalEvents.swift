@@ -45,6 +45,7 @@ enum JournalEvent: CaseIterable {
     case rekeyStopped
     case oldKeyKept
     case storeLocked
+    case storeAwaited
     case storeRecovered
     case storeLogLost
     case socketLost
@@ -108,6 +109,7 @@ enum JournalEvent: CaseIterable {
         case .rekeyStopped: MessageID(0x62a8_41f5_9c0d_4e7b, 0x9d37_c1b5_e608_2af4)
         case .oldKeyKept: MessageID(0x10fd_21fb_85eb_4447, 0xab1a_d765_f535_9352)
         case .storeLocked: MessageID(0xb6bf_e97b_0cce_4b17, 0xa085_e899_a857_79c8)
+        case .storeAwaited: MessageID(0x7e1d_43b6_92fa_4c08, 0x8d57_60a3_e4b9_1f2c)
         case .storeRecovered: MessageID(0x8905_ab86_bf43_43b0, 0xa323_7008_036f_68d8)
         case .storeLogLost: MessageID(0x5d27_0c9e_b41f_4e68, 0x8a93_f6d1_27c0_4b5e)
         case .socketLost: MessageID(0xcc62_50b2_b8bc_4a95, 0xbce1_9320_ae5c_a778)
@@ -140,7 +142,7 @@ enum JournalEvent: CaseIterable {
         case .refreshFailed, .idTokenRefused, .targetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
             .signInFailed, .refreshTokenExpiring, .signOutNear, .clientSecretEnding, .clockStepped, .networkDown,
             .staleAnswerDropped,
-            .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeLogLost, .machineUnwatched,
+            .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeAwaited, .storeLogLost, .machineUnwatched,
             .descriptorsLimited, .logDropped, .issuerBehind, .tokenFilesFailed,
             .changeCommandFailed:
             .warning

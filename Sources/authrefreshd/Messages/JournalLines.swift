@@ -46,6 +46,7 @@ extension JournalEvent {
         case .rekeyStopped: "the change of the store's key stopped; both keys stay in use"
         case .oldKeyKept: "the store's old key could not be destroyed"
         case .storeLocked: "the store's key is locked, waiting for it"
+        case .storeAwaited: "the store cannot be opened yet, waiting"
         case .storeRecovered: "the store can be used again"
         case .storeLogLost: "the store's write-ahead log was removed; its contents are safe in the database"
         case .socketLost: "the socket was removed, and cannot be made again now"

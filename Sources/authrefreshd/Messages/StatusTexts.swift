@@ -7,8 +7,10 @@ enum StatusText {
     static let offline = "offline"
     static let noDescriptors = "no file descriptor is left, callers are let in one at a time"
 
-    /// While the daemon waits for the key of its store.
-    static func locked(_ error: StoreKeyError) -> String { "locked: \(error.description); \(error.hint)" }
+    /// While the daemon waits for its store, or for the store's key.
+    static func closed(_ error: StoreOpeningError) -> String {
+        (error.isLocked ? "locked: " : "waiting: ") + "\(error.text); \(error.hint)"
+    }
 
     static func trouble(_ error: StoreError) -> String { "trouble: \(error)" }
 

@@ -16,8 +16,9 @@ struct Overview: Sendable {
 
     /// Creates the summary.
     ///
-    /// - Throws: the error of reading the store.
+    /// - Throws: the error of reading the store; `replaced` if the open store is not at its path.
     init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        try StoreFailures.checkPlace(on: coordinator)
         counts = try coordinator.store.counts()
         isOnline = coordinator.host.isOnline
         nextDeadline = try coordinator.store.schedule.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline)

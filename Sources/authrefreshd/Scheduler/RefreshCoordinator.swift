@@ -53,6 +53,8 @@ actor RefreshCoordinator {
     private var isTurnScheduled = false
     /// Called after a change of something in the service manager's status line.
     private var onStatusChange: @Sendable () -> Void = {}
+    /// Called when the daemon should start anew, with the reason.
+    private var onStoreReplaced: @Sendable (StoreError) -> Void = { _ in }
     /// When decisions last changed the status line; nil before the first time.
     private var statusShownAt: Moment?
 
@@ -85,10 +87,17 @@ actor RefreshCoordinator {
 
     /// Takes over from an earlier daemon, and begins.
     ///
-    /// - Parameter onStatusChange: called on this queue when the status line may have changed.
+    /// - Parameters:
+    ///   - onStatusChange: called on this queue when the status line may have changed.
+    ///   - onStoreReplaced: called when the daemon should end because another store is where the open one was.
     /// - Throws: `StoreError` if the store cannot be read.
-    func start(watching machine: HostWatch?, onStatusChange: @escaping @Sendable () -> Void) throws(StoreError) {
+    func start(
+        watching machine: HostWatch?,
+        onStatusChange: @escaping @Sendable () -> Void,
+        onStoreReplaced: @escaping @Sendable (StoreError) -> Void = { _ in }
+    ) throws(StoreError) {
         self.onStatusChange = onStatusChange
+        self.onStoreReplaced = onStoreReplaced
         timer = DeadlineTimer(queue: queue) { [weak self] in
             self?.assumeIsolated { $0.deadlineReached() }
         }
@@ -157,7 +166,12 @@ actor RefreshCoordinator {
 
     /// One line for `systemctl status`.
     var statusLine: String {
-        (try? Overview(of: self))?.statusLine ?? StatusText.storeUnreadable
+        do throws(StoreError) {
+            return try Overview(of: self).statusLine
+        } catch {
+            if case .replaced = error { return StatusText.trouble(error) }
+            return StatusText.storeUnreadable
+        }
     }
 
     /// Applies a changed configuration. New policies and limits apply from the next decision on.
@@ -258,6 +272,7 @@ actor RefreshCoordinator {
         if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }
         arm(at: now)
         Shutdown.finishIfIdle(on: self)
+        if let error = StoreFailures.reasonToStartAnew(of: self) { onStoreReplaced(error) }
     }
 
     /// Adds what is due.

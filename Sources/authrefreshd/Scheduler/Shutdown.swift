@@ -20,16 +20,19 @@ enum Shutdown {
         }
     }
 
+    /// Whether nothing is under way, and every answer is stored.
+    static func isIdle(_ coordinator: isolated RefreshCoordinator) -> Bool {
+        coordinator.scheduler.requests.isEmpty && coordinator.signIns.isEmpty && coordinator.records.areStored
+            && coordinator.registrations.areStored && coordinator.storeKeeping.isIdle
+            && !coordinator.scheduler.hasArrivals && coordinator.tokenFiles.isIdle
+    }
+
     /// Completes `run` if nothing is under way any more.
     ///
     /// An answer that cannot be stored is tried again and again, because it may contain the only refresh token that the
     /// server still accepts. The service manager limits the time for that (`TimeoutStopSec=`).
     static func finishIfIdle(on coordinator: isolated RefreshCoordinator) {
-        let isIdle =
-            coordinator.scheduler.requests.isEmpty && coordinator.signIns.isEmpty && coordinator.records.areStored
-            && coordinator.registrations.areStored && coordinator.storeKeeping.isIdle
-            && !coordinator.scheduler.hasArrivals && coordinator.tokenFiles.isIdle
-        guard let stopped = coordinator.lifecycle.end(ifIdle: isIdle) else { return }
+        guard let stopped = coordinator.lifecycle.end(ifIdle: isIdle(coordinator)) else { return }
         // The callers that wait at an issuer's gate.
         for account in coordinator.callers.accounts { coordinator.answerWaiters(of: account, with: .stopping) }
         coordinator.end()

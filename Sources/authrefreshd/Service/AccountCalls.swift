@@ -29,6 +29,7 @@ struct AccountCalls: DutyCalls {
         -> GetStatus.Reply
     {
         let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
+        try stored(StoreFailures.checkPlace(on: coordinator))
         let now = coordinator.timebase.now()
         var accounts: [AccountStatus] = []
         let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {

@@ -7,11 +7,11 @@ internal import Synchronization
 internal import Systemd
 internal import Varlink
 
-/// The entry of all calls: it passes them to the service, or replies that the store is locked. It lives on the
+/// The entry of all calls: it passes them to the service, or replies why the store is not open. It lives on the
 /// coordinator's queue.
 actor CallRouter {
     private enum State {
-        case locked(StoreKeyError)
+        case closed(StoreOpeningError)
         case open(AuthRefreshService)
     }
 
@@ -25,22 +25,23 @@ actor CallRouter {
     /// The token reader, and the clocks for checking tokens; nil while the store is locked.
     private nonisolated let shortcut = Mutex<(tokens: TokenReader, timebase: Timebase)?>(nil)
     private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
-    private var state = State.locked(.secretServiceLocked)
+    /// Nobody is let in before the first attempt to open the store has ended.
+    private var state = State.closed(.key(.secretServiceLocked))
     private let onAsked: @Sendable () -> Void
-    /// When a caller last got the reply that the store is locked, on the boot-time clock.
+    /// When a caller last got the reply that the store is not open, on the boot-time clock.
     private var askedAt: Int64?
 
     /// Creates the router.
     ///
-    /// - Parameter onAsked: called when somebody calls while the store is locked.
+    /// - Parameter onAsked: called when somebody calls while the store is not open.
     init(executor: DispatchQueueExecutor, onAsked: @escaping @Sendable () -> Void) {
         self.executor = executor
         self.onAsked = onAsked
     }
 
-    func lock(_ error: StoreKeyError) {
+    func close(_ error: StoreOpeningError) {
         shortcut.withLock { $0 = nil }
-        state = .locked(error)
+        state = .closed(error)
     }
 
     func open(_ service: AuthRefreshService) {
@@ -72,8 +73,12 @@ actor CallRouter {
     private func answer(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
         switch state {
         case .open(let service): service.handle(call, from: peer, responder)
-        case .locked(let error):
-            responder.fail(VarlinkError(StoreLockedError(reason: error.description, hint: error.hint)))
+        case .closed(let error):
+            let refusal =
+                error.isLocked
+                ? VarlinkError(StoreLockedError(reason: error.text, hint: error.hint))
+                : VarlinkError(StoreUnavailableError(reason: error.text, hint: error.hint))
+            responder.fail(refusal)
             let now = Int64(DispatchTime.now().uptimeNanoseconds / 1000)
             guard askedAt.map({ now - $0 >= Self.patience }) ?? true else { return }
             askedAt = now

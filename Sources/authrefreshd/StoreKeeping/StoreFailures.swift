@@ -24,6 +24,38 @@ enum StoreFailures {
         coordinator.statusChanged()
     }
 
+    /// Makes sure that the path still leads to the open store. A mount that covers its folder is noticed in no other way
+    /// before something is written.
+    ///
+    /// - Throws: `replaced`. The open store is not what people would find, so nothing is told from it.
+    static func checkPlace(on coordinator: isolated RefreshCoordinator) throws(StoreError) {
+        do throws(StoreError) {
+            try coordinator.store.checkPlace()
+        } catch {
+            if coordinator.trouble?.error != error {
+                note(error, at: coordinator.timebase.now(), on: coordinator)
+                coordinator.wake()
+            }
+            if case .replaced = error { throw error }
+        }
+    }
+
+    /// The error with which the daemon ends because another store is where the open one was: the next daemon begins with
+    /// that store. Nil if there is no reason, or if something would be lost: the open store has no name any more, or
+    /// something is under way or not stored.
+    static func reasonToStartAnew(of coordinator: isolated RefreshCoordinator) -> StoreError? {
+        guard !coordinator.isStopping, case .replaced = coordinator.trouble?.error, coordinator.store.hasName,
+            !coordinator.lifecycle.hasServerCalls, Shutdown.isIdle(coordinator)
+        else { return nil }
+        do throws(StoreError) {
+            try coordinator.store.checkPlace()
+            return nil
+        } catch {
+            if case .replaced = error { return error }
+            return nil
+        }
+    }
+
     /// Ends the store's trouble, if there was any.
     static func noteSuccess(on coordinator: isolated RefreshCoordinator) {
         guard coordinator.storeKeeping.noteSuccess() else { return }

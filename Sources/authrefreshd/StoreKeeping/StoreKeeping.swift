@@ -340,6 +340,13 @@ extension StoreKeeping {
 
     /// Creates the new key, and begins with the secrets.
     func beginRekeying() async -> [Step] {
+        do throws(StoreError) {
+            // Otherwise the new key would be put beside another store, or into a folder that no store is in.
+            try store.checkPlace()
+        } catch {
+            endRekeying(with: .failure(.store(error)))
+            return []
+        }
         let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
         let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
         guard !isStopping else { return [] }
@@ -439,7 +446,8 @@ extension StoreError {
     fileprivate var isDamage: Bool {
         switch self {
         case .corrupt, .inputOutput: true
-        case .inUse, .notADatabase, .notAStore, .newerSchema, .olderSchema, .wrongKey, .gone, .readOnly, .diskFull,
+        case .inUse, .missing, .notADatabase, .notAStore, .newerSchema, .olderSchema, .wrongKey, .gone, .replaced,
+            .readOnly, .diskFull,
             .cannotOpen,
             .notOurs,
             .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,

@@ -31,6 +31,8 @@ enum StoreKeepingSteps {
 
     /// Checks whether the next daemon would find the store's key.
     static func checkKey(on coordinator: isolated RefreshCoordinator) async {
+        // What is beside another store is no key of ours.
+        guard (try? coordinator.store.checkPlace()) != nil else { return }
         coordinator.take(await coordinator.storeKeeping.checkKey())
     }
 

@@ -1,11 +1,19 @@
 internal import AccountStorage
+internal import Dispatch
 internal import SecretService
+internal import Systemd
 
-/// Opens the store, and tries again whenever its key may have become available.
+/// Opens the store, and tries again whenever what it waits for may have come.
 ///
-/// That is when the Secret Service reports a change, when it appears or disappears, when a caller asks, and after the
-/// configuration was read again. It does not poll, and shows no prompt. It lives on the coordinator's queue and asks on
-/// another one, so that a silent bus blocks neither callers nor signals.
+/// | It waits for | and tries again when |
+/// |---|---|
+/// | the key | the Secret Service reports a change, appears or disappears |
+/// | the end of a process that has the store open | the kernel gives it that process's lock |
+/// | the store itself, which the last daemon had | a file system is mounted or unmounted |
+///
+/// It also tries again when a caller asks, and after the configuration was read again. It does not poll, and shows no
+/// prompt. It lives on the coordinator's queue and asks on another one, so that a silent bus blocks neither callers nor
+/// signals.
 actor StoreOpener {
     typealias Answer = Result<Disconnected<AccountStore>, StoreOpeningError>
 
@@ -13,12 +21,20 @@ actor StoreOpener {
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private let path: String
+    private let memory: StoreMemory?
     private let busAddress: String?
+    /// Whether systemd serves the socket. Then callers are better told of another daemon than refused, and if this one
+    /// ended, the next call would start it again.
+    private let hasPassedSocket: Bool
     private let onAnswer: @Sendable (Answer) -> Void
     private var keyring: StoreKeyring
     /// The watch on the Secret Service; nil before there is something to wait for, and without a bus.
     private var watch: SecretServiceWatch?
+    /// The watch on file systems; nil before the store is missed.
+    private var mounts: MountWatch?
     private var isLocked = false
+    /// Whether an attempt or the wait for another process is under way. Nothing else may open the database meanwhile, because
+    /// its end would release SQLite's lock.
     private var isAsking = false
     /// Whether something has happened since the current attempt began. One more attempt covers all of it.
     private var isToAskAgain = false
@@ -28,20 +44,26 @@ actor StoreOpener {
     ///
     /// - Parameters:
     ///   - path: the store's path.
+    ///   - memory: remembers the stores of earlier daemons.
     ///   - busAddress: the address of the session bus; nil if there is none.
+    ///   - hasPassedSocket: whether systemd has passed the socket, so that another daemon is waited for, too.
     ///   - onAnswer: receives the store in the end; or the reason why it cannot be opened. The reason is final, unless
     ///     the daemon waits for it to pass; then `onAnswer` is called again.
     init(
         executor: DispatchQueueExecutor,
         path: String,
         keyring: StoreKeyring,
+        memory: StoreMemory? = nil,
         busAddress: String?,
+        hasPassedSocket: Bool = false,
         onAnswer: @escaping @Sendable (Answer) -> Void
     ) {
         self.executor = executor
         self.path = path
+        self.memory = memory
         self.keyring = keyring
         self.busAddress = busAddress
+        self.hasPassedSocket = hasPassedSocket
         self.onAnswer = onAnswer
     }
 
@@ -62,6 +84,7 @@ actor StoreOpener {
         isOver = true
         watch?.cancel()
         watch = nil
+        mounts = nil
     }
 
     private func ask() {
@@ -69,11 +92,11 @@ actor StoreOpener {
         isToAskAgain = isAsking
         guard !isAsking else { return }
         isAsking = true
-        let (keyring, path) = (keyring, path)
+        let (keyring, path, memory) = (keyring, path, memory)
         Task {
             answered(
                 await BlockingCall.result { () throws(StoreOpeningError) in
-                    Disconnected(try keyring.openStore(at: path))
+                    Disconnected(try keyring.openStore(at: path, rememberedIn: memory))
                 }
             )
         }
@@ -83,7 +106,14 @@ actor StoreOpener {
         isAsking = false
         guard !isOver else { return }
         switch answer {
-        case .failure(let error) where error.isAwaited:
+        case .failure(let error) where error.isInUse && error.isAwaited(hasPassedSocket):
+            onAnswer(answer)
+            waitForOthers()
+        case .failure(.store(.missing)):
+            onAnswer(answer)
+            // What was mounted before the watch began would be missed otherwise.
+            if watchMounts() || isToAskAgain { ask() }
+        case .failure(let error) where error.isAwaited(hasPassedSocket):
             if !isLocked { watch = makeWatch() }
             isLocked = true
             onAnswer(answer)
@@ -95,6 +125,35 @@ actor StoreOpener {
             end()
             onAnswer(answer)
         }
+    }
+
+    /// Tries again when no other process has the store open. The kernel tells that to a thread of its own.
+    private func waitForOthers() {
+        isAsking = true
+        DispatchQueue(label: "authrefreshd.store-lock").async { [path, weak self] in
+            let end = Result { () throws(StoreError) in try AccountStore.waitUntilFree(path) }
+            Task { await self?.othersEnded(end) }
+        }
+    }
+
+    private func othersEnded(_ result: Result<Void, StoreError>) {
+        isAsking = false
+        guard !isOver else { return }
+        switch result {
+        case .success: ask()
+        case .failure(let error):
+            end()
+            onAnswer(.failure(.store(error)))
+        }
+    }
+
+    /// Begins to watch file systems.
+    ///
+    /// - Returns: whether the watch is new.
+    private func watchMounts() -> Bool {
+        guard mounts == nil else { return false }
+        mounts = MountWatch(queue: executor.queue) { [weak self] in self?.assumeIsolated { $0.ask() } }
+        return mounts != nil
     }
 
     /// Creates the watch; nil if there is no bus now. The next caller causes another attempt.
@@ -110,11 +169,45 @@ actor StoreOpener {
 }
 
 extension StoreOpeningError {
+    /// Whether another process has the store open.
+    fileprivate var isInUse: Bool {
+        if case .store(.inUse) = self { return true }
+        return false
+    }
+
     /// Whether the daemon waits for the problem to pass.
-    var isAwaited: Bool {
+    ///
+    /// - Parameter hasPassedSocket: whether systemd has passed the socket.
+    func isAwaited(_ hasPassedSocket: Bool) -> Bool {
         switch self {
         case .key(let error): error.isAwaited
+        case .store(.inUse(_, let holder)): !holder.isDaemon || hasPassedSocket
+        case .store(.missing): true
         case .store: false
+        }
+    }
+
+    /// Whether the store is there, and its key is in a keyring that gives it to nobody now.
+    var isLocked: Bool {
+        switch self {
+        case .key(let error): error.isPassing
+        case .store: false
+        }
+    }
+
+    /// What failed, on what, and why: lower case, no full stop.
+    var text: String {
+        switch self {
+        case .key(let error): error.description
+        case .store(let error): error.description
+        }
+    }
+
+    /// The next step for the user.
+    var hint: String {
+        switch self {
+        case .key(let error): error.hint
+        case .store(let error): error.hint ?? "authctl status"
         }
     }
 }

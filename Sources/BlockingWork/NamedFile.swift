@@ -1,0 +1,72 @@
+internal import Glibc
+internal import Synchronization
+
+/// `O_PATH` of open(2), which the C library declares for `_GNU_SOURCE` only. Nothing is opened with it, so closing such a
+/// descriptor releases no lock.
+private let pathOnly: Int32 = 0o10000000
+
+/// Opens files that a setting, a caller or a person names, but never the open store.
+///
+/// SQLite's lock on the store belongs to this process. If the process closes any descriptor of the store's file, the
+/// kernel releases that lock (fcntl(2), "Record locks"), and another program could write to the store. So everything
+/// that opens such a file does it here.
+package enum NamedFile {
+    fileprivate static let own = Mutex<Set<OwnFile.Identity>>([])
+
+    /// Opens the file for reading. A FIFO or a device does not block.
+    ///
+    /// - Throws: `unreadable`; `ofTheStore`.
+    package static func open(_ path: String) throws(RegularFile.Fault) -> Int32 {
+        let place = unsafe Glibc.open(path, pathOnly | O_CLOEXEC)
+        guard place >= 0 else { throw .unreadable(errno: errno) }
+        defer { close(place) }
+        guard let identity = OwnFile.Identity(of: place) else { throw .unreadable(errno: errno) }
+        guard !own.withLock({ $0.contains(identity) }) else { throw .ofTheStore }
+        // This opens the file that was looked at, even if the path leads to another one by now.
+        let file = unsafe Glibc.open("/proc/self/fd/\(place)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard file >= 0 else { throw .unreadable(errno: errno) }
+        return file
+    }
+}
+
+/// A file of the daemon's own that no setting, caller or person may name, for as long as this object exists.
+///
+/// It keeps the file's inode, so no other file gets its number.
+package final class OwnFile: Sendable {
+    package struct Identity: Hashable, Sendable {
+        private let device: UInt
+        private let inode: UInt
+
+        init?(of descriptor: Int32) {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+            (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
+        }
+    }
+
+    private let descriptor: Int32
+    private let identity: Identity
+
+    /// Returns nil if there is no file at `path`. A symbolic link is not followed.
+    package init?(at path: String) {
+        descriptor = unsafe open(path, pathOnly | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        guard let identity = Identity(of: descriptor) else {
+            close(descriptor)
+            return nil
+        }
+        self.identity = identity
+        _ = NamedFile.own.withLock { $0.insert(identity) }
+    }
+
+    deinit {
+        _ = NamedFile.own.withLock { $0.remove(identity) }
+        close(descriptor)
+    }
+
+    /// Whether the file still has a name, so that its contents outlive this process.
+    package var hasName: Bool {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 && status.st_nlink > 0
+    }
+}
