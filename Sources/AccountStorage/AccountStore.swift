@@ -4,9 +4,8 @@ package import RefreshCore
 /// Stores the accounts, their schedule and their sealed tokens in one SQLite database.
 ///
 /// It is used from one serial context, the coordinator's queue, and each call blocks that queue until SQLite is done.
-/// Other threads use `tokenReader`. When a call returns, its writes are on disk. If it throws, nothing was written, and
-/// the store stays usable. The database is locked for this process from its opening until the store is closed or the
-/// process ends.
+/// When a call returns, its writes are on disk. If it throws, nothing was written, and the store stays usable. The
+/// database is locked for this process from its opening until the store is closed or the process ends.
 ///
 /// This type keeps the accounts themselves. Other types keep the rest, each in a table of its own.
 ///
@@ -52,9 +51,6 @@ package final class AccountStore {
 
     /// The database's path.
     package var path: String { connection.path }
-
-    /// Reads access tokens for other threads.
-    package var tokenReader: TokenReader { connection.tokenReader }
 
     /// Called after the log was found removed or replaced, and its contents were saved in the database.
     package var onLogRenewed: () -> Void {

@@ -1,5 +1,6 @@
 import BlockingWork
 import GRDB
+import GRDBSQLite
 import RefreshCore
 import Synchronization
 
@@ -7,14 +8,9 @@ import Synchronization
 final class StoreConnection {
     /// The database's path.
     let path: String
-    let database: SharedDatabase
-    /// Reads access tokens for other threads.
-    let tokenReader: TokenReader
+    let database: DatabaseQueue
     var keys: SealingKeys {
-        didSet {
-            sealer = keys.sealer
-            tokenReader.use(sealer)
-        }
+        didSet { sealer = keys.sealer }
     }
     private(set) var sealer: Sealer
     /// Nil once the store is closed.
@@ -46,7 +42,6 @@ final class StoreConnection {
         file = PosixFile.identity(of: path)
         log = PosixFile.identity(of: path + "-wal")
         sealer = self.keys.sealer
-        tokenReader = TokenReader(database, sealer: sealer)
     }
 
     /// Writes the log back into the database and releases the lock. The store cannot be used afterwards.
@@ -66,7 +61,7 @@ final class StoreConnection {
         }
     }
 
-    private static let abandoned = Mutex<[SharedDatabase]>([])
+    private static let abandoned = Mutex<[DatabaseQueue]>([])
 
     /// Makes sure that the path still leads to the open database.
     ///
@@ -83,9 +78,9 @@ final class StoreConnection {
     /// Runs `body`, which must change nothing.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         do {
-            return try database.enter { try $0.writeWithoutTransaction(body) }
+            return try database.writeWithoutTransaction(body)
         } catch {
-            throw StoreError(error, path: path, systemError: database.systemError)
+            throw StoreError(error, path: path, systemError: systemError)
         }
     }
 
@@ -103,12 +98,12 @@ final class StoreConnection {
         try checkPlace()
         if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
         do {
-            let result = try database.enter { try $0.write(body) }
+            let result = try database.write(body)
             // SQLite creates a new log at the first write.
             if log == nil { log = PosixFile.identity(of: path + "-wal") }
             return result
         } catch {
-            throw StoreError(error, path: path, systemError: database.systemError)
+            throw StoreError(error, path: path, systemError: systemError)
         }
     }
 
@@ -116,17 +111,15 @@ final class StoreConnection {
     /// log open and would go on writing to it, and the next process would not find it.
     private func renewLog() throws(StoreError) {
         do {
-            try database.enter { queue in
-                try queue.writeWithoutTransaction { db in
-                    // Leaving this mode writes the whole log back, and syncs the database.
-                    let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
-                    guard mode == "delete" else { throw StoreError.gone(path: path + "-wal") }
-                    let again = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
-                    guard again == "wal" else { throw StoreError.readOnly(path: path) }
-                }
+            try database.writeWithoutTransaction { db in
+                // Leaving this mode writes the whole log back, and syncs the database.
+                let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+                guard mode == "delete" else { throw StoreError.gone(path: path + "-wal") }
+                let again = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
+                guard again == "wal" else { throw StoreError.readOnly(path: path) }
             }
         } catch {
-            throw StoreError(error, path: path, systemError: database.systemError)
+            throw StoreError(error, path: path, systemError: systemError)
         }
         log = PosixFile.identity(of: path + "-wal")
         onLogRenewed()
@@ -136,8 +129,23 @@ final class StoreConnection {
     ///
     /// The tokens there are sealed, and the caller did not ask for an empty log. So a failure here is not reported.
     func forgetLog() {
-        _ = try? database.enter { queue in
-            try queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+        _ = try? database.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+    }
+
+    /// The `errno` of the last failed operation on the log or, if there is none, on the database; 0 if none has failed.
+    ///
+    /// SQLite keeps it per file and does not clear it after a success. So it explains a failed write only directly
+    /// after the failed commit, whose writes go to the log. `sqlite3_system_errno` cannot be used, because it is not
+    /// set when a commit fails.
+    private var systemError: Int32 {
+        database.writeWithoutTransaction { db in
+            var log: UnsafeMutablePointer<sqlite3_file>?
+            var code: Int32 = 0
+            let connection = unsafe db.sqliteConnection
+            unsafe sqlite3_file_control(connection, nil, SQLITE_FCNTL_JOURNAL_POINTER, &log)
+            _ = unsafe log?.pointee.pMethods?.pointee.xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &code)
+            if code == 0 { unsafe sqlite3_file_control(connection, nil, SQLITE_FCNTL_LAST_ERRNO, &code) }
+            return code
         }
     }
 

@@ -34,6 +34,14 @@ package struct Moment: Hashable, Sendable {
         max(elapsed(since: earlier), wall - earlier.wall)
     }
 
+    /// Whether both clocks have shown the same time since `earlier`, to a second. If not, the wall clock was set, the
+    /// virtual machine was paused, or this is another boot.
+    package func agrees(with earlier: Moment) -> Bool {
+        guard let byBoot = boot.elapsed(since: earlier.boot) else { return false }
+        let byWall = wall - earlier.wall
+        return max(byWall - byBoot, byBoot - byWall) <= .seconds(1)
+    }
+
     /// This instant by the wall clock of `now`. If the wall clock was set back since, the result is not later than the
     /// instant can have been.
     func asSeen(at now: Moment) -> Moment {

@@ -221,19 +221,40 @@ struct MigrationTests {
         #expect(added.account.id == AccountID(last + 1))
     }
 
-    @Test func `a token missing from the copy is found, and the next one enters the copy`() throws {
+    /// What an earlier version had for its copies of access tokens.
+    private func copies(in db: Database) throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql: "SELECT sql FROM sqlite_schema WHERE name LIKE 'token_at_hand%' ORDER BY type, name"
+        )
+    }
+
+    @Test(arguments: [0, 1, 10_001])
+    func `the copies of tokens and their triggers are removed, however many there are`(count: Int) throws {
+        let old = try DatabaseQueue(path: folder.store)
+        let parts = try old.read(copies)
+        try old.close()
+        #expect(parts.count == 8)
+        // A store of schema 24, in the place of the one of schema 21.
+        try FileManager.default.removeItem(atPath: folder.store)
         let store = try folder.open()
-        let copies = {
-            try store.inDatabase { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM token_at_hand") }
-        }
-        let work = try #require(try store.record(named: Sample.name("work")))
-        #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("access"))
-        #expect(try copies() == 0)
+        _ = try store.add(Sample.fresh("a", StoredTokens(accessToken: Sample.accessToken("first"))))
+        try store.close()
+        let rows = """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+            INSERT INTO token_at_hand SELECT i, 'a' || i, i, 1, NULL, x'00', 0, 0, 0, 0, 0 FROM n WHERE i <= \(count)
+            """
+        let undone = "DELETE FROM grdb_migrations WHERE identifier = 'no copies of tokens'; PRAGMA user_version = 24"
+        try change((parts + [rows, undone]).joined(separator: ";\n"))
+        let again = try folder.open()
+        #expect(try again.connection.read(copies).isEmpty)
+        let record = try #require(try again.record(named: Sample.name("a")))
+        #expect(try again.tokens.accessToken(of: record.account.id) == Sample.accessToken("first"))
+        try again.rename(record.account.id, to: Sample.name("b"))
         let tokens = TokenWrite.store(StoredTokens(accessToken: Sample.accessToken("next")))
-        let base = work.state.generation
-        try store.commit([StateWrite(account: work.account.id, base: base, state: work.state, tokens: tokens)])
-        #expect(store.tokenReader.token(of: "work")?.token == Sample.accessToken("next"))
-        #expect(try copies() == 1)
+        let base = record.state.generation
+        try again.commit([StateWrite(account: record.account.id, base: base, state: record.state, tokens: tokens)])
+        #expect(try again.tokens.accessToken(of: record.account.id) == Sample.accessToken("next"))
     }
 
     @Test(arguments: [1, 20])

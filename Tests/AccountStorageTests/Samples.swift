@@ -34,7 +34,7 @@ final class TemporaryFolder {
 extension AccountStore {
     /// Runs `body` on the database as another program would, without the store.
     func inDatabase<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try connection.database.enter { try $0.writeWithoutTransaction(body) }
+        try connection.database.writeWithoutTransaction(body)
     }
 }
 

@@ -45,6 +45,7 @@ struct LimitsPageTests {
             "allowedCallersMax": text(CallerLimits.allowedCallersMax),
             "settingsBytesMax": text(CallerLimits.settingsBytesMax),
             "secretBytesMax": text(CallerLimits.secretBytesMax),
+            "tokenMapBytesMax": text(TokenMap.bytesMax),
             "largestPage": text(Interface.largestPage),
             "subscribedAccountsMax": text(CallerLimits.subscribedAccountsMax),
             "pageBytesMax": text(CallerLimits.pageBytesMax),

@@ -9,59 +9,42 @@ import Testing
 @testable import authrefreshd
 
 struct PlainAcquireTokenTests {
-    private let folder = try? TemporaryFolder()
     private static let issued = Moment(
         wall: Timestamp(microseconds: 1_000_000_000),
         boot: BootTime(bootID: 1, microseconds: 0)
     )
 
-    /// A store with the account "work" and a token for an hour.
-    private func store(
-        _ token: AccessToken = AccessToken(Secret("at/1~-._+=")),
-        allowed: AllowedCallers? = nil
-    ) throws -> AccountStore {
-        let path = try #require(folder).path + "/accounts.sqlite"
-        let store = try AccountStore(path: path, key: StoreKey.random())
-        var account = NewAccount(
-            Account(
-                name: try #require(AccountName("work")),
-                issuer: try Issuer(url: "https://as.example.org"),
-                registration: ClientRegistration(clientID: "app")
-            ),
-            createdAt: Self.issued.wall
+    /// A map with the account "work" and a token for an hour.
+    private func tokens(_ token: AccessToken = AccessToken(Secret("at/1~-._+="))) throws -> TokenMap {
+        let account = Account(
+            name: try #require(AccountName("work")),
+            issuer: try Issuer(url: "https://as.example.org"),
+            registration: ClientRegistration(clientID: "app")
         )
-        account.state.accessToken = AccessTokenTimes(
-            issuedAt: Self.issued,
-            lifetime: .seconds(3600),
-            refreshAfter: .seconds(2400)
-        )
-        account.tokens = StoredTokens(accessToken: token)
-        account.allowedCallers = allowed
-        _ = try store.add(account)
-        return store
+        let times = AccessTokenTimes(issuedAt: Self.issued, lifetime: .seconds(3600), refreshAfter: .seconds(2400))
+        let state = RefreshState(phase: .scheduled, accessToken: times)
+        let tokens = TokenMap()
+        tokens.put(try #require(TokenMap.Entry(account, state, token, at: Self.issued)), isUsed: false)
+        return tokens
     }
 
     private func answer(
-        _ store: AccountStore,
+        _ tokens: TokenMap,
         to parameters: String,
         method: String = "AcquireToken",
         after: Duration = .zero
     ) -> String? {
         let message = #"{"method":"io.authrefresh.\#(method)","parameters":\#(parameters)}"#
         guard let call = VarlinkCall(message: Array(message.utf8), limits: ServerLimits()) else { return nil }
-        let now = Moment(
-            wall: Self.issued.wall + after,
-            boot: BootTime(bootID: 1, microseconds: Self.issued.boot.microseconds + after.microseconds)
-        )
-        return PlainAcquireToken(call)?.answer(from: store.tokenReader, at: now).map {
-            String(decoding: $0, as: UTF8.self)
+        return PlainAcquireToken(call)?.answer(from: tokens, at: Self.issued.later(after)).map {
+            String(decoding: $0.reply, as: UTF8.self)
         }
     }
 
     @Test(arguments: [("at/1~-._+=", "Bearer"), ("a/b", "bearer"), ("x", "DPoP")])
     func `the answer has the bytes that the encoder writes`(token: String, scheme: String) throws {
         let token = AccessToken(Secret(token), type: scheme)
-        let bytes = try #require(answer(store(token), to: #"{"account":"work","minimumValiditySec":60}"#))
+        let bytes = try #require(answer(tokens(token), to: #"{"account":"work","minimumValiditySec":60}"#))
         let reply = AcquireToken.Reply(
             accessToken: token.secret.reveal(),
             tokenType: token.scheme,
@@ -84,34 +67,29 @@ struct PlainAcquireTokenTests {
         #"{"account":"work","minimumValiditySec":1.5}"#, #"{"account":7}"#, "{}",
     ])
     func `anything except a plain call for a stored token is left to the coordinator`(parameters: String) throws {
-        #expect(try answer(store(), to: parameters) == nil)
+        #expect(try answer(tokens(), to: parameters) == nil)
     }
 
     @Test func `a name with escapes is the same name`() throws {
-        #expect(try answer(store(), to: #"{"acc\u006funt":"w\u006frk"}"#) != nil)
+        #expect(try answer(tokens(), to: #"{"acc\u006funt":"w\u006frk"}"#) != nil)
     }
 
     @Test func `no other method is answered`() throws {
-        #expect(try answer(store(), to: #"{"account":"work"}"#, method: "ReportRejected") == nil)
+        #expect(try answer(tokens(), to: #"{"account":"work"}"#, method: "ReportRejected") == nil)
     }
 
     @Test func `a token with too little validity is left to the coordinator`() throws {
-        let store = try store()
+        let tokens = try tokens()
         let asked = #"{"account":"work","minimumValiditySec":600}"#
-        #expect(answer(store, to: asked, after: .seconds(3000)) != nil)
-        #expect(answer(store, to: asked, after: .seconds(3001)) == nil)
-        #expect(answer(store, to: #"{"account":"work"}"#, after: .seconds(3600)) == nil)
+        #expect(answer(tokens, to: asked, after: .seconds(3000)) != nil)
+        #expect(answer(tokens, to: asked, after: .seconds(3001)) == nil)
+        #expect(answer(tokens, to: #"{"account":"work"}"#, after: .seconds(3600)) == nil)
     }
 
     @Test(arguments: [("a\"b", "Bearer"), ("a\\b", "Bearer"), ("ä", "Bearer"), ("a\u{7F}", "Bearer"), ("a", "B\n")])
     func `a token that needs escapes is left to the coordinator`(token: String, scheme: String) throws {
-        let store = try store(AccessToken(Secret(token), type: scheme))
-        #expect(answer(store, to: #"{"account":"work"}"#) == nil)
-    }
-
-    @Test func `an account with a callers' list is left to the coordinator`() throws {
-        let store = try store(allowed: AllowedCallers(units: ["mail.service"], executables: []))
-        #expect(answer(store, to: #"{"account":"work"}"#) == nil)
+        let tokens = try tokens(AccessToken(Secret(token), type: scheme))
+        #expect(answer(tokens, to: #"{"account":"work"}"#) == nil)
     }
 
     @Test func `a token is returned until the sign-out, and never after it`() async throws {
@@ -120,10 +98,11 @@ struct PlainAcquireTokenTests {
             try await rig.start()
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = await rig.waitForToken(of: id)
-            // The token reader has the token while the store's owner does not use the store.
-            #expect(await rig.inside { $0.tokenReader.token(of: "work") != nil })
+            let coordinator = rig.coordinator
+            let now = { try rig.clock.timebase().now() }
+            #expect(try coordinator.tokens.find("work", at: now()) != nil)
             try await rig.inside { try AccountChanges.signOut(id, on: $0) }
-            #expect(await rig.inside { $0.tokenReader.token(of: "work") == nil })
+            #expect(try coordinator.tokens.find("work", at: now()) == nil)
             await rig.stop()
         }
     }

@@ -54,11 +54,9 @@ import Synchronization
         }
         do {
             target = try DatabaseQueue(path: path, configuration: Self.configuration)
-            unsafe backup = store.connection.database.enter { store in
-                unsafe store.inDatabase { source in
-                    unsafe target.inDatabase { target in
-                        unsafe sqlite3_backup_init(target.sqliteConnection, "main", source.sqliteConnection, "main")
-                    }
+            unsafe backup = store.connection.database.inDatabase { source in
+                unsafe target.inDatabase { target in
+                    unsafe sqlite3_backup_init(target.sqliteConnection, "main", source.sqliteConnection, "main")
                 }
             }
         } catch {
@@ -132,7 +130,7 @@ import Synchronization
 
     /// Runs `body` in the queues of both connections, because SQLite's connections belong to their queues.
     private func onConnections(_ body: () -> Int32) -> Int32 {
-        store.connection.database.enter { store in store.inDatabase { _ in target.inDatabase { _ in body() } } }
+        store.connection.database.inDatabase { _ in target.inDatabase { _ in body() } }
     }
 }
 

@@ -39,7 +39,7 @@ struct StoreOpening {
     /// Opens the database. The caller has the store's lock.
     ///
     /// - Returns: the database, the keys that it is sealed with, and how far its deadlines are behind the wall clock.
-    func open() throws(StoreError) -> (SharedDatabase, keys: SealingKeys, scheduleOffset: Duration) {
+    func open() throws(StoreError) -> (DatabaseQueue, keys: SealingKeys, scheduleOffset: Duration) {
         do {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let version: Int? = try queue.writeWithoutTransaction { db in
@@ -56,7 +56,7 @@ struct StoreOpening {
             let (sealing, offset) = try queue.write { db in
                 (try Meta.findKeys(among: keys, path: path, in: db), try Meta.scheduleOffset(in: db))
             }
-            return (try SharedDatabase(queue), sealing, .microseconds(offset))
+            return (queue, sealing, .microseconds(offset))
         } catch {
             throw refusal(for: error)
         }
@@ -94,7 +94,6 @@ struct StoreOpening {
             // Set it before the first read. The read then takes and keeps the lock, and SQLite creates no shared-memory
             // file.
             try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-            db.add(function: TokenLookup.function)
         }
         return configuration
     }

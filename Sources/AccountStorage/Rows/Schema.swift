@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"). It distinguishes them from other programs' files.
     static let applicationID = 0x4152_4652
     /// `user_version` of a store with these tables.
-    static let latest = 24
+    static let latest = 25
     /// `user_version` of the earliest store that can be migrated. Earlier ones were development versions.
     static let oldest = 21
 
@@ -21,7 +21,7 @@ enum Schema {
                 try SettingsMigration.run(in: db)
             } else {
                 try db.execute(
-                    sql: [others, account, derived, "PRAGMA application_id = \(applicationID)"].joined(separator: "\n")
+                    sql: [tables, account, derived, "PRAGMA application_id = \(applicationID)"].joined(separator: "\n")
                 )
             }
             try db.execute(sql: "PRAGMA user_version = 22")
@@ -67,6 +67,10 @@ enum Schema {
         }
         migrator.registerMigration("accounts by address and user") { db in
             try db.execute(sql: AddressTable.users)
+        }
+        migrator.registerMigration("no copies of tokens") { db in
+            try TokenCopiesMigration.run(in: db)
+            try db.execute(sql: "PRAGMA user_version = 25")
         }
         return migrator
     }
@@ -152,11 +156,9 @@ enum Schema {
         """
 
     /// What belongs to `account` and is lost if the table is recreated: its indexes and triggers.
-    static let derived = [indexes, tally, TokenLookup.accountTriggers].joined(separator: "\n")
+    static let derived = [indexes, tally].joined(separator: "\n")
 
     /// The other tables, with their triggers.
-    private static let others = [tables, TokenLookup.table].joined(separator: "\n")
-
     private static let tables = """
         CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID;
 
@@ -289,10 +291,7 @@ private enum SettingsMigration {
         try db.execute(sql: Schema.derived)
     }
 
-    /// Drops the old table in pieces.
-    ///
-    /// SQLite keeps everything that a statement overwrites in memory until the statement ends, and dropping overwrites
-    /// the whole table (`secure_delete`). For a million accounts, that would exceed the unit's `MemoryMax=`.
+    /// Drops the old table, and what belongs to it.
     private static func dropTable(in db: Database) throws {
         let belongings = try Row.fetchAll(
             db,
@@ -305,18 +304,8 @@ private enum SettingsMigration {
         for row in belongings.sorted(by: { ($0["type"] as String) > ($1["type"] as String) }) {
             try db.execute(sql: "DROP \(row["type"] as String) \(row["name"] as String)")
         }
-        repeat {
-            try db.execute(
-                sql: """
-                    DELETE FROM account_before
-                    WHERE id IN (SELECT id FROM account_before ORDER BY id LIMIT \(rowsPerPiece))
-                    """
-            )
-        } while db.changesCount > 0
-        try db.execute(sql: "DROP TABLE account_before")
+        try db.dropInPieces("account_before")
     }
-
-    private static let rowsPerPiece = 10_000
 
     /// The settings from `columns`. A damaged setting stays damaged without affecting the others or other accounts.
     private static func settings(_ values: [DatabaseValue]) throws -> String {

@@ -11,7 +11,7 @@ enum StoreStatement: CaseIterable {
     case nextDeadlineOnline, nextDeadlineOffline
     case nextIssuer
     case leased, countLeased, awaitingConnectivity, aside
-    case token, tokenGeneration, tokenLookup, tokenByName
+    case token, tokenGeneration
     case issuer, issuerByURL
     case meta
     case commit, grantFacts, setAside, unschedule, reschedule, rename, remove
@@ -59,20 +59,6 @@ enum StoreStatement: CaseIterable {
             "SELECT sealed FROM token WHERE account_id = ? AND kind = ? AND target = ? AND generation = ?"
         case .tokenGeneration:
             "SELECT generation, sealed, type FROM token WHERE account_id = ? AND kind = ? AND target = ? LIMIT 1"
-        case .tokenLookup:
-            """
-            SELECT account_id, generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
-                access_lifetime_usec, access_refresh_after_usec
-            FROM token_at_hand WHERE name = ?1 AND place = ?2
-            """
-        case .tokenByName:
-            """
-            SELECT id, token.generation, type, sealed, access_wall_usec, access_boot_id, access_boot_usec,
-                access_lifetime_usec, access_refresh_after_usec
-            FROM account JOIN token ON account_id = id AND kind = 'access' AND target = ''
-            WHERE name = ? AND allowed_callers IS NULL
-            AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.account_id = id) LIMIT 1
-            """
         case .issuer: "SELECT url FROM issuer WHERE id = ?"
         case .issuerByURL: "SELECT id FROM issuer WHERE url = ?"
         case .meta: "SELECT value FROM meta WHERE key = ?"

@@ -61,8 +61,7 @@ enum AccountChanges {
         throws(StoreError)
     {
         let previous = try coordinator.records.record(of: account)?.account.name
-        try coordinator.store.rename(account, to: name)
-        coordinator.records.renamed(account, to: name)
+        try coordinator.records.rename(account, to: name)
         if let previous { coordinator.confirmations.forgetAnswers(of: previous) }
         guard let record = try coordinator.records.record(of: account), let previous else { return }
         coordinator.announce(.renamed(from: previous), of: record, at: coordinator.timebase.now())
@@ -71,8 +70,7 @@ enum AccountChanges {
     /// Removes an account and its tokens. An answer that is still on its way will be dropped.
     static func remove(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         let entry = try coordinator.records.entry(of: account)
-        try coordinator.store.remove(account)
-        coordinator.records.removed(account)
+        try coordinator.records.remove(account)
         TokenFileSteps.concern([account], at: coordinator.timebase.now(), on: coordinator)
         coordinator.callers.forgetFailures(of: account)
         coordinator.stepUps.forget(account)
@@ -144,7 +142,7 @@ enum AccountChanges {
                 }
             }
         }
-        try coordinator.registrations.storeAll(in: coordinator.store, &stored)
+        try coordinator.registrations.storeAll(in: coordinator.records, &stored)
     }
 }
 

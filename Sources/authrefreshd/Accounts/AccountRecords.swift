@@ -4,33 +4,23 @@ internal import RefreshCore
 
 /// The current accounts: what the store has, plus what could not be stored yet.
 ///
-/// Readers always get the last decision, even while the store fails.
+/// Readers always get the last decision, even while the store fails. Everything that is written about accounts goes
+/// through here, so that other threads never give out what the coordinator would not.
 final class AccountRecords {
     private let store: AccountStore
-    private let tokenReader: TokenReader
+    /// What other threads may give out.
+    let tokens = TokenMap()
     /// Decisions about answers that could not be committed yet, in their order. Each one was decided on the state that
     /// the one before it leaves.
     ///
     /// Only what was under way when the store failed can add to them: for each account a refresh, a sign-in, and tests
     /// of imported grants.
-    private var kept: [AccountID: [Decision]] = [:] {
-        didSet { tellReader() }
-    }
+    private var kept: [AccountID: [Decision]] = [:]
     /// The tokens that this turn has stored, for the callers that wait for them; empty between turns.
     private var justStored: [AccountID: StoredTokens] = [:]
-    /// Whether a caller found damage that the store has not recorded yet; the next turn does that.
-    private var hasFoundDamage = false {
-        didSet { tellReader() }
-    }
-
-    /// Whether the store cannot be written. Until it can, it still has values whose time is over.
-    private var isStoreFailing = false {
-        didSet { tellReader() }
-    }
 
     init(store: AccountStore) {
         self.store = store
-        tokenReader = store.tokenReader
     }
 
     // MARK: Accounts
@@ -55,6 +45,75 @@ final class AccountRecords {
         var record = record
         record.state = decided.state
         return record
+    }
+
+    /// The account as it is stored; nil if there is none.
+    func storedEntry(of account: AccountID) throws(StoreError) -> AccountEntry? {
+        try store.entry(account)
+    }
+
+    // MARK: Writes
+
+    // A write takes out of `tokens` first whatever it ends or restricts, and puts in last whatever it allows. If it
+    // fails, what it took out stays out: the coordinator then answers, from what is stored.
+
+    /// Commits decisions in one transaction.
+    func commit(_ decisions: [Decision], at now: Moment) throws(StoreError) {
+        let prospects = TokenProspect.all(of: decisions)
+        for (account, prospect) in prospects { tokens.takeOut(account, unless: prospect.leaves) }
+        do throws(StoreError) {
+            try store.commit(decisions.compactMap(\.write))
+        } catch {
+            for account in prospects.keys { tokens.takeOut(account) }
+            throw error
+        }
+        for (account, prospect) in prospects where prospect.token != nil {
+            if let entry = prospect.entry(at: now) { tokens.put(entry, isUsed: false) } else { tokens.takeOut(account) }
+        }
+    }
+
+    /// Adds an account. Its token enters `tokens` when somebody asks for it.
+    func add(_ new: NewAccount) throws(StoreError) -> Record {
+        try store.add(new)
+    }
+
+    /// Stores an account's settings.
+    func update(_ account: Account) throws(StoreError) {
+        tokens.takeOut(account.id)
+        try store.update(account)
+    }
+
+    func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
+        tokens.takeOut(account)
+        try store.rename(account, to: name)
+        for decision in kept[account] ?? [] { decision.record.account.name = name }
+    }
+
+    /// Removes an account and its tokens.
+    func remove(_ account: AccountID) throws(StoreError) {
+        tokens.takeOut(account)
+        try store.remove(account)
+        kept[account] = nil
+    }
+
+    /// Removes unreadable accounts from the schedule.
+    ///
+    /// - Returns: the accounts that were in the schedule until now.
+    func setAside(_ accounts: [AccountID]) throws(StoreError) -> [AccountID] {
+        for account in accounts { tokens.takeOut(account) }
+        return try store.schedule.setAside(accounts)
+    }
+
+    /// Takes note that an account cannot be read. The next turn sets it aside.
+    func noteDamage(of account: AccountID) {
+        tokens.takeOut(account)
+    }
+
+    /// Takes note that a caller has just got `token`, the token of the account in `snapshot`, which was read in this
+    /// turn.
+    func noteGiven(_ token: AccessToken, of snapshot: AccountSnapshot) {
+        guard let entry = TokenMap.Entry(snapshot.account, snapshot.state, token, at: snapshot.at) else { return }
+        tokens.put(entry, isUsed: true)
     }
 
     // MARK: Tokens
@@ -181,22 +240,13 @@ final class AccountRecords {
 
     /// Keeps a decision that could not be committed.
     func keep(_ decision: Decision) {
+        tokens.takeOut(decision.record.account.id)
         kept[decision.record.account.id, default: []].append(decision)
     }
 
     /// Forgets the kept decisions. They are stored now, or contradict the store.
     func forgetKept() {
         if !kept.isEmpty { kept = [:] }
-    }
-
-    /// Takes note that the account was removed.
-    func removed(_ account: AccountID) {
-        kept[account] = nil
-    }
-
-    /// Takes note that the account was renamed in the store.
-    func renamed(_ account: AccountID, to name: AccountName) {
-        for decision in kept[account] ?? [] { decision.record.account.name = name }
     }
 
     /// Records what the current turn has stored, for the callers that wait for it.
@@ -207,23 +257,48 @@ final class AccountRecords {
     func forgetStored() {
         justStored = [:]
     }
+}
 
-    /// Takes note of damage that the store will record in the next turn.
-    func noteDamage() {
-        hasFoundDamage = true
+/// What a commit does to the token of one account that everybody may have.
+private struct TokenProspect {
+    /// The last decision about the account.
+    private var last: Decision
+    /// The default access token that the commit stores; nil if it stores none.
+    private(set) var token: AccessToken?
+    /// Whether everybody may have a token of the same grant all the time.
+    private var isUnbroken = true
+
+    static func all(of decisions: [Decision]) -> [AccountID: TokenProspect] {
+        var prospects: [AccountID: TokenProspect] = [:]
+        for decision in decisions {
+            prospects[decision.record.account.id, default: TokenProspect(last: decision)].add(decision)
+        }
+        return prospects
     }
 
-    func damageIsStored() {
-        if hasFoundDamage { hasFoundDamage = false }
+    private init(last: Decision) {
+        self.last = last
     }
 
-    /// The store has failed, or can be written again.
-    func note(isStoreFailing: Bool) {
-        if self.isStoreFailing != isStoreFailing { self.isStoreFailing = isStoreFailing }
+    private mutating func add(_ decision: Decision) {
+        last = decision
+        if let arrived = decision.arrivedTokens(for: nil) { token = arrived.accessToken }
+        if decision.replacesGrant || terms == nil { isUnbroken = false }
     }
 
-    /// The socket's thread answers directly from the store, except while the store is behind.
-    private func tellReader() {
-        tokenReader.setBehind(!kept.isEmpty || hasFoundDamage || isStoreFailing)
+    private var terms: TokenMap.Terms? { TokenMap.Terms(last.record.account, last.record.state) }
+
+    /// Whether `entry` stays right until the commit is done. A token that is about to be replaced does: until its
+    /// successor is stored, it is the one that the account has.
+    func leaves(_ entry: TokenMap.Entry) -> Bool {
+        guard isUnbroken, let terms, entry.name == last.record.account.name, entry.terms.signOut == terms.signOut else {
+            return false
+        }
+        return token != nil || entry.terms.times == terms.times
+    }
+
+    /// The entry after the commit; nil if it stores no token that everybody may have.
+    func entry(at now: Moment) -> TokenMap.Entry? {
+        token.flatMap { TokenMap.Entry(last.record.account, last.record.state, $0, at: now) }
     }
 }

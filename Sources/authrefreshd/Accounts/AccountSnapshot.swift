@@ -127,7 +127,7 @@ enum AccountListing {
             return .whole(coordinator.snapshot(of: coordinator.records.current(record), at: now))
         case .damaged(let account):
             // The next turn records the damage and sets the account aside, unless an earlier turn has done that.
-            coordinator.records.noteDamage()
+            coordinator.records.noteDamage(of: account.id)
             coordinator.submit(.deadlineReached, for: account.id)
             return .damaged(account)
         }

@@ -124,10 +124,10 @@ struct Registrations {
     ///
     /// - Parameter stored: receives what was stored, even if this throws.
     /// - Throws: `StoreError` if the store cannot be written. The rest is then kept, and stored by a later call.
-    mutating func storeAll(in store: AccountStore, _ stored: inout [Stored]) throws(StoreError) {
+    mutating func storeAll(in records: AccountRecords, _ stored: inout [Stored]) throws(StoreError) {
         for (account, registration) in unstored {
             do throws(StoreError) {
-                stored += try registration.store(in: store, of: account)
+                stored += try registration.store(in: records, of: account)
             } catch {
                 guard error.damagedAccount != nil || error.contradictedAccount != nil else { throw error }
                 stored.append(.lost(error))
@@ -166,13 +166,13 @@ private struct UnstoredRegistration {
     }
 
     /// Stores it with the settings from the store, which may be newer than those of a kept decision.
-    fileprivate func store(in store: AccountStore, of id: AccountID) throws(StoreError) -> [Registrations.Stored] {
-        guard var record = try store.entry(id)?.record() else { return [] }
+    fileprivate func store(in records: AccountRecords, of id: AccountID) throws(StoreError) -> [Registrations.Stored] {
+        guard var record = try records.storedEntry(of: id)?.record() else { return [] }
         let before = record.account.registration
         let after = applied(to: before)
         guard after != before else { return [] }
         record.account.registration = after
-        try store.update(record.account)
+        try records.update(record.account)
         var stored: [Registrations.Stored] = []
         if after.clientSecret != before.clientSecret { stored.append(.newSecret(id)) }
         if isRenewal, after.clientSecretExpiresAt == renewed.clientSecretExpiresAt {

@@ -18,8 +18,8 @@ actor RefreshCoordinator {
     // each part is private to its file.
 
     let store: AccountStore
-    /// The store's token reader, for other threads.
-    nonisolated let tokenReader: TokenReader
+    /// What other threads may give out.
+    nonisolated let tokens: TokenMap
     let client: OAuthClient
     let timebase: Timebase
     let changeLog: ChangeLog
@@ -70,9 +70,9 @@ actor RefreshCoordinator {
         runtimeDirectory: String? = nil
     ) {
         self.executor = executor
-        tokenReader = store.tokenReader
         self.store = store
         records = AccountRecords(store: store)
+        tokens = records.tokens
         scheduler = Scheduler(store: store, records: records, timebase: timebase)
         storeKeeping = StoreKeeping(store: store, keyring: keyring, timebase: timebase, changeLog: changeLog)
         signIns = SignIns(client: client, timebase: timebase)
@@ -257,7 +257,6 @@ actor RefreshCoordinator {
             if try takeDue(into: &turn, at: now) { wake() }
             if !turn.arrivals.isEmpty || trouble?.remaining(at: now) == .zero {
                 try decide(turn.arrivals, at: now)
-                records.damageIsStored()
             }
         } catch {
             StoreFailures.note(error, with: turn.arrivals, at: now, on: self)

@@ -161,7 +161,7 @@ final class Scheduler {
         new.state = machine.state
         new.tokens = tokens
         let changes = effects.compactMap { if case .publish(let change) = $0 { change } else { nil } }
-        return (try store.add(new), changes)
+        return (try records.add(new), changes)
     }
 
     /// Returns a batch of accounts to the schedule that were set aside and can be read again.
@@ -347,11 +347,10 @@ final class Scheduler {
     func commit(_ plan: Plan, afterTrouble: Bool) throws(StoreError) -> Outcome {
         var outcome = Outcome(committed: records.areStored ? plan.decisions : records.unstored + plan.decisions)
         while true {
-            let writes = outcome.committed.compactMap(\.write)
             do throws(StoreError) {
                 // An empty commit would prove nothing.
-                if afterTrouble && writes.isEmpty { try store.probe() }
-                try store.commit(writes)
+                if afterTrouble && outcome.committed.allSatisfy({ $0.write == nil }) { try store.probe() }
+                try records.commit(outcome.committed, at: timebase.now())
                 records.forgetKept()
                 return outcome
             } catch {

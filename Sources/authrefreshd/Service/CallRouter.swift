@@ -22,8 +22,8 @@ actor CallRouter {
     nonisolated let executor: DispatchQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// The token reader, and the clocks for checking tokens; nil while the store is locked.
-    private nonisolated let shortcut = Mutex<(tokens: TokenReader, timebase: Timebase)?>(nil)
+    /// The coordinator, whose tokens may be given out on any thread; nil while the store is locked.
+    private nonisolated let shortcut = Mutex<RefreshCoordinator?>(nil)
     private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
     /// Nobody is let in before the first attempt to open the store has ended.
     private var state = State.closed(.key(.secretServiceLocked))
@@ -46,8 +46,7 @@ actor CallRouter {
 
     func open(_ service: AuthRefreshService) {
         state = .open(service)
-        let coordinator = service.coordinator
-        shortcut.withLock { $0 = (coordinator.tokenReader, coordinator.timebase) }
+        shortcut.withLock { $0 = service.coordinator }
     }
 
     /// Answers one call. May be called on any thread.
@@ -66,8 +65,12 @@ actor CallRouter {
     }
 
     private nonisolated func answerAtOnce(_ call: VarlinkCall) -> [UInt8]? {
-        guard let question = PlainAcquireToken(call), let shortcut = shortcut.withLock(\.self) else { return nil }
-        return question.answer(from: shortcut.tokens, at: shortcut.timebase.now())
+        guard let question = PlainAcquireToken(call), let coordinator = shortcut.withLock(\.self),
+            let answer = question.answer(from: coordinator.tokens, at: coordinator.timebase.now())
+        else { return nil }
+        // Its timer should have woken it. A clock that stood still or was set may have kept the timer from firing.
+        if answer.isNewlyDue { coordinator.later { $0.wake() } }
+        return answer.reply
     }
 
     private func answer(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
@@ -130,16 +133,16 @@ final class CallQueue<Call: Sendable>: Sendable {
 }
 
 extension PlainAcquireToken {
-    /// The reply's parameters as JSON; nil if the coordinator has to answer.
-    func answer(from tokens: TokenReader, at now: Moment) -> [UInt8]? {
-        guard let held = tokens.token(of: account), held.times.suffices(for: minimumValidity, at: now) else {
-            return nil
-        }
-        return held.reply(at: now)
+    /// The reply's parameters as JSON, and whether to wake the coordinator; nil if the coordinator has to answer.
+    func answer(from tokens: TokenMap, at now: Moment) -> (reply: [UInt8], isNewlyDue: Bool)? {
+        guard let (entry, isNewlyDue) = tokens.find(account, at: now),
+            entry.terms.times.suffices(for: minimumValidity, at: now), let reply = entry.reply(at: now)
+        else { return nil }
+        return (reply, isNewlyDue)
     }
 }
 
-extension DatedToken {
+extension TokenMap.Entry {
     /// The parameters of `AcquireToken.Reply` as JSON, byte for byte as its encoder writes them; nil if that would need
     /// escapes.
     fileprivate func reply(at now: Moment) -> [UInt8]? {
@@ -151,7 +154,7 @@ extension DatedToken {
             reply += #"{"accessToken":""#.utf8
             unsafe reply += secret
             reply += #"","expiresAtUSec":"#.utf8
-            reply += String(times.expiresAt(at: now).microseconds).utf8
+            reply += String(terms.times.expiresAt(at: now).microseconds).utf8
             reply += #","tokenType":""#.utf8
             reply += token.scheme.utf8
             reply += #""}"#.utf8

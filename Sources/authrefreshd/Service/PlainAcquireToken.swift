@@ -2,8 +2,8 @@ internal import AuthRefreshInterface
 internal import StrictJSON
 internal import Varlink
 
-/// The plainest call of `AcquireToken`, which mail clients make all day. It is answered on the socket's thread,
-/// directly from the store. All other calls and answers go to the coordinator.
+/// The plainest call of `AcquireToken`, which mail clients make all day. It is answered on the socket's thread if the
+/// `TokenMap` has the token. All other calls and answers go to the coordinator.
 struct PlainAcquireToken {
     let account: String
     let minimumValidity: Duration?

@@ -36,7 +36,9 @@ struct TokenCalls: DutyCalls {
             return try acquire(call, of: snapshot, responder, on: coordinator)
         }
         if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
-            return hand(over: snapshot, responder, on: coordinator)
+            let token = hand(over: snapshot, responder, on: coordinator)
+            if let token { coordinator.records.noteGiven(token, of: snapshot) }
+            return
         }
         let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
         let (id, held) = (snapshot.account.id, snapshot.state.accessToken)
@@ -50,7 +52,8 @@ struct TokenCalls: DutyCalls {
                 // A valid token is better than none, unless the caller has said that it does not work.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
                 if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
-                    return hand(over: after, responder, on: coordinator)
+                    hand(over: after, responder, on: coordinator)
+                    return
                 }
                 refuse(outcome, asked.account, responder)
             }
@@ -87,16 +90,21 @@ struct TokenCalls: DutyCalls {
         }
     }
 
+    /// Replies with the account's own token.
+    ///
+    /// - Returns: the token; nil if there is none, or if it cannot be read.
+    @discardableResult
     private func hand(
         over snapshot: AccountSnapshot,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
-    ) {
+    ) -> AccessToken? {
         do {
             guard let times = snapshot.state.accessToken,
                 let token = try coordinator.records.accessToken(of: snapshot.account.id)
             else {
-                return responder.fail(.noToken(snapshot))
+                responder.fail(.noToken(snapshot))
+                return nil
             }
             responder.reply(
                 AcquireToken.Reply(
@@ -105,8 +113,10 @@ struct TokenCalls: DutyCalls {
                     expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds
                 )
             )
+            return token
         } catch {
             responder.fail(VarlinkError(error, of: snapshot.account.name.text))
+            return nil
         }
     }
 

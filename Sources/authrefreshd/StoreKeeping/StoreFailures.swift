@@ -11,7 +11,6 @@ enum StoreFailures {
         on coordinator: isolated RefreshCoordinator
     ) {
         let trouble = coordinator.storeKeeping.noteFailure(error, at: now)
-        coordinator.records.note(isStoreFailing: true)
         for arrival in arrivals {
             let isAnswer = arrival.event.isAnswer
             if isAnswer, !coordinator.records.keeps(arrival) { coordinator.scheduler.put(arrival) }
@@ -59,7 +58,6 @@ enum StoreFailures {
     /// Ends the store's trouble, if there was any.
     static func noteSuccess(on coordinator: isolated RefreshCoordinator) {
         guard coordinator.storeKeeping.noteSuccess() else { return }
-        coordinator.records.note(isStoreFailing: false)
         coordinator.statusChanged()
         // No timer fires for what became due in the meantime.
         coordinator.wake()
@@ -96,7 +94,7 @@ enum StoreFailures {
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) {
         guard !damaged.isEmpty else { return }
-        let new = try coordinator.store.schedule.setAside(damaged.keys.sorted())
+        let new = try coordinator.records.setAside(damaged.keys.sorted())
         for account in new.compactMap({ damaged[$0] }) {
             coordinator.changeLog.damaged(account)
             coordinator.subscribers.publishDamage(of: account, at: now.wall)
