@@ -82,6 +82,44 @@ package struct AccountSchedule {
         try connection.read { db in try ids(.awaitingConnectivity, after: id, limit: limit, in: db) }
     }
 
+    /// The accounts whose sign-out, or its announcement, is due at `now`, the longest overdue first.
+    ///
+    /// - Parameter byWall: whether also those whose people signed in before the machine was restarted. Their time is
+    ///   known by the wall clock only.
+    package func signOutsDue(at now: Moment, byWall: Bool, limit: Int) throws(StoreError) -> [AccountID] {
+        try connection.read { db in
+            let statement = try db.cachedStatement(sql: StoreStatement.signOutDue.sql)
+            let due = try Int64.fetchAll(statement, arguments: [now.boot.bootID, now.boot.microseconds, limit])
+            guard byWall else { return due.map(AccountID.init) }
+            let others = try Int64.fetchAll(
+                db.cachedStatement(sql: StoreStatement.signOutDueByWall.sql),
+                arguments: [now.boot.bootID, now.wall.microseconds, limit - due.count]
+            )
+            return (due + others).map(AccountID.init)
+        }
+    }
+
+    /// How long until the next sign-out, or its announcement, that is not due yet; nil if there is none.
+    ///
+    /// - Parameter trust: how long until the wall clock alone is believed. What is due by it waits for that.
+    package func timeToSignOut(at now: Moment, trustingWallIn trust: Duration) throws(StoreError) -> Duration? {
+        try connection.read { db in
+            let next = try Int64.fetchOne(
+                db.cachedStatement(sql: StoreStatement.nextSignOut.sql),
+                arguments: [now.boot.bootID, now.boot.microseconds]
+            )
+            let nextByWall = try Int64.fetchOne(
+                db.cachedStatement(sql: StoreStatement.nextSignOutByWall.sql),
+                arguments: [now.boot.bootID, trust > .zero ? Int64.min : now.wall.microseconds]
+            )
+            let waits = [
+                next.map { Timestamp(microseconds: $0) - Timestamp(microseconds: now.boot.microseconds) },
+                nextByWall.map { max(Timestamp(microseconds: $0) - now.wall, trust) },
+            ]
+            return waits.compactMap(\.self).min()
+        }
+    }
+
     /// Moves all deadlines by `step` after a step of the wall clock, and records the clock's new offset.
     package func shiftDeadlines(by step: Duration, clock: ClockOffset) throws(StoreError) {
         let offset = connection.scheduleOffset + step

@@ -46,6 +46,7 @@ package enum UpdateAccount {
         package var clientKey: String?
         package var refreshToken: String?
         package var keepSecret: Bool?
+        package var signOutNow: Bool?
 
         package init(
             account: String,
@@ -54,6 +55,7 @@ package enum UpdateAccount {
             clientKey: String? = nil,
             refreshToken: String? = nil,
             keepSecret: Bool? = nil,
+            signOutNow: Bool? = nil,
             _ settings: (inout AccountSettings) -> Void = { _ in }
         ) {
             self.account = account
@@ -62,11 +64,12 @@ package enum UpdateAccount {
             self.clientKey = clientKey
             self.refreshToken = refreshToken
             self.keepSecret = keepSecret
+            self.signOutNow = signOutNow
             self.settings = AccountSettings(name: account, settings)
         }
 
         private enum CodingKeys: CodingKey {
-            case account, clear, clientSecret, clientKey, refreshToken, keepSecret
+            case account, clear, clientSecret, clientKey, refreshToken, keepSecret, signOutNow
         }
 
         package init(from decoder: any Decoder) throws {
@@ -77,6 +80,7 @@ package enum UpdateAccount {
             clientKey = try members.decodeIfPresent(String.self, forKey: .clientKey)
             refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
             keepSecret = try members.decodeIfPresent(Bool.self, forKey: .keepSecret)
+            signOutNow = try members.decodeIfPresent(Bool.self, forKey: .signOutNow)
             settings = try AccountSettings(Setting.changeable, of: account, from: decoder)
         }
 
@@ -88,6 +92,7 @@ package enum UpdateAccount {
             try members.encodeIfPresent(clientKey, forKey: .clientKey)
             try members.encodeIfPresent(refreshToken, forKey: .refreshToken)
             try members.encodeIfPresent(keepSecret, forKey: .keepSecret)
+            try members.encodeIfPresent(signOutNow, forKey: .signOutNow)
             try settings.encode(Setting.changeable, to: encoder)
         }
     }
@@ -95,9 +100,11 @@ package enum UpdateAccount {
     /// The reply.
     package struct Reply: Codable, Hashable, Sendable {
         package var settings: AccountSettings
+        package var signOutAtUSec: Int64?
 
-        package init(settings: AccountSettings) {
+        package init(settings: AccountSettings, signOutAtUSec: Int64? = nil) {
             self.settings = settings
+            self.signOutAtUSec = signOutAtUSec
         }
     }
 }

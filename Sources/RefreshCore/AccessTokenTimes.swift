@@ -18,17 +18,26 @@ package struct AccessTokenTimes: Hashable, Sendable {
 
     /// When the token expires, by the wall clock as it reads at `now`. For people and other programs.
     ///
-    /// Every call returns the same instant, unless the wall clock was stepped since the token was issued.
+    /// Every call returns the same instant, unless the wall clock was set back since the token was issued. It is never
+    /// later than either clock says.
     package func expiresAt(at now: Moment) -> Timestamp {
         let planned = issuedAt.wall + lifetime
-        let actual = now.wall + (lifetime - now.elapsed(since: issuedAt))
-        let isStepped = max(planned - actual, actual - planned) > .seconds(1)
-        return isStepped ? actual : planned
+        let actual = now.wall + timeToEnd(at: now)
+        return planned - actual > .seconds(1) ? actual : planned
     }
 
-    /// How much of the lifetime is left at `now`; zero if the token has expired.
+    /// How much of the lifetime is left at `now`, by the clock that shows less; zero if the token has expired.
+    ///
+    /// After a virtual machine was paused, only the wall clock knows how old the token is. After the wall clock was set
+    /// forward, callers wait for a refresh that was not necessary.
     package func remaining(at now: Moment) -> Duration {
-        max(lifetime - now.elapsed(since: issuedAt), .zero)
+        max(lifetime - now.longestElapsed(since: issuedAt), .zero)
+    }
+
+    /// How much of the lifetime is left at `now`, negative if none, for decisions that cannot be undone: by the boot-time
+    /// clock, or by the wall clock after a restart of the machine.
+    func timeToEnd(at now: Moment) -> Duration {
+        lifetime - now.elapsed(since: issuedAt)
     }
 
     /// Whether the token is valid for long enough at `now` for a caller that needs `minimumValidity`.
@@ -124,6 +133,7 @@ package struct RefreshTokenTimes: Hashable, Sendable {
 
     package var expiresAt: Timestamp { issuedAt.wall + lifetime }
 
+    /// How much is left at `now`, by the clock that shows less.
     func remaining(at now: Moment) -> Duration {
         max(lifetime - now.longestElapsed(since: issuedAt), .zero)
     }
@@ -142,9 +152,11 @@ package struct RefreshTokenTimes: Hashable, Sendable {
     /// A week's notice is enough for anyone who is not away. A short-lived token is announced for its last quarter.
     func timeToAnnouncement(at now: Moment) -> Duration? {
         guard isExtendedByUse == false else { return nil }
-        let notice = min(.seconds(7 * 86_400), lifetime.scaled(by: 0.25))
-        return max(lifetime - notice - now.longestElapsed(since: issuedAt), .zero)
+        return max(announcedAfter - now.longestElapsed(since: issuedAt), .zero)
     }
+
+    /// From `issuedAt` until people should be told of the end.
+    var announcedAfter: Duration { lifetime - min(.seconds(7 * 86_400), lifetime.scaled(by: 0.25)) }
 
     /// Whether the token expires soon at `now` and no use will extend its lifetime.
     package func isExpiring(at now: Moment) -> Bool {

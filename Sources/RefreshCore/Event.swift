@@ -56,20 +56,24 @@ package enum Event: Hashable, Sendable {
     case sourceLacking(Generation, RefreshFailure)
     /// The account that this account's token is derived from has a token again, or now needs a person.
     case sourceChanged
+    /// The account that this account's token is derived from has signed out.
+    case sourceSignedOut(RefreshFailure)
+    /// The time of the sign-out that the owner configured, or of its announcement, has come. After a restart of the
+    /// machine, which only the wall clock outlasts, that clock has gone undisturbed for `SignOutRule.agreement`.
+    case signOutReached
     /// The user signed out.
     case signedOut
 }
 
 extension Event {
-    /// Whether the event can lead to a token and carries nothing that would be lost if the account signs out.
-    var asksForTokens: Bool {
+    /// Whether the event ends the present grant itself, or brings another one.
+    var replacesGrant: Bool {
         switch self {
-        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .connectivityRestored, .sourceChanged:
-            true
-        case .accessTokenRejected, .targetRejected, .tokensIssued, .refreshFailed, .targetIssued, .targetFailed,
-            .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
-            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated, .leaseReturned, .sourceLacking,
-            .signedOut:
+        case .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .signedOut: true
+        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .connectivityRestored, .sourceChanged,
+            .accessTokenRejected, .targetRejected, .tokensIssued, .refreshFailed, .targetIssued, .targetFailed,
+            .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .parked, .unparked,
+            .accountUpdated, .leaseReturned, .sourceLacking, .sourceSignedOut, .signOutReached:
             false
         }
     }

@@ -19,10 +19,7 @@ package struct RefreshMachine: Sendable {
     package mutating func handle(_ event: Event, at now: Moment, jitter: Double) -> [Effect] {
         var step = RefreshStep(state: state, policy: policy, now: now, jitter: jitter)
         defer { state = step.state }
-        let isOver = step.isSignOutDue && event.asksForTokens
-        let effects = isOver ? SignInRule.signedOut(&step, as: .signedOutByItself) : Self.take(event, &step)
-        if case .persist = effects.first { step.includeSignOutInDeadline() }
-        return effects
+        return SignOutRule.signedOut(&step, at: event) ?? Self.take(event, &step)
     }
 
     private static func take(_ event: Event, _ step: inout RefreshStep) -> [Effect] {
@@ -81,6 +78,10 @@ package struct RefreshMachine: Sendable {
             return SourceRule.sourceLacking(&step, for: generation, failure)
         case .sourceChanged:
             return SourceRule.sourceChanged(&step)
+        case .sourceSignedOut(let failure):
+            return SourceRule.sourceSignedOut(&step, failure)
+        case .signOutReached:
+            return SignOutRule.reached(&step)
         case .signedOut:
             return SignInRule.signedOut(&step)
         }
@@ -114,20 +115,12 @@ package struct RefreshMachine: Sendable {
 
     /// The effects of announcing that the grant ends soon; nil if there is nothing to announce.
     private static func announceEnd(_ step: inout RefreshStep) -> [Effect]? {
-        let now = step.now
-        let isNews = { (times: RefreshTokenTimes) in times.isExpiring(at: now) && !times.isEndAnnounced }
-        let told: AccountChange
-        if let times = step.state.refreshToken, isNews(times) {
-            step.state.refreshToken?.isEndAnnounced = true
-            told = .refreshTokenExpiring(expiresAt: times.expiresAt)
-        } else if let times = step.state.signOut, isNews(times) {
-            step.state.signOut?.isEndAnnounced = true
-            told = .signOutNear(at: times.expiresAt)
-        } else {
+        guard let times = step.state.refreshToken, times.isExpiring(at: step.now), !times.isEndAnnounced else {
             return nil
         }
+        step.state.refreshToken?.isEndAnnounced = true
         step.state.deadline = step.scheduledDeadline
-        return [.persist(.unchanged), .publish(told)]
+        return [.persist(.unchanged), .publish(.refreshTokenExpiring(expiresAt: times.expiresAt))]
     }
 
     private static func accessTokenRejected(_ step: inout RefreshStep, issuedAt: Moment?) -> [Effect] {
@@ -136,7 +129,7 @@ package struct RefreshMachine: Sendable {
         guard issuedAt.map({ $0 == held.issuedAt }) ?? held.mayBeRejected(at: step.now) else { return [] }
         step.state.accessToken = nil
         if let ended = SignInRule.accessEnded(&step) { return ended }
-        guard step.mayBeginForCaller else { return [.persist(.unchanged)] }
+        guard step.mayBeginForCaller || step.state.phase == .scheduled else { return [.persist(.unchanged)] }
         return step.begin()
     }
 
@@ -144,7 +137,7 @@ package struct RefreshMachine: Sendable {
         // The settings have changed, so we no longer know whether our requests are right.
         step.state.hasWorked = false
         step.state.isRotating = nil
-        keepSignOut(&step)
+        SignOutRule.keep(&step)
         switch step.state.phase {
         case .backingOff(let backOff) where backOff.kind == .misconfigured:
             return FailureRule.retrySoon(&step) ?? [.persist(.unchanged)]
@@ -164,18 +157,6 @@ package struct RefreshMachine: Sendable {
         case .signedOut, .refreshing, .backingOff, .interactionRequired, .parked:
             return [.persist(.unchanged)]
         }
-    }
-}
-
-extension RefreshMachine {
-    /// Applies a changed `forgetAfter`.
-    ///
-    /// It counts from the same sign-in. If the sign-out was not counted before, it counts from now.
-    private static func keepSignOut(_ step: inout RefreshStep) {
-        guard step.state.phase != .signedOut else { return }
-        let known = step.state.signOut
-        let new = step.signOutTimes(from: known?.issuedAt ?? step.now)
-        if new?.lifetime != known?.lifetime { step.state.signOut = new }
     }
 }
 
@@ -204,5 +185,14 @@ private enum SourceRule {
         }
         step.state.phase = .scheduled
         return step.rearm(at: step.now.wall)
+    }
+
+    /// The token ends with the account that it is derived from. The new generation makes an answer that is still on its
+    /// way a stale one, because it brings a token of the same source.
+    static func sourceSignedOut(_ step: inout RefreshStep, _ failure: RefreshFailure) -> [Effect] {
+        guard step.state.phase != .signedOut else { return [] }
+        let generation = step.state.generation.next
+        step.state = RefreshState(generation: generation, hasWorked: step.state.hasWorked)
+        return [.persist(.erase)] + FailureRule.requireInteraction(&step, .sourceAccount, failure).dropFirst()
     }
 }

@@ -98,11 +98,11 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
-    /// How long until the account signs out by itself; nil if it stays signed in.
+    /// How long until the account signs out by itself, by the clock that shows less; nil if it stays signed in.
     package func timeToSignOut(at now: Moment) -> Duration? { signOut?.remaining(at: now) }
 
-    /// Whether the time of the account is over. From then on nobody gets a token of it, even if a full disk still keeps
-    /// it from being erased.
+    /// Whether the time of the account is over by any clock. From then on nobody gets a token of it, and no request
+    /// begins. Its tokens are erased when `SignOutRule` says so.
     package func isSignOutDue(at now: Moment) -> Bool { timeToSignOut(at: now) == .zero }
 
     /// Until when the account's access token may be given out: until it expires, or the account signs out by itself. Nil
@@ -167,7 +167,8 @@ package enum ShownState: String, Hashable, Sendable, CaseIterable {
 extension RefreshState {
     /// The state that people see at `now`.
     package func shown(at now: Moment) -> ShownState {
-        switch phase {
+        guard !isSignOutDue(at: now) else { return .signedOut }
+        return switch phase {
         case .signedOut: .signedOut
         case .scheduled:
             if accessToken.map({ $0.remaining(at: now) > .zero }) == true {

@@ -22,7 +22,7 @@ struct RefreshStep {
     /// A caller may end a back-off early, but not more often than every two seconds, and never a wait that the server
     /// asked for. If a person is needed, a caller may cause an attempt from time to time.
     var mayBeginForCaller: Bool {
-        guard state.isRefreshable else { return false }
+        guard state.isRefreshable, !isSignOutDue else { return false }
         return switch state.phase {
         case .scheduled: true
         case .backingOff(let backOff):
@@ -44,7 +44,7 @@ struct RefreshStep {
     /// Whether a person may start a request now. That is also allowed if the account is misconfigured or needs
     /// interaction, because something outside may have changed.
     var mayBeginForPerson: Bool {
-        guard state.isRefreshable else { return false }
+        guard state.isRefreshable, !isSignOutDue else { return false }
         return switch state.phase {
         case .scheduled: true
         case .interactionRequired(let interaction): interaction.remaining(of: .zero, at: now) == .zero
@@ -66,7 +66,7 @@ struct RefreshStep {
     /// access token it is `now`.
     var scheduledDeadline: Timestamp {
         guard let accessToken = state.accessToken else { return now.wall }
-        guard state.isRefreshable else { return now.wall + accessToken.remaining(at: now) }
+        guard state.isRefreshable else { return now.wall + max(accessToken.timeToEnd(at: now), .zero) }
         var wait = accessToken.timeToRefresh(at: now)
         if let keepAlive = state.refreshToken?.timeToKeepAlive(at: now) { wait = min(wait, keepAlive) }
         if let times = state.refreshToken, !times.isEndAnnounced, let announcement = times.timeToAnnouncement(at: now) {
@@ -95,27 +95,12 @@ struct RefreshStep {
         return min(wait, state.refreshToken?.timeToKeepAlive(at: now) ?? wait)
     }
 
-    // MARK: The sign-out that the owner configured
-
     /// When an account whose person has signed in at `moment` signs out by itself.
     func signOutTimes(from moment: Moment) -> RefreshTokenTimes? {
         policy.forgetAfter.map { RefreshTokenTimes(issuedAt: moment, lifetime: $0, isExtendedByUse: false) }
     }
 
     var isSignOutDue: Bool { state.isSignOutDue(at: now) }
-
-    /// Moves the deadline forward if the sign-out, or its announcement, comes earlier.
-    mutating func includeSignOutInDeadline() {
-        guard let signOut = state.signOut else { return }
-        var wait = signOut.remaining(at: now)
-        // The announcement comes only while nothing is wrong. Otherwise a person is already needed, or the account is
-        // busy.
-        if case .scheduled = state.phase, !signOut.isEndAnnounced, let word = signOut.timeToAnnouncement(at: now) {
-            wait = min(wait, word)
-        }
-        let end = now.wall + wait
-        state.deadline = state.deadline.map { min($0, end) } ?? end
-    }
 
     // MARK: Steps that all rules share
 
@@ -128,10 +113,14 @@ struct RefreshStep {
         begin(nextLease)
     }
 
-    /// Starts a request.
+    /// Starts a request. While a clock says that the time of the account is over, it waits instead.
     ///
     /// - Parameter target: what is asked for; nil for the account's default access token.
     mutating func begin(_ lease: Lease, for target: TokenTarget? = nil) -> [Effect] {
+        guard !isSignOutDue else {
+            if case .refreshing = state.phase { state.phase = .scheduled }
+            return rearm(at: now.wall + SignOutRule.agreement)
+        }
         state.phase = .refreshing(lease)
         state.deadline = lease.startedAt.wall + Lease.duration
         return [.persist(.unchanged), .send(lease, for: target)]

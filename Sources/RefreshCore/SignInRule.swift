@@ -119,7 +119,7 @@ enum SignInRule {
     /// that is not so.
     static func accessEnded(_ step: inout RefreshStep) -> [Effect]? {
         guard case .scheduled = step.state.phase, !step.state.isRefreshable,
-            step.state.accessToken.map({ $0.remaining(at: step.now) == .zero }) ?? true
+            step.state.accessToken.map({ $0.timeToEnd(at: step.now) <= .zero }) ?? true
         else { return nil }
         return FailureRule.requireInteraction(&step, .noRefreshToken, .withoutRefreshToken(.noRefreshToken))
     }

@@ -195,13 +195,18 @@ struct MigrationTests {
         try change(
             """
             ALTER TABLE account DROP COLUMN grant_facts;
+            DROP INDEX account_sign_out;
+            DROP INDEX account_sign_out_by_wall;
+            ALTER TABLE account DROP COLUMN sign_out_next_usec;
             ALTER TABLE account DROP COLUMN sign_out_wall_usec;
             ALTER TABLE account DROP COLUMN sign_out_boot_id;
             ALTER TABLE account DROP COLUMN sign_out_boot_usec;
             ALTER TABLE account DROP COLUMN sign_out_after_usec;
             ALTER TABLE account DROP COLUMN sign_out_announced;
             DELETE FROM grdb_migrations
-                WHERE identifier IN ('facts of the grant', 'accounts that sign out by themselves');
+                WHERE identifier IN (
+                    'facts of the grant', 'accounts that sign out by themselves', 'sign-outs by their own time'
+                );
             PRAGMA user_version = 22;
             """
         )
@@ -209,6 +214,32 @@ struct MigrationTests {
         let record = try #require(try store.record(named: Sample.name("full")))
         #expect(record.account.grantFacts == GrantFacts(subject: "alice", keptFields: ["realmId": "7"]))
         #expect(try store.connection.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") } == Schema.latest)
+    }
+
+    @Test func `sign-outs of an earlier store are found by their own time`() throws {
+        let store = try folder.open()
+        let near = RefreshTokenTimes(issuedAt: Sample.moment(0), lifetime: .seconds(28_800), isExtendedByUse: false)
+        let far = RefreshTokenTimes(issuedAt: Sample.moment(0), lifetime: .seconds(8_640_000), isExtendedByUse: false)
+        var states = [near, near, far].map { RefreshState(phase: .scheduled, signOut: $0) }
+        states[1].signOut?.isEndAnnounced = true
+        for (number, state) in states.enumerated() { _ = try store.add(Sample.account("s\(number)", state: state)) }
+        try store.close()
+        try change(
+            """
+            DROP INDEX account_sign_out;
+            DROP INDEX account_sign_out_by_wall;
+            ALTER TABLE account DROP COLUMN sign_out_next_usec;
+            DELETE FROM grdb_migrations WHERE identifier = 'sign-outs by their own time';
+            PRAGMA user_version = 25;
+            """
+        )
+        let migrated = try folder.open().connection.read { db in
+            try Int64.fetchAll(
+                db,
+                sql: "SELECT sign_out_next_usec FROM account WHERE sign_out_after_usec IS NOT NULL ORDER BY name"
+            )
+        }
+        #expect(migrated == states.compactMap { $0.signOut?.nextAfter.microseconds })
     }
 
     @Test func `the number of a removed account is not reused`() throws {

@@ -185,4 +185,49 @@ struct ScheduleTests {
         #expect(try store.counts().setAside == 0)
         #expect(try store.schedule.setAside([id]) == [])
     }
+
+    /// An account whose person signed in at `seconds`, for 100 s.
+    private func signingOut(_ name: String, _ seconds: Int64, announced: Bool = true) throws -> NewAccount {
+        let times = RefreshTokenTimes(
+            issuedAt: Sample.moment(seconds),
+            lifetime: .seconds(100),
+            isExtendedByUse: false,
+            isEndAnnounced: announced
+        )
+        return try Sample.account(name, state: RefreshState(phase: .scheduled, signOut: times))
+    }
+
+    @Test func `sign-outs are due by the boot-time clock, whatever the wall clock and the network do`() throws {
+        _ = try store.add([signingOut("late", 50), signingOut("first", 0), signingOut("told", 20, announced: false)])
+        let due = { (now: Moment) throws -> [String] in
+            try names(store.schedule.signOutsDue(at: now, byWall: true, limit: 9))
+        }
+        var now = Sample.moment(94)
+        now.wall = at(86_400)
+        #expect(try due(now) == [])
+        #expect(try store.schedule.timeToSignOut(at: now, trustingWallIn: .seconds(300)) == .seconds(1))
+        // The announcement comes for the last quarter.
+        #expect(try due(Sample.moment(95)) == ["told"])
+        #expect(try due(Sample.moment(100)) == ["told", "first"])
+        now = Sample.moment(150)
+        now.wall = at(-86_400)
+        #expect(try due(now) == ["told", "first", "late"])
+        #expect(try store.schedule.timeToSignOut(at: now, trustingWallIn: .zero) == nil)
+    }
+
+    @Test func `after a restart of the machine, sign-outs are due by a wall clock that is trusted`() throws {
+        _ = try store.add([signingOut("first", 0), signingOut("late", 50)])
+        var now = Sample.moment(120)
+        now.boot = BootTime(bootID: 1, microseconds: 5)
+        #expect(try names(store.schedule.signOutsDue(at: now, byWall: false, limit: 9)) == [])
+        #expect(try names(store.schedule.signOutsDue(at: now, byWall: true, limit: 9)) == ["first"])
+        #expect(try store.schedule.timeToSignOut(at: now, trustingWallIn: .seconds(7)) == .seconds(7))
+        #expect(try store.schedule.timeToSignOut(at: now, trustingWallIn: .zero) == .seconds(30))
+    }
+
+    @Test func `an account that cannot be read is no sign-out that is due for ever`() throws {
+        let id = try store.add(signingOut("first", 0)).account.id
+        _ = try store.schedule.setAside([id])
+        #expect(try store.schedule.signOutsDue(at: Sample.moment(100), byWall: true, limit: 9) == [])
+    }
 }

@@ -56,6 +56,34 @@ struct SignOutTests {
         }
     }
 
+    @Test
+    func `a time that would sign the account out at once is refused without --yes, and one without a unit always`()
+        async throws
+    {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            try await stage.acquire("work")
+            let edit = ["account", "edit", "work", "--forget-after"]
+            #expect(try await stage.authctl(edit + ["30d"]).end == .exited(0))
+            let end = try #require(try await stage.status("work").signOutAtUSec)
+            try await Task.sleep(until: .ending(end - 30 * 86_400_000_000 + 1_000_000))
+            for more in [["8"], ["8", "--yes"]] {
+                let plain = try await stage.authctl(edit + more)
+                #expect(plain.end == .exited(64) && plain.errors.contains("with its unit"), "\(plain)")
+            }
+            let refused = try await stage.authctl(edit + ["1s"])
+            #expect(refused.end == .exited(65) && refused.errors.contains("--yes"), "\(refused)")
+            #expect(try await stage.status("work").signOutAtUSec == end)
+            try await stage.acquire("work")
+            let ended = try await stage.authctl(edit + ["1s", "--yes"])
+            #expect(ended.end == .exited(0) && !ended.output.contains("next"), "\(ended)")
+            #expect(try await stage.status("work").state == "signed-out")
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `nobody gets a token once the time is over, though a full disk keeps it from being erased`() async throws
     {
         var policy = GrantPolicy()

@@ -43,8 +43,37 @@ import Testing
         )
     }
 
-    @Test func `a stepped wall clock does not expire a token`() {
-        #expect(token.remaining(at: start.later(.seconds(600)).stepped(.seconds(86_400))) == .seconds(3000))
+    @Test func `the clock that shows less decides how long a token is given out`() {
+        // A virtual machine was paused, or the wall clock was set forward.
+        let forward = start.later(.seconds(600)).stepped(.seconds(86_400))
+        #expect(token.remaining(at: forward) == .zero && !token.suffices(for: .zero, at: forward))
+        let little = start.later(.seconds(600)).stepped(.seconds(60))
+        #expect(token.remaining(at: little) == .seconds(2940))
+        #expect(token.remaining(at: start.later(.seconds(600)).stepped(.seconds(-86_400))) == .seconds(3000))
+    }
+
+    @Test(arguments: [-86_400, -1000, -2, 0, 2, 60, 3000, 86_400])
+    func `no expiry is later than the rest that either clock shows`(step: Int) {
+        let now = start.later(.seconds(600)).stepped(.seconds(step))
+        let rest = token.expiresAt(at: now) - now.wall
+        #expect(rest <= .seconds(3000) && rest <= .seconds(3000 - step))
+        #expect(max(rest, .zero) == token.remaining(at: now))
+    }
+
+    @Test func `a wall clock that is wrong for a moment calls nobody for a token that cannot be refreshed`() {
+        var machine = MachineFixture.machine(.scheduled)
+        machine = RefreshMachine(
+            state: RefreshState(phase: .scheduled, accessToken: machine.state.accessToken, isRefreshable: false),
+            policy: RefreshPolicy()
+        )
+        let wrong = start.later(.seconds(1)).stepped(.seconds(86_400))
+        for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested] {
+            let effects = machine.handle(event, at: wrong, jitter: 0.5)
+            #expect(!effects.contains { if case .publish = $0 { true } else { false } })
+            #expect(
+                machine.state.phase == .scheduled && machine.state.deadline ?? wrong.wall > wrong.wall - .seconds(1)
+            )
+        }
     }
 
     @Test func `a token suffices for a wish up to what the server gives, and never after its expiry`() {

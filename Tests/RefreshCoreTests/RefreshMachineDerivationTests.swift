@@ -56,4 +56,28 @@ struct RefreshMachineDerivationTests {
             #expect(machine.state.phase == phase)
         }
     }
+
+    @Test(arguments: [
+        Phase.scheduled, .refreshing(MachineFixture.lease), .backingOff(MachineFixture.backOff(.transient)),
+        .interactionRequired(MachineFixture.interaction),
+    ])
+    func `a derived account ends with its source, and a late answer does not revive it`(phase: Phase) {
+        var machine = machine(phase)
+        let effects = machine.handle(.sourceSignedOut(Fixture.failure(.userRequired)), at: start, jitter: 0.5)
+        #expect(effects.first == .persist(.erase) && effects.count == 2)
+        guard case .interactionRequired(let interaction) = machine.state.phase else {
+            Issue.record("\(machine.state.phase)")
+            return
+        }
+        #expect(interaction.reason == .sourceAccount && machine.state.accessToken == nil)
+        let answer = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: start, jitter: 0.5)
+        #expect(answer == [.publish(.staleAnswerDropped(Fixture.generation))])
+        #expect(machine.handle(.sourceChanged, at: start, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(machine.state.phase == .scheduled && machine.state.deadline == start.wall)
+    }
+
+    @Test func `a derived account that is signed out stays so when its source signs out`() {
+        var machine = machine(.signedOut)
+        #expect(machine.handle(.sourceSignedOut(Fixture.failure(.userRequired)), at: start, jitter: 0.5) == [])
+    }
 }

@@ -3,6 +3,13 @@ import Testing
 
 private typealias Fixture = MachineFixture
 
+private enum TokenTargetSample {
+    static let any: TokenTarget = {
+        guard let target = try? TokenTarget(scopes: ["a"]) else { preconditionFailure("a target has a scope") }
+        return target
+    }()
+}
+
 /// Accounts with `forgetAfter`, which sign out by themselves.
 struct RefreshMachineSignOutTests {
     private let start = Fixture.start
@@ -16,15 +23,19 @@ struct RefreshMachineSignOutTests {
         return machine
     }
 
-    /// Refreshes the machine whenever it asks for it, until `end`. Returns the changes that it announced.
+    /// Refreshes the machine whenever it asks for it, and tells it of its sign-out, until `end`. Returns the changes that
+    /// it announced.
     private func run(_ machine: inout RefreshMachine, until end: Moment) throws -> [(AccountChange, Moment)] {
         var told: [(AccountChange, Moment)] = []
         var now = start
         for _ in 0..<1000 {
             let deadline = try #require(machine.state.deadline)
-            now = start.later(max(deadline - start.wall, now.wall - start.wall))
+            let signOut = machine.state.signOut.map { $0.issuedAt.wall + $0.nextAfter }
+            let isSignOut = signOut.map { $0 <= deadline } ?? false
+            let next = signOut.map { min($0, deadline) } ?? deadline
+            now = start.later(max(next - start.wall, now.wall - start.wall))
             guard now.wall <= end.wall else { return told }
-            for effect in machine.handle(.deadlineReached, at: now, jitter: 0.5) {
+            for effect in machine.handle(isSignOut ? .signOutReached : .deadlineReached, at: now, jitter: 0.5) {
                 switch effect {
                 case .publish(let change): told.append((change, now))
                 case .send(let lease, _):
@@ -74,24 +85,84 @@ struct RefreshMachineSignOutTests {
     @Test(arguments: MachineFixture.phases)
     func `an account signs out in time in any phase, and no caller gets a token afterwards`(phase: Phase) {
         guard phase != .signedOut else { return }
-        for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested, .connectivityRestored] {
+        for event in [Event.signOutReached, .deadlineReached, .tokenNeeded, .refreshRequested, .requestContinues] {
             var machine = Fixture.machine(phase, policy: policy)
             _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
-            #expect(machine.state.deadline.map { $0 <= start.wall + .seconds(28_800) } == true)
             let effects = machine.handle(event, at: start.later(.seconds(28_800)), jitter: 0.5)
             #expect(effects == [.persist(.erase), .publish(.signedOutByItself)])
             #expect(machine.state.generation == Fixture.generation.next)
         }
     }
 
-    @Test func `an answer after the sign-out time is stored and then erased with the rest`() {
-        var machine = Fixture.machine(.refreshing(Fixture.lease), policy: policy)
-        _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
-        let late = start.later(.seconds(28_801))
-        let effects = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: late, jitter: 0.5)
-        #expect(effects == [.persist(.store), .publish(.tokenRefreshed)])
-        #expect(machine.state.deadline == late.wall)
-        #expect(machine.handle(.deadlineReached, at: late, jitter: 0.5).last == .publish(.signedOutByItself))
+    @Test func `a sign-out ends a request under way, and the answer does not revive the account`() {
+        for event in [Event.signOutReached, .requestContinues, .tokensIssued(Fixture.generation, Fixture.issuance)] {
+            var machine = Fixture.machine(.refreshing(Fixture.lease), policy: policy)
+            _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+            let late = start.later(.seconds(28_801))
+            let effects = machine.handle(event, at: late, jitter: 0.5)
+            #expect(effects == [.persist(.erase), .publish(.signedOutByItself)])
+            let answer = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: late, jitter: 0.5)
+            #expect(answer == [.publish(.staleAnswerDropped(Fixture.generation))])
+            #expect(machine.state == RefreshState(generation: Fixture.generation.next))
+        }
+    }
+
+    @Test(arguments: MachineFixture.phases)
+    func `a wall clock that is wrong for a moment ends nothing, and nothing is given out or sent`(phase: Phase) {
+        guard phase != .signedOut else { return }
+        let target = TokenTargetSample.any
+        for event in [
+            Event.signOutReached, .deadlineReached, .tokenNeeded, .refreshRequested, .connectivityRestored,
+            .targetNeeded(target), .targetRejected(target), .accessTokenRejected(issuedAt: start),
+            .targetFailed(target, Fixture.generation, Fixture.failure(.grantEnded)),
+        ] {
+            var machine = Fixture.machine(phase, policy: policy)
+            _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+            let wrong = start.later(.seconds(1)).stepped(.seconds(86_400))
+            let effects = machine.handle(event, at: wrong, jitter: 0.5)
+            #expect(!effects.contains { if case .send = $0 { true } else { $0 == .persist(.erase) } }, "\(event)")
+            #expect(!machine.state.holdsAccessToken(for: .zero, at: wrong))
+            #expect(machine.state.shown(at: wrong) == .signedOut)
+            #expect(machine.state.generation == Fixture.generation && machine.state.signOut != nil)
+            // Nothing spins: what was due comes again only after a while.
+            let isDue = machine.state.deadline.map { $0 <= wrong.wall } ?? false
+            #expect(event != .deadlineReached || !isDue, "\(phase)")
+        }
+    }
+
+    @Test func `after a restart of the machine, only a sign-out that the wall clock has confirmed erases`() {
+        let late = start.rebooted(.seconds(28_800))
+        for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested] {
+            var machine = signedIn()
+            let effects = machine.handle(event, at: late, jitter: 0.5)
+            #expect(!effects.contains { if case .send = $0 { true } else { $0 == .persist(.erase) } }, "\(event)")
+            #expect(!machine.state.holdsAccessToken(for: .zero, at: late))
+            let ended = machine.handle(.signOutReached, at: late, jitter: 0.5)
+            #expect(ended == [.persist(.erase), .publish(.signedOutByItself)])
+        }
+    }
+
+    @Test func `a sign-out is announced whatever the account does, unless its person is called anyway`() {
+        for phase in MachineFixture.phases where phase != .signedOut {
+            var machine = Fixture.machine(phase, policy: policy)
+            _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+            let effects = machine.handle(.signOutReached, at: start.later(.seconds(21_600)), jitter: 0.5)
+            let word = Effect.publish(.signOutNear(at: start.wall + .seconds(28_800)))
+            let isCalled = if case .interactionRequired = phase { true } else { false }
+            #expect(effects == (isCalled ? [.persist(.unchanged)] : [.persist(.unchanged), word]), "\(phase)")
+            #expect(machine.state.signOut?.nextAfter == .seconds(28_800))
+        }
+    }
+
+    @Test func `whether a changed time would sign out at once is known before the change`() {
+        let (state, now) = (signedIn().state, start.later(.seconds(3600)))
+        #expect(state.wouldSignOut(after: .seconds(3600), at: now))
+        #expect(!state.wouldSignOut(after: .seconds(3601), at: now))
+        #expect(state.wouldSignOut(after: .seconds(3601), at: now.stepped(.seconds(1))))
+        #expect(!state.wouldSignOut(after: nil, at: now))
+        // Without an earlier setting, the time counts from the change.
+        let plain = Fixture.machine(.scheduled).state
+        #expect(!plain.wouldSignOut(after: .seconds(1), at: now))
     }
 
     @Test func `a changed sign-out time counts from the same sign-in, and none keeps the account`() {
@@ -109,7 +180,7 @@ struct RefreshMachineSignOutTests {
         var machine = signedIn()
         let later = start.later(.seconds(28_800))
         let setBack = Moment(wall: start.wall, boot: later.boot)
-        #expect(machine.handle(.deadlineReached, at: setBack, jitter: 0.5).last == .publish(.signedOutByItself))
+        #expect(machine.handle(.signOutReached, at: setBack, jitter: 0.5).last == .publish(.signedOutByItself))
     }
 
     @Test func `a grant without a refresh token signs out, too`() throws {

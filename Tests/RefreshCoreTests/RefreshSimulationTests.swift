@@ -26,6 +26,13 @@ import Testing
         #expect(outcome.exchanges > 1_000)
     }
 
+    @Test(arguments: Simulation.seeds(part: 0, count: 8))
+    func `nothing is given out after a sign-out is due, online or not, and no wrong clock ends a grant`(seed: UInt64) {
+        let outcome = Simulation.outcome(seed: seed, climate: .forgetting, test: "RefreshSimulationTests")
+        #expect(outcome.report == nil)
+        #expect(outcome.exchanges > 300)
+    }
+
     @Test(arguments: Simulation.seeds(part: 0, count: 3)) func `the same seed gives the same trace`(seed: UInt64) {
         let first = Simulation.outcome(seed: seed, test: "RefreshSimulationTests")
         let second = Simulation.outcome(seed: seed, test: "RefreshSimulationTests")

@@ -17,4 +17,11 @@ import Testing
     func `anything else is refused`(text: String) {
         #expect(LengthOfTime(text) == nil)
     }
+
+    @Test func `the time of an option that ends a grant needs a unit`() throws {
+        #expect(try LengthOfTime.withUnit("8h").seconds == 28_800)
+        for text in ["8", "0", "", "h", "1.5h"] {
+            #expect(throws: (any Error).self, "\(text)") { try LengthOfTime.withUnit(text) }
+        }
+    }
 }

@@ -129,6 +129,57 @@ struct SchedulerTests {
         #expect(try turn().contains(id))
     }
 
+    /// Adds an account whose time is over, and one that is derived from it.
+    private func addSigningOut() throws -> (source: AccountID, derived: AccountID) {
+        let issuer = try Issuer(url: "https://login.example.com")
+        let name = try #require(AccountName("work"))
+        let registration = ClientRegistration(clientID: "app")
+        var new = NewAccount(Account(name: name, issuer: issuer, registration: registration), createdAt: now.wall)
+        let before = Moment(
+            wall: now.wall - .seconds(60),
+            boot: BootTime(bootID: now.boot.bootID, microseconds: now.boot.microseconds - 60_000_000)
+        )
+        let token = AccessTokenTimes(issuedAt: before, lifetime: .seconds(3600), refreshAfter: .seconds(2400))
+        new.state = RefreshState(
+            phase: .scheduled,
+            deadline: now.wall + .seconds(2340),
+            accessToken: token,
+            signOut: RefreshTokenTimes(issuedAt: before, lifetime: .seconds(60), isExtendedByUse: false)
+        )
+        new.tokens = StoredTokens(refreshToken: RefreshToken(Secret("refresh")))
+        let source = try store.add(new).account.id
+        var exchanging = registration
+        let terms = ExchangeTerms(subject: SourceToken(account: name, id: source))
+        exchanging.serviceGrant = .tokenExchange(terms)
+        let other = try #require(AccountName("wiki"))
+        var derived = NewAccount(Account(name: other, issuer: issuer, registration: exchanging), createdAt: now.wall)
+        derived.state = RefreshState(phase: .scheduled, deadline: new.state.deadline, accessToken: token)
+        derived.tokens = StoredTokens(accessToken: AccessToken(Secret("access"), type: "Bearer"))
+        return (source, try store.add(derived).account.id)
+    }
+
+    @Test func `a sign-out needs no network, no open gate and no wake machine, and comes first`() throws {
+        let (source, _) = try addSigningOut()
+        let other = try add("other")
+        let asleep = Scheduler.Conditions(timeToSleep: .seconds(3), isOnline: false)
+        #expect(try turn(asleep) == [source])
+        let untrusted = Scheduler.Conditions(timeToTrustWall: .seconds(300))
+        #expect(try turn(untrusted) == [source, other])
+        #expect(try turn(Scheduler.Conditions(isStopping: true)) == [])
+    }
+
+    @Test func `derived accounts end together with their source, in one commit`() throws {
+        let (source, derived) = try addSigningOut()
+        let plan = try plan([Arrival(account: source, event: .signOutReached)], perIssuer: 0)
+        #expect(plan.decisions.map(\.record.account.id) == [source, derived])
+        #expect(plan.decisions.allSatisfy { $0.erasesTokens && !$0.sends })
+        _ = try scheduler.commit(plan, afterTrouble: false)
+        #expect(try store.record(source)?.state.phase == .signedOut)
+        #expect(try store.record(derived)?.state.interaction?.reason == .sourceAccount)
+        #expect(try store.tokens.accessToken(of: derived) == nil)
+        #expect(try turn() == [])
+    }
+
     @Test func `an arrival that nobody waits for any more is dropped`() throws {
         let id = try add("work")
         #expect(try plan([Arrival(account: id, event: .tokenNeeded)]).decisions.isEmpty)

@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"). It distinguishes them from other programs' files.
     static let applicationID = 0x4152_4652
     /// `user_version` of a store with these tables.
-    static let latest = 25
+    static let latest = 26
     /// `user_version` of the earliest store that can be migrated. Earlier ones were development versions.
     static let oldest = 21
 
@@ -72,8 +72,28 @@ enum Schema {
             try TokenCopiesMigration.run(in: db)
             try db.execute(sql: "PRAGMA user_version = 25")
         }
+        migrator.registerMigration("sign-outs by their own time") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE account ADD COLUMN sign_out_next_usec INTEGER;  -- after the sign-in: of the announcement, then of the end
+                    UPDATE account SET sign_out_next_usec = sign_out_after_usec
+                        - CASE WHEN sign_out_announced THEN 0 ELSE min(sign_out_after_usec / 4, 604800000000) END
+                    WHERE sign_out_after_usec IS NOT NULL;
+                    CREATE INDEX account_sign_out ON account (sign_out_boot_id, \(signOutBoot))
+                        WHERE sign_out_next_usec IS NOT NULL;
+                    CREATE INDEX account_sign_out_by_wall ON account (\(signOutWall), sign_out_boot_id)
+                        WHERE sign_out_next_usec IS NOT NULL;
+                    PRAGMA user_version = 26;
+                    """
+            )
+        }
         return migrator
     }
+
+    /// When the announcement of an account's sign-out is due, and then the sign-out: by the boot-time clock of the boot
+    /// in which the person signed in, and by the wall clock.
+    static let signOutBoot = "sign_out_boot_usec + sign_out_next_usec"
+    static let signOutWall = "sign_out_wall_usec + sign_out_next_usec"
 
     /// The name of an account's token file, from its settings; NULL if it has none, or if the settings are damaged.
     static let tokenFile = "CASE WHEN json_valid(settings) THEN json_extract(settings, '$.tokenFile') END"

@@ -16,6 +16,7 @@ enum StateColumns {
         "outcome_unknown", "failures", "refusals", "has_refreshed", "is_refreshable",
         "refusal", "refusal_wall_usec", "refusal_boot_id", "refusal_boot_usec", "is_rotating",
         "sign_out_wall_usec", "sign_out_boot_id", "sign_out_boot_usec", "sign_out_after_usec", "sign_out_announced",
+        "sign_out_next_usec",
     ]
 
     /// The column values of `state`. The deadline is converted to the schedule's clock, which is `offset` behind the
@@ -60,6 +61,7 @@ enum StateColumns {
         values.append(moment: state.signOut?.issuedAt)
         values.append(state.signOut?.lifetime.microseconds)
         values.append(state.signOut?.isEndAnnounced)
+        values.append(state.signOut?.nextAfter.microseconds)
         return values
     }
 
@@ -115,6 +117,8 @@ enum StateColumns {
 
     private static func signOut(from reader: inout ColumnReader) throws(StoreError) -> RefreshTokenTimes? {
         let (signedInAt, after, isAnnounced) = (try reader.moment(), try reader.duration(), reader.flag())
+        // For queries only: it follows from the others.
+        _ = reader.integer()
         guard let signedInAt else { return nil }
         return RefreshTokenTimes(
             issuedAt: signedInAt,

@@ -9,6 +9,7 @@ enum StoreStatement: CaseIterable {
     case recordByID, recordByName, recordsAfterName, namesAfterName, recordsAfterID, callersByName
     case dueOnline, dueOffline, dueOfIssuer, recordsDueOfIssuer
     case nextDeadlineOnline, nextDeadlineOffline
+    case signOutDue, signOutDueByWall, nextSignOut, nextSignOutByWall
     case nextIssuer
     case leased, countLeased, awaitingConnectivity, aside
     case token, tokenGeneration
@@ -48,6 +49,18 @@ enum StoreStatement: CaseIterable {
             """
             SELECT deadline_usec FROM account WHERE needs_route = 0 AND deadline_usec > ?
             ORDER BY deadline_usec LIMIT 1
+            """
+        case .signOutDue: StoreStatement.signOutDueText
+        case .signOutDueByWall: StoreStatement.signOutDueByWallText
+        case .nextSignOut:
+            """
+            SELECT \(Schema.signOutBoot) FROM account WHERE sign_out_next_usec IS NOT NULL
+            AND sign_out_boot_id = ? AND \(Schema.signOutBoot) > ? ORDER BY \(Schema.signOutBoot) LIMIT 1
+            """
+        case .nextSignOutByWall:
+            """
+            SELECT \(Schema.signOutWall) FROM account WHERE sign_out_next_usec IS NOT NULL
+            AND sign_out_boot_id <> ? AND \(Schema.signOutWall) > ? ORDER BY \(Schema.signOutWall) LIMIT 1
             """
         case .nextIssuer:
             "SELECT issuer_id FROM account WHERE issuer_id > ? ORDER BY issuer_id LIMIT 1"
@@ -178,6 +191,16 @@ enum StoreStatement: CaseIterable {
         """
     private static let ofTokenFileText = """
         SELECT id, name FROM account WHERE \(Schema.tokenFile) IS NOT NULL AND \(Schema.tokenFile) = ? ORDER BY id LIMIT 2
+        """
+    // Nothing can be decided about an account that cannot be read.
+    private static let isNotAside = "NOT EXISTS (SELECT 1 FROM set_aside WHERE account_id = account.id)"
+    private static let signOutDueText = """
+        SELECT id FROM account WHERE sign_out_next_usec IS NOT NULL
+        AND sign_out_boot_id = ? AND \(Schema.signOutBoot) <= ? AND \(isNotAside) ORDER BY \(Schema.signOutBoot) LIMIT ?
+        """
+    private static let signOutDueByWallText = """
+        SELECT id FROM account WHERE sign_out_next_usec IS NOT NULL
+        AND sign_out_boot_id <> ? AND \(Schema.signOutWall) <= ? AND \(isNotAside) ORDER BY \(Schema.signOutWall) LIMIT ?
         """
     private static let targetsText = "SELECT \(TokenTargetColumns.recordColumns) FROM token_set WHERE account_id = ?"
     private static let targetText = "\(targetsText) AND target = ?"

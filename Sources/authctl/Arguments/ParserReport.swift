@@ -98,6 +98,17 @@ extension LengthOfTime: ExpressibleByArgument {
     init?(argument: String) {
         self.init(argument)
     }
+
+    /// The time of an option that ends a grant. It needs a unit: who writes 8 means hours or days, and eight seconds
+    /// would sign the account out at once.
+    ///
+    /// - Throws: `ValidationError`.
+    static func withUnit(_ text: String) throws -> LengthOfTime {
+        guard let length = LengthOfTime(text), text.last?.isNumber == false else {
+            throw ValidationError("write the time with its unit, such as 45m, 8h or 30d")
+        }
+        return length
+    }
 }
 
 /// The command in the arguments.

@@ -34,8 +34,10 @@ struct AccountEditCommand: ParsableCommand {
             grant, or a change of its settings. Without the agent ('systemctl --user start authrefresh-agent') \
             such calls are refused.
 
-            --forget-after erases the account's tokens here this long after each sign-in. It does not revoke them \
-            at the server. 'authctl status' and 'authctl watch' announce it before.
+            --forget-after erases the account's tokens here this long after each sign-in, and with them those of \
+            accounts derived from it. It does not revoke them at the server. 'authctl status' and 'authctl watch' \
+            announce it before. The time needs a unit. If the last sign-in is longer ago, the change is refused; \
+            with --yes the account signs out at once.
             """
     )
 
@@ -63,6 +65,9 @@ struct AccountEditCommand: ParsableCommand {
     @Flag(help: "Keep the client secret and the key although the server changes.")
     var keepSecret = false
 
+    @Flag(help: "Sign out at once if the last sign-in is longer ago than --forget-after.")
+    var yes = false
+
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
@@ -79,6 +84,7 @@ struct AccountEditCommand: ParsableCommand {
         guard purpose != nil || parameters != UpdateAccount.Parameters(account: account) else {
             throw .usage(.nothingToChange)
         }
+        parameters.signOutNow = yes ? true : nil
         var daemon = try connection.connect()
         if let purpose {
             var provider = options.provider
@@ -92,7 +98,13 @@ struct AccountEditCommand: ParsableCommand {
             for: UpdateAccount.Reply.self,
             patience: DaemonConnection.refreshPatience
         )
-        try output.print(reply, or: SettingsView(settings: reply.settings, status: nil, time: .now).text)
+        let view = SettingsView(
+            settings: reply.settings,
+            status: nil,
+            signOutAtUSec: reply.signOutAtUSec,
+            time: .now
+        )
+        try output.print(reply, or: view.text)
         TokenFileLine.warn(of: reply.settings, by: parameters.settings)
         let hasRedirect = reply.settings.redirectUri != nil || reply.settings.redirectScheme != nil
         if reply.settings.grantType == nil, !hasRedirect { client?.warnOfRedirects() }

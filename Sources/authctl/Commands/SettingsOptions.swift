@@ -218,7 +218,10 @@ struct SettingsOptions: ParsableArguments {
     @Flag(help: "Ask on the desktop before a program gets one of the account's tokens.")
     var confirm = false
 
-    @Option(help: ArgumentHelp("Sign out by itself this long after each sign-in: 8h.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Sign out by itself this long after each sign-in, with a unit: 8h, 30d.", valueName: "time"),
+        transform: LengthOfTime.withUnit
+    )
     var forgetAfter: LengthOfTime?
 
     @Option(

@@ -7,13 +7,15 @@ struct SettingsView {
     /// The settings; nil if the store cannot read them.
     let settings: AccountSettings?
     let status: AccountStatus?
+    /// When the account signs out by itself, if no status says so; nil if it does not.
+    var signOutAtUSec: Int64?
     let time: LocalTime
 
     /// The lines, each with a newline. Settings without a value are left out.
     var text: String {
         var lines: [(name: String, value: String?)] = [("account", settings?.name ?? status?.account)]
         if let settings {
-            lines += Setting.all.flatMap { Self.lines(for: $0, of: settings) }
+            lines += Setting.all.flatMap { self.lines(for: $0, of: settings) }
         } else {
             lines += [("issuer", status.flatMap { $0.issuer.isEmpty ? nil : $0.issuer })]
         }
@@ -44,7 +46,7 @@ struct SettingsView {
         return PlainText.line(name + identifier)
     }
 
-    private static func lines(
+    private func lines(
         for setting: Setting,
         of settings: AccountSettings
     ) -> [(name: String, value: String?)] {
@@ -53,9 +55,9 @@ struct SettingsView {
         // They are shown with their account.
         case (_, nil), ("subjectTokenType", _), ("actorTokenType", _): return []
         case ("subjectAccount", .text(let account)):
-            return [(setting.label, source(account, settings.subjectTokenType))]
+            return [(setting.label, Self.source(account, settings.subjectTokenType))]
         case ("actorAccount", .text(let account)):
-            return [(setting.label, source(account, settings.actorTokenType))]
+            return [(setting.label, Self.source(account, settings.actorTokenType))]
         case ("requestedTokenType", .text(let type)): return [(setting.label, TokenTypeOption.words(for: type))]
         case ("grantType", .text(let grant)):
             return [(setting.label, GrantOption.words(for: grant) + ", without anybody")]
@@ -65,7 +67,8 @@ struct SettingsView {
         case ("assertionLifetimeSec", .seconds(let length)):
             return [(setting.label, "after \(LocalTime.length(length))")]
         case ("forgetAfterSec", .seconds(let length)):
-            return [(setting.label, "\(LocalTime.length(length)) after each sign-in")]
+            let next = (signOutAtUSec ?? status?.signOutAtUSec).map { ", next " + time.both($0) } ?? ""
+            return [(setting.label, "\(LocalTime.length(length)) after each sign-in\(next)")]
         case ("refreshTokenLifetimeSec", .seconds(let length)):
             return [(setting.label, "lives \(LocalTime.length(length)) unused")]
         case ("scopes", .list(let scopes)):

@@ -22,12 +22,19 @@ enum AccountChanges {
 
     /// Changes an account's settings.
     ///
+    /// - Parameter mayEnd: whether the account signs out now if its time is over by the new settings.
     /// - Returns: nil if there is no such account.
-    static func update(_ account: AccountID, by change: SettingsChange, on coordinator: isolated RefreshCoordinator)
-        throws(StoreError) -> AccountSnapshot?
-    {
+    static func update(
+        _ account: AccountID,
+        by change: SettingsChange,
+        mayEnd: Bool = false,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) -> AccountSnapshot? {
         let now = coordinator.timebase.now()
         try coordinator.decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
+        if mayEnd, try coordinator.records.record(of: account)?.state.isSignOutDue(at: now) == true {
+            try coordinator.decideNow(Arrival(account: account, event: .signOutReached), at: now)
+        }
         return try coordinator.records.record(of: account).map { coordinator.snapshot(of: $0, at: now) }
     }
 

@@ -13,6 +13,8 @@ struct AccountSnapshot: Sendable {
     var lastFailure: RefreshFailure?
     /// What a resource server requires beyond the grant; nil if nothing.
     var stepUp: StepUp?
+    /// How long until an account signs out by itself that the tokens are derived from; nil if none does.
+    var timeToSourcesSignOut: Duration?
     /// Whether a person has to provide a new client secret before the current one expires.
     var needsClientSecret = false
     /// Whether a sign-in that asks for consent might bring a refresh token.
@@ -40,9 +42,13 @@ struct AccountSnapshot: Sendable {
     /// The current failure of the account; nil if there is none.
     var failure: RefreshFailure? { state.phase.failure ?? lastFailure }
 
+    /// Whether the time of the account is over by any clock, or that of an account that its tokens are derived from.
+    /// Then nobody gets a token of it.
+    var isOver: Bool { state.isSignOutDue(at: at) || timeToSourcesSignOut == .zero }
+
     /// Whether the account's own access token is valid long enough for a caller that needs `minimumValidity`.
     func holdsAccessToken(for minimumValidity: Duration?) -> Bool {
-        guard !state.isSignOutDue(at: at) else { return false }
+        guard !isOver else { return false }
         return state.accessToken?.suffices(for: minimumValidity, at: at) ?? false
     }
 }

@@ -110,7 +110,9 @@ struct Callers {
     private func outcome(for waiter: Waiter, _ standing: Standing) -> WaitOutcome? {
         let (snapshot, event) = (standing.snapshot, standing.event)
         let accessToken = waiter.target.map { standing.targets[$0] } ?? snapshot.state.accessToken
-        if waiter.isSatisfied(by: accessToken, at: snapshot.at) { return .settled(snapshot) }
+        if waiter.isSatisfied(by: accessToken, at: snapshot.at) || waiter.isForToken && snapshot.isOver {
+            return .settled(snapshot)
+        }
         switch snapshot.state.phase {
         case .refreshing: return standing.isOverdue ? .overdue(snapshot) : nil
         case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
@@ -266,6 +268,14 @@ struct Waiter {
         case .token(let minimumValidity, isForced: false):
             accessToken?.suffices(for: minimumValidity, at: now) ?? false
         case .token(_, isForced: true), .attempt: false
+        }
+    }
+
+    /// Whether it waits for a token, and not only for the end of an attempt.
+    var isForToken: Bool {
+        switch purpose {
+        case .token: true
+        case .attempt: false
         }
     }
 

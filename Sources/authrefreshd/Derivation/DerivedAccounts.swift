@@ -15,6 +15,24 @@ enum DerivedAccounts {
         }
     }
 
+    /// How long until the first of the accounts signs out by itself that the tokens of `account` are derived from; zero if
+    /// a clock says that its time is over, nil if all stay signed in.
+    static func timeToSignOut(
+        ofSourcesOf account: Account,
+        at now: Moment,
+        on coordinator: isolated RefreshCoordinator
+    ) -> Duration? {
+        var (accounts, shortest) = ([account], Duration?.none)
+        // Chains are short and never circular. A source that cannot be read gives no more tokens.
+        while !accounts.isEmpty {
+            let sources = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }
+            let records = sources.compactMap(\.id).compactMap { try? coordinator.records.record(of: $0) }
+            let times = records.compactMap { $0.state.timeToSignOut(at: now) } + [shortest].compactMap(\.self)
+            (accounts, shortest) = (records.map(\.account), times.min())
+        }
+        return shortest
+    }
+
     /// Makes `source` get its token. The waiting account's lease ends after that.
     static func wait(
         on source: AccountSnapshot,

@@ -47,6 +47,8 @@ enum HostChanges {
     static func reconcileClock(at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         guard let change = try coordinator.host.reconcileClock(in: coordinator.store, at: now) else { return }
         coordinator.changeLog.clockStepped(by: change.size)
+        // Their tokens may be over by this clock, or no longer.
+        TokenFileSteps.concern(coordinator.tokenFiles.accounts, at: now, on: coordinator)
         if case .stepped = change { retryUnreached(on: coordinator) }
     }
 

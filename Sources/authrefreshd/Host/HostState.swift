@@ -28,6 +28,8 @@ struct HostState {
     private(set) var isOnline = true
     /// The clocks' offset in the store; nil until it is read.
     private var clockOffset: ClockOffset?
+    /// When the wall clock was last seen to be disturbed, or when the daemon began to look; nil before that.
+    private var wallDisturbedAt: Moment?
     /// How far the issuers' clocks are ahead of ours, as far as they were read; nil for an issuer that has not shown
     /// it.
     private var clockSkews: [IssuerID: Duration?] = [:]
@@ -147,12 +149,14 @@ struct HostState {
     /// - Throws: `StoreError` if it could not be stored. The next turn tries again.
     mutating func reconcileClock(in store: AccountStore, at now: Moment) throws(StoreError) -> ClockChange? {
         let offset = ClockOffset(at: now)
+        if wallDisturbedAt == nil { wallDisturbedAt = now }
         if clockOffset == nil { clockOffset = try store.clocks.clockOffset() }
         guard let known = clockOffset else {
             try record(offset, shiftingBy: .zero, in: store)
             return nil
         }
         if let step = offset.step(since: known) {
+            wallDisturbedAt = now
             try record(offset, shiftingBy: min(step, .zero), in: store)
             return .stepped(by: step)
         }
@@ -164,6 +168,12 @@ struct HostState {
         }
         if known.bootID != offset.bootID { try record(offset, shiftingBy: .zero, in: store) }
         return nil
+    }
+
+    /// How long until the wall clock has gone undisturbed for long enough to be believed alone.
+    func timeToTrustWall(at now: Moment) -> Duration {
+        guard let wallDisturbedAt else { return SignOutRule.agreement }
+        return max(SignOutRule.agreement - now.elapsed(since: wallDisturbedAt), .zero)
     }
 
     private mutating func record(

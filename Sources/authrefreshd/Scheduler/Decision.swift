@@ -77,6 +77,11 @@ final class Decision {
         if case .replace? = write?.tokens { true } else { false }
     }
 
+    /// Whether the account has no token left after it.
+    var erasesTokens: Bool {
+        if case .erase? = write?.tokens { true } else { false }
+    }
+
     /// The token target to store; nil if there is none.
     var arrivedTarget: TokenTargetWrite? {
         if case .storeTarget(let write)? = write?.tokens { write } else { nil }
@@ -174,7 +179,8 @@ extension Event {
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
             .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
             .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached,
+            .signedOut:
             nil
         }
     }
@@ -187,7 +193,7 @@ extension Event {
             .refreshRequested, .accessTokenRejected, .targetRejected, .lifetimeLearned, .requestContinues,
             .requestAbandoned,
             .grantImported, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
-            .sourceLacking, .sourceChanged, .signedOut:
+            .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
             false
         }
     }
@@ -199,7 +205,8 @@ extension Event {
         case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed, .deadlineReached,
             .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected, .targetRejected,
             .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantProved, .parked, .unparked,
-            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut,
+            .signOutReached, .signedOut:
             false
         }
     }
@@ -213,7 +220,7 @@ extension Event {
         case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected,
             .targetRejected, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .parked,
             .unparked,
-            .accountUpdated, .connectivityRestored, .sourceChanged, .signedOut:
+            .accountUpdated, .connectivityRestored, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
             false
         }
     }
@@ -225,7 +232,8 @@ extension Event {
         case .deadlineReached, .accessTokenRejected, .targetRejected, .tokensIssued, .refreshFailed,
             .demandRefused, .targetIssued, .targetFailed, .lifetimeLearned, .requestContinues, .requestAbandoned,
             .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
-            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut,
+            .signOutReached, .signedOut:
             false
         }
     }
@@ -237,7 +245,7 @@ extension Event {
         case .deadlineReached, .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed,
             .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
             .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored,
-            .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
             false
         }
     }
@@ -252,7 +260,7 @@ extension Event {
             .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
             .accessTokenObtained,
             .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
-            .sourceLacking, .sourceChanged, .signedOut:
+            .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
             false
         }
     }

@@ -213,7 +213,8 @@ actor RefreshCoordinator {
             isStopping: isStopping,
             trouble: trouble,
             timeToSleep: host.timeToSleep(at: now),
-            isOnline: host.isOnline
+            isOnline: host.isOnline,
+            timeToTrustWall: host.timeToTrustWall(at: now)
         )
     }
 
@@ -507,6 +508,7 @@ actor RefreshCoordinator {
             clockSkew: host.clockSkew(of: record.issuerID, in: store),
             lastFailure: scheduler.requests[record.account.id]?.lastFailure,
             stepUp: stepUps[record.account.id],
+            timeToSourcesSignOut: DerivedAccounts.timeToSignOut(ofSourcesOf: record.account, at: now, on: self),
             needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )
         // This is done only for the few accounts that need it, because every reply is made from snapshots.

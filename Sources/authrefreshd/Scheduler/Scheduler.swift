@@ -18,7 +18,11 @@ final class Scheduler {
         var timeToSleep: Duration?
         /// Whether the machine has a route.
         var isOnline = true
+        /// How long until the wall clock alone is believed (`SignOutRule`).
+        var timeToTrustWall = Duration.zero
 
+        /// Whether accounts may sign out by themselves. That needs neither a network nor a server.
+        var maySignOut: Bool { !isStopping && trouble == nil }
         var mayBegin: Bool { !isStopping && trouble == nil && timeToSleep == nil }
 
         /// Why nothing can be sent for an account, so that callers need not wait; nil if something can be sent, now or
@@ -186,6 +190,7 @@ final class Scheduler {
     ///
     /// - Throws: `StoreError` if the store cannot be read. Accounts found before that are added.
     func takeDue(into turn: inout Turn, _ conditions: Conditions, at now: Moment) throws(StoreError) {
+        try takeSignOuts(into: &turn, conditions, at: now)
         guard conditions.mayBegin else { return }
         let before = turn.arrivals.count
         turn.arrivals += pace.takeReady(at: now)
@@ -204,7 +209,16 @@ final class Scheduler {
             turn.arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
         }
         turn.arrivals += try connectivityArrivals()
-        turn.hasDue = turn.arrivals.count > before
+        turn.hasDue = turn.hasDue || turn.arrivals.count > before
+    }
+
+    /// Adds the sign-outs that are due. They come before everything else, so that nothing begins that they would end.
+    private func takeSignOuts(into turn: inout Turn, _ conditions: Conditions, at now: Moment) throws(StoreError) {
+        guard conditions.maySignOut else { return }
+        let isTrusted = conditions.timeToTrustWall == .zero
+        let due = try store.schedule.signOutsDue(at: now, byWall: isTrusted, limit: Self.batchSize)
+        turn.arrivals.insert(contentsOf: due.map { Arrival(account: $0, event: .signOutReached) }, at: 0)
+        turn.hasDue = !due.isEmpty
     }
 
     private func takeBacklog(
@@ -245,10 +259,14 @@ final class Scheduler {
     /// The next future time at which something can begin; nil if there is none, or if nothing may begin. Whatever is
     /// overdue waits for something else: its issuer's gate, a network, the store.
     func nextDeadline(_ conditions: Conditions, at now: Moment) throws(StoreError) -> Timestamp? {
-        guard conditions.mayBegin else { return nil }
+        let timeToSignOut =
+            conditions.maySignOut
+            ? try store.schedule.timeToSignOut(at: now, trustingWallIn: conditions.timeToTrustWall) : nil
+        let signOut = timeToSignOut.map { now.wall + $0 }
+        guard conditions.mayBegin else { return signOut }
         let stored = try store.schedule.nextDeadline(after: now.wall, online: conditions.isOnline)
         let postponed = pace.wait(at: now).map { now.wall + $0 }
-        return [stored, gates.nextOpening(at: now), postponed].compactMap { $0 }.min()
+        return [signOut, stored, gates.nextOpening(at: now), postponed].compactMap { $0 }.min()
     }
 
     /// Issuers whose accounts need more requests than are allowed, and since when.
@@ -274,7 +292,8 @@ final class Scheduler {
         var plan = Plan()
         var decided: [AccountID: Record] = [:]
         var starting: [IssuerID: Int] = [:]
-        for arrival in arrivals {
+        var rest = arrivals[...]
+        while let arrival = rest.popFirst() {
             let known = decided[arrival.account].map(AccountEntry.intact)
             // The account was removed in the meantime, so there is nothing to decide.
             guard let entry = if let known { known } else { try records.entry(of: arrival.account) } else { continue }
@@ -303,8 +322,18 @@ final class Scheduler {
             }
             decided[arrival.account] = decision.record
             plan.decisions.append(decision)
+            if decision.erasesTokens { rest = try ends(ofAccountsDerivedFrom: decision.record.account) + rest }
         }
         return plan
+    }
+
+    /// What a sign-out means for the accounts whose tokens are derived from the account's. It is committed together with
+    /// the sign-out.
+    private func ends(ofAccountsDerivedFrom account: Account) throws(StoreError) -> [Arrival] {
+        let failure = RefreshFailure(.userRequired, account.name, .signedOut)
+        return try store.derived(from: account.id, limit: CallerLimits.derivedAccountsMax * 2).map {
+            Arrival(account: $0, event: .sourceSignedOut(failure))
+        }
     }
 
     /// The event of an arrival for an account. A deadline during a request does not end the request.
@@ -318,7 +347,8 @@ final class Scheduler {
     /// Callers ask one by one, and one request serves them all. Its answer may have come since they asked, because it
     /// was earlier in the queue, or because they waited at the issuer's gate.
     private func isStillWanted(_ arrival: Arrival, of record: Record, by callers: Callers, at now: Moment) -> Bool {
-        guard arrival.event.isForWaiters else { return true }
+        // Their wait is over in any case.
+        guard arrival.event.isForWaiters, !record.state.isSignOutDue(at: now) else { return true }
         let target = arrival.event.target
         let accessToken = records.accessTokenTimes(of: record, for: target)
         // A target's token in use is replaced before it expires, without a waiting caller.

@@ -14,6 +14,8 @@ enum Shutdown {
         coordinator.take(coordinator.signIns.stop(at: coordinator.timebase.now()))
         coordinator.scheduler.returnWaitingLeases()
         coordinator.take(coordinator.storeKeeping.stop())
+        let now = coordinator.timebase.now()
+        TokenFileSteps.concern(coordinator.tokenFiles.accounts, at: now, on: coordinator)
         await withCheckedContinuation { continuation in
             coordinator.lifecycle.waitForEnd(continuation)
             coordinator.wake()

@@ -96,16 +96,18 @@ struct AccountCalls: DutyCalls {
                 responder,
                 on: coordinator
             ) {
-                UpdateAccount.Reply(settings: AccountSettings($0.account))
+                UpdateAccount.Reply($0)
             }
         }
+        try refuseEnd(of: snapshot, by: asked)
         let before = coordinator.tokenFiles.file(of: snapshot.account.id)
-        guard let updated = try stored(AccountChanges.update(snapshot.account.id, by: change, on: coordinator)) else {
+        let (id, mayEnd) = (snapshot.account.id, asked.signOutNow == true)
+        guard let updated = try stored(AccountChanges.update(id, by: change, mayEnd: mayEnd, on: coordinator)) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
         // A caller that has set a file name will look for the file next.
         coordinator.tokenFiles.whenSettled([before, updated.account.delivery.file]) {
-            responder.reply(UpdateAccount.Reply(settings: AccountSettings(updated.account)))
+            responder.reply(UpdateAccount.Reply(updated))
         }
     }
 
@@ -145,6 +147,19 @@ struct AccountCalls: DutyCalls {
         let field = changed.issuer != account.issuer ? "issuer" : "provider"
         let issuer = account.issuer.url
         throw .invalid(WrongSetting.grantOfOtherServer(field: field, issuer: issuer, account: account.name.text))
+    }
+
+    /// A change that would end the account's grant at once must say so.
+    private func refuseEnd(of snapshot: AccountSnapshot, by asked: UpdateAccount.Parameters) throws(VarlinkError) {
+        let length = asked.settings.forgetAfterSec.map { Duration.seconds($0) }
+        guard asked.signOutNow != true, snapshot.state.wouldSignOut(after: length, at: snapshot.at) else { return }
+        throw VarlinkError(
+            InvalidSettingsError(
+                field: "forgetAfterSec",
+                reason: "the last sign-in is longer ago, so '\(asked.account)' would sign out at once",
+                hint: "give a longer time; or add --yes to sign out now"
+            )
+        )
     }
 
     func rename(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
@@ -325,6 +340,15 @@ struct AccountCalls: DutyCalls {
         }
         let accessToken = try checked(secret: known.accessToken, field: "registration")
         return RegistrationManagement(uri: known.uri, accessToken: accessToken)
+    }
+}
+
+extension UpdateAccount.Reply {
+    fileprivate init(_ snapshot: AccountSnapshot) {
+        self.init(
+            settings: AccountSettings(snapshot.account),
+            signOutAtUSec: snapshot.state.signOut?.expiresAt.microseconds
+        )
     }
 }
 

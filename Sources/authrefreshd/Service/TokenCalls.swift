@@ -25,6 +25,7 @@ struct TokenCalls: DutyCalls {
         }
         let isForced = asked.force ?? false
         guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         if asked.idToken == true {
             guard target == nil else { throw .invalid(WrongArgument.idTokenOfSet) }
@@ -51,7 +52,7 @@ struct TokenCalls: DutyCalls {
                 }
                 // A valid token is better than none, unless the caller has said that it does not work.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
-                if after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
+                if !after.isOver, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
                     hand(over: after, responder, on: coordinator)
                     return
                 }
@@ -239,7 +240,7 @@ struct TokenCalls: DutyCalls {
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> Bool {
-        guard let held, held.times.remaining(at: snapshot.at) > .zero, !snapshot.state.isSignOutDue(at: snapshot.at),
+        guard let held, held.times.remaining(at: snapshot.at) > .zero, !snapshot.isOver,
             let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.target)
         else { return false }
         // RFC 6749 §5.1: a server that states no scope has granted the requested one.

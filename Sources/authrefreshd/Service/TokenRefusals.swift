@@ -88,6 +88,10 @@ extension VarlinkError {
     static func noToken(_ snapshot: AccountSnapshot) -> VarlinkError {
         let name = snapshot.account.name.text
         let hint = snapshot.hint ?? "authctl status \(name)"
+        guard !snapshot.isOver else {
+            let source = snapshot.account.registration.serviceGrant?.exchange?.subject.account
+            return VarlinkError(SignedOutError(account: name, hint: source.map { "authctl login \($0)" } ?? hint))
+        }
         switch snapshot.state.phase {
         case .signedOut:
             return VarlinkError(SignedOutError(account: name, hint: hint))

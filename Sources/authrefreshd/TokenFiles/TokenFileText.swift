@@ -15,13 +15,17 @@ struct TokenFileText {
     /// When the account signs out by itself, counted from the token's issue; nil if it stays.
     private var signOutAfter: Duration?
 
-    /// Returns nil if the account has no file or no valid token.
+    /// Returns nil if the account has no file or no valid token. The file of an account that signs out by itself goes when
+    /// the daemon stops, because then nobody would remove it in time.
     init?(_ record: Record, at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         let account = record.account
         guard let file = account.delivery.file, record.state.phase != .signedOut, let times = record.state.accessToken,
-            times.remaining(at: now) > .zero, !record.state.isSignOutDue(at: now)
+            times.remaining(at: now) > .zero
         else { return nil }
-        signOutAfter = record.state.timeToSignOut(at: now).map { now.elapsed(since: times.issuedAt) + $0 }
+        let sources = DerivedAccounts.timeToSignOut(ofSourcesOf: account, at: now, on: coordinator)
+        let timeToSignOut = [record.state.timeToSignOut(at: now), sources].compactMap(\.self).min()
+        guard timeToSignOut != .zero, timeToSignOut == nil || !coordinator.isStopping else { return nil }
+        signOutAfter = timeToSignOut.map { now.longestElapsed(since: times.issuedAt) + $0 }
         take(lifetime: times.lifetime, of: file, issuedAt: times.issuedAt)
         if file.kind == .id {
             let skew = coordinator.host.clockSkew(of: record.issuerID, in: coordinator.store) ?? .zero

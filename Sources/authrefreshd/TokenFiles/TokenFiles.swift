@@ -19,7 +19,7 @@ struct TokenFiles {
             one.file == other.file && one.issuedAt == other.issuedAt
         }
 
-        func remaining(at now: Moment) -> Duration { max(lifetime - now.elapsed(since: issuedAt), .zero) }
+        func remaining(at now: Moment) -> Duration { max(lifetime - now.longestElapsed(since: issuedAt), .zero) }
     }
 
     private struct Entry {
@@ -71,6 +71,8 @@ struct TokenFiles {
     }
 
     var count: Int { entries.count }
+    /// The accounts with a file.
+    var accounts: [AccountID] { entries.keys.sorted() }
     /// Whether nothing is under way.
     var isIdle: Bool { !isBusy && waiting.isEmpty }
 

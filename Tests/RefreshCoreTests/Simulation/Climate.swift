@@ -185,6 +185,22 @@ extension Climate {
         return climate
     }()
 
+    /// A person who signs in each day for eight hours, at a machine whose clocks, network, disk and process fail often.
+    static let forgetting: Climate = {
+        var climate = Climate(days: 150, faultRate: 0.2, crashRate: 0.001, longestAbsence: 1800)
+        climate.rules.grace = .seconds(86_400)
+        climate.policy.forgetAfter = .seconds(8 * 3600)
+        climate.daysBetween = [
+            .callerComes: 0.05, .personAsks: 0.5, .wallClockStepped: 0.7, .suspended: 1, .paused: 2, .rebooted: 2,
+            .crashed: 1, .networkLost: 2, .outageBegins: 2, .diskFills: 3, .userSignsIn: 0.3, .targetWanted: 0.1,
+            .accountEdited: 3, .accessTokenRejected: 2,
+        ]
+        for incident in [Incident.networkLost, .outageBegins, .diskFills] {
+            if let end = incident.end { climate.daysBetween[end] = climate.daysBetween[incident] }
+        }
+        return climate
+    }()
+
     /// The process dies before or after one effect in ten, and is restarted within a minute. The server accepts a
     /// second use for a day.
     static let deadly: Climate = {

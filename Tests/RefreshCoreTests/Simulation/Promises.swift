@@ -26,6 +26,10 @@ struct Promises {
     /// The true time before which no request may be sent; nil if there is none.
     private(set) var notBefore: Int64?
     private(set) var tokensExpected: ModelTokens?
+    /// When the person last signed in, in true time, and how far the wall clock was from it.
+    private(set) var signedInAt: Int64 = 0
+    private(set) var offsetAtSignIn: Int64 = 0
+    private(set) var bootAtSignIn: Int64 = 0
     /// Token targets whose tokens were issued after the last time that a clock differed from true time.
     private(set) var exactTargets: Set<TokenTarget> = []
     private var clockTroubleAt: Int64 = .min
@@ -47,7 +51,12 @@ struct Promises {
         epoch += 1
         (isAmbiguous, notBefore, isSpoilt, isUserCalled) = (false, nil, false, false)
         (isEndAnnounced, refusals) = (false, 0)
+        (signedInAt, tokensExpected) = (time, nil)
         trouble(at: time)
+    }
+
+    mutating func signIn(_ clock: VirtualClock) {
+        (offsetAtSignIn, bootAtSignIn) = (clock.wallOffset, clock.now.boot.bootID)
     }
 
     mutating func deliver(_ tokens: ModelTokens, of exchange: Exchange) {

@@ -124,6 +124,7 @@ extension World {
         try handle(event, delivery)
         if store.state.generation != generation {
             promises.newGrant(at: clock.trueTime)
+            promises.signIn(clock)
         } else if delivery.refreshToken != nil || delivery.accessEndsAt != nil {
             // The process died before it stored the tokens: the sign-in has failed, and has ended the old grant.
             server.endGrant(.revoked)
@@ -134,6 +135,7 @@ extension World {
         let delta =
             random.pick([-1, 1]) * random.pick([random.microseconds(0, 5), random.microseconds(60, 86_400), year])
         clock.stepWall(by: delta)
+        wallDisturbedAt = clock.trueTime
         promises.step(isSeen: machine != nil, at: clock.trueTime)
         guard let machine, delta < 0 else { return }
         // A deadline is a time of the wall clock. If that is set back, the deadline would be late.
@@ -149,7 +151,10 @@ extension World {
     private mutating func sleep(isPause: Bool) {
         let length = random.microseconds(1, climate.longestAbsence * random.pick([0.02, 1, 10]))
         if isPause { clock.pause(for: length) } else { clock.advance(to: clock.trueTime + length) }
-        if isPause { promises.pause(offset: clock.wallOffset, at: clock.trueTime) }
+        if isPause {
+            wallDisturbedAt = clock.trueTime
+            promises.pause(offset: clock.wallOffset, at: clock.trueTime)
+        }
         for index in underWay.indices {
             // The time limit of a request stands still. Its answer waits in the socket, or the connection is dead.
             if random.chance(0.5) {

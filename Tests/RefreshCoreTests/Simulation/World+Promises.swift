@@ -20,7 +20,8 @@ extension World {
         var isPersisted = false
         if case .persist? = effects.first { isPersisted = true }
         try require(isPersisted || old == new, "a change of state is not persisted")
-        if case .tokensIssued = event, promises.tokensExpected != nil {
+        let isErased = effects.first == .persist(.erase)
+        if case .tokensIssued = event, promises.tokensExpected != nil, !isErased {
             try require(effects.first == .persist(.store), "the answer to a request of the present grant is dropped")
         }
         try checkTargets(event, from: old, to: new, effects)
@@ -47,7 +48,7 @@ extension World {
         to new: RefreshState,
         _ effects: [Effect]
     ) throws(Violation) {
-        guard event.isAboutTarget else { return }
+        guard event.isAboutTarget, effects.first != .persist(.erase) else { return }
         try require(new.accessToken == old.accessToken, "a token target changes the account's own access token")
         let isCalled = old.phase != new.phase && new.phase.isForUser
         try require(!isCalled, "the user is called because of a token target")
@@ -83,6 +84,7 @@ extension World {
         try require(unsaved?.exchange.lease.generation != lease.generation, "spent again though the answer is here")
         let isExcused = promises.isAmbiguous || promises.doubtSince != nil
         try require(isExcused || !server.isReplay(token, at: clock.trueTime), "a spent token is sent")
+        try require(!store.state.isSignOutDue(at: clock.now), "a request after the sign-out is due")
         if let notBefore = promises.notBefore {
             try require(clock.trueTime >= notBefore, "a request before Retry-After")
         }
@@ -147,9 +149,35 @@ extension World {
         return wellFor > (climate.recovery + horizon).microseconds
     }
 
+    /// Checks a sign-out by itself, after its commit.
+    mutating func checkErased() throws(Violation) {
+        guard let forgetAfter = climate.policy.forgetAfter else { throw Violation(text: "a grant is erased") }
+        let isOver = clock.trueTime - promises.signedInAt >= forgetAfter.microseconds
+        let isOtherBoot = clock.now.boot.bootID != promises.bootAtSignIn
+        let isMisled = isOtherBoot && clock.wallOffset != promises.offsetAtSignIn
+        try require(isOver || isMisled, "a wrong clock has ended a grant")
+        try require(store.refreshTokens.isEmpty && store.accessEndsAt == nil, "a sign-out leaves tokens")
+        promises.newGrant(at: clock.trueTime)
+    }
+
+    /// Checks that nothing is given out once the time of the account is over, and that its tokens are then erased.
+    private func checkSignOut(_ state: RefreshState) throws(Violation) {
+        guard let times = state.signOut else { return }
+        let isOver = clock.trueTime - promises.signedInAt >= times.lifetime.microseconds
+        let isGiven = state.holdsAccessToken(for: .zero, at: clock.now)
+        let isGivable = state.givable(at: clock.now).map { $0.remaining(at: clock.now) > .zero } ?? false
+        try require(isGivable == isGiven, "two answers whether a token may be given out")
+        let isWallRight = clock.wallOffset == promises.offsetAtSignIn
+        try require(!isOver || !isWallRight || !isGiven, "a token is given out after the sign-out")
+        guard let age = clock.now.boot.elapsed(since: times.issuedAt.boot), !isDiskFull else { return }
+        let wellFor = Duration.microseconds(clock.trueTime - promises.wellSince)
+        try require(age <= times.lifetime || wellFor <= .seconds(120), "tokens are not erased in time")
+    }
+
     /// Checks what must hold at each moment.
     func checkAtEveryStep() throws(Violation) {
         guard let machine else { return }
+        try checkSignOut(machine.state)
         switch machine.state.phase {
         case .signedOut, .parked: return
         case .interactionRequired(let interaction):
@@ -195,7 +223,8 @@ extension World {
 
     /// Checks that there is a valid access token after enough time without trouble.
     private func checkService() throws(Violation) {
-        guard !isOffline, !isServerDown, !isDiskFull, server.end == nil, !holdsValidToken, store.state.isRefreshable
+        guard !isOffline, !isServerDown, !isDiskFull, server.end == nil, !holdsValidToken, store.state.isRefreshable,
+            !store.state.isSignOutDue(at: clock.now)
         else { return }
         let isLost =
             store.refreshTokens[store.state.generation].map { server.isReplay($0, at: clock.trueTime) } ?? false
@@ -222,7 +251,8 @@ extension Event {
         case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
             .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
             .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .signedOut:
+            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached,
+            .signedOut:
             false
         }
     }

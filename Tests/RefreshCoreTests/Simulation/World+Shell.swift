@@ -52,6 +52,7 @@ extension World {
                 at: clock.now
             )
             machine = next
+            if change == .erase, cause != .signedOut { try checkErased() }
         case .send(let lease, let target):
             try send(lease, for: target)
         case .publish(let change):
@@ -195,6 +196,24 @@ extension World {
         if try !handle(event) { deadlineRestsUntil = clock.trueTime + random.microseconds(5, 60) }
     }
 
+    /// The true time of the next thing that follows from the sign-out by itself; nil if there is none. It needs neither a
+    /// network nor a server.
+    func signOutTime(of state: RefreshState) -> Int64? {
+        guard let times = state.signOut else { return nil }
+        var time = clock.trueTime
+        if let age = clock.now.boot.elapsed(since: times.issuedAt.boot) {
+            time += (times.nextAfter - age).microseconds
+        } else {
+            let byWall = clock.trueTime(of: times.issuedAt.wall + times.nextAfter)
+            time = max(byWall, wallDisturbedAt + SignOutRule.agreement.microseconds)
+        }
+        return max(time, deadlineRestsUntil)
+    }
+
+    mutating func reachSignOut() throws(Violation) {
+        if try !handle(.signOutReached) { deadlineRestsUntil = clock.trueTime + random.microseconds(5, 60) }
+    }
+
     /// Whether the exchange of `lease` is still in flight in this process.
     func isOut(_ lease: Lease) -> Bool {
         underWay.contains { $0.lease == lease } || unsaved?.exchange.lease == lease
@@ -220,6 +239,7 @@ extension World {
         trace.note(.restarted, at: clock.trueTime)
         restartsAt = nil
         deadlineRestsUntil = 0
+        wallDisturbedAt = clock.trueTime
         promises.trouble(at: clock.trueTime)
         if clock.now.wall < store.lastSeen {
             store.shiftDeadline(by: clock.now.wall - store.lastSeen, at: clock.now)

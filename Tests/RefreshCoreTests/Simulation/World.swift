@@ -27,6 +27,8 @@ struct World {
     var unsaved: UnsavedAnswer?
     /// The true time until which the shell does not deliver a deadline whose commit failed.
     var deadlineRestsUntil: Int64 = 0
+    /// The true time when something last disturbed the wall clock, or when the process began to look.
+    var wallDisturbedAt: Int64 = 0
 
     // Work in flight outside the process.
     var requests: [Request] = []
@@ -64,7 +66,7 @@ struct World {
 
     /// The next thing to happen, apart from incidents.
     private enum Next {
-        case requestArrives(Int), exchangeEnds(Int), savingAgain, deadline, restart
+        case requestArrives(Int), exchangeEnds(Int), savingAgain, deadline, signOut, restart
         case incident(Int)
     }
 
@@ -79,6 +81,7 @@ struct World {
         case .exchangeEnds(let index): try end(underWay.remove(at: index))
         case .savingAgain: try saveAgain()
         case .deadline: try reachDeadline()
+        case .signOut: try reachSignOut()
         case .restart: try restart()
         case .incident(let index): try happen(at: index)
         }
@@ -95,6 +98,7 @@ struct World {
         if let machine {
             for (index, exchange) in underWay.enumerated() { consider(.exchangeEnds(index), exchange.endsAt) }
             consider(.savingAgain, unsaved?.triedAgainAt)
+            consider(.signOut, signOutTime(of: machine.state))
             consider(.deadline, machine.state.deadline.map { max(clock.trueTime(of: $0), deadlineRestsUntil) })
         }
         for (index, next) in nextIncidents.enumerated() { consider(.incident(index), next.at) }
