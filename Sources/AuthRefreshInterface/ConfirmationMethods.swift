@@ -10,23 +10,29 @@ package enum ServeConfirmations {
         package var event: String
         package var question: String?
         package var account: String?
-        package var executable: String?
-        package var unit: String?
+        package var request: String?
+        package var settings: [String]?
+        package var derivedAccount: String?
+        package var host: String?
         package var untilUSec: Int64?
 
         package init(
             event: String,
             question: String? = nil,
             account: String? = nil,
-            executable: String? = nil,
-            unit: String? = nil,
+            request: ConfirmationRequest? = nil,
+            settings: [String]? = nil,
+            derivedAccount: String? = nil,
+            host: String? = nil,
             untilUSec: Int64? = nil
         ) {
             self.event = event
             self.question = question
             self.account = account
-            self.executable = executable
-            self.unit = unit
+            self.request = request?.rawValue
+            self.settings = settings
+            self.derivedAccount = derivedAccount
+            self.host = host
             self.untilUSec = untilUSec
         }
     }
@@ -55,7 +61,12 @@ package enum AnswerConfirmation {
     }
 }
 
-/// The user's answer to the question whether a program may have an account's secrets.
+/// What a program wants when the user is asked: `request` of `ServeConfirmations`.
+package enum ConfirmationRequest: String, CaseIterable, Sendable {
+    case token, export, change, remove, derive
+}
+
+/// The user's answer to the question whether a program may have what it wants.
 package enum ConfirmationAnswer: String, CaseIterable, Sendable {
     case allowOnce = "allow-once"
     case allowForAnHour = "allow-for-an-hour"

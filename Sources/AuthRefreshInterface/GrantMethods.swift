@@ -153,6 +153,7 @@ package enum AcquireToken {
         package var claims: String?
         package var force: Bool?
         package var idToken: Bool?
+        package var host: String?
 
         package init(
             account: String,
@@ -162,7 +163,8 @@ package enum AcquireToken {
             audience: String? = nil,
             claims: String? = nil,
             force: Bool? = nil,
-            idToken: Bool? = nil
+            idToken: Bool? = nil,
+            host: String? = nil
         ) {
             self.account = account
             self.minimumValiditySec = minimumValiditySec
@@ -172,6 +174,7 @@ package enum AcquireToken {
             self.claims = claims
             self.force = force
             self.idToken = idToken
+            self.host = host
         }
     }
 

@@ -60,8 +60,6 @@ package enum Limit: String, CaseIterable, Sendable {
     case allowedCallers
     /// Open questions to the user.
     case confirmations
-    /// Those of one program.
-    case confirmationsOfProgram
     /// Open connections of all callers together.
     case connections
     /// Open connections of one user's programs.

@@ -65,6 +65,8 @@ package enum StartSignIn {
         package var redirectUri: String?
         package var joined: Bool?
         package var browser: String?
+        package var browserRefused: Bool?
+        package var schemeFromProfile: Bool?
         package var policy: String?
         package var userCode: String?
         package var verificationUriComplete: String?
@@ -151,7 +153,6 @@ package enum StartWebSession {
         package var atUSec: Int64
         package var expiresAtUSec: Int64
         package var callback: String
-        package var browser: String?
         package var url: String?
 
         package init(event: String, attempt: String, atUSec: Int64, expiresAtUSec: Int64, callback: String) {

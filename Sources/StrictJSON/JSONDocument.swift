@@ -65,6 +65,16 @@ package struct JSONValue: Sendable {
     /// The bytes of the value as received; of a string, the bytes between its quotes, with escapes.
     package var raw: ArraySlice<UInt8> { document.bytes[Int(node.start)..<Int(node.end)] }
 
+    /// The bytes of the value as received; of a string, with its quotes.
+    package var whole: ArraySlice<UInt8> {
+        let quotes =
+            switch node.kind {
+            case .string, .escapedString: 1
+            case .object, .array, .number, .true, .false, .null: 0
+            }
+        return document.bytes[Int(node.start) - quotes..<Int(node.end) + quotes]
+    }
+
     /// The Boolean; nil unless the value is `true` or `false`.
     package var bool: Bool? {
         switch node.kind {

@@ -108,8 +108,9 @@ struct Agent: ~Copyable {
             if let id = questionDesk.noteWithdrawn(question) { server.withdraw(id) }
             return
         }
-        let (summary, body) = QuestionDesk.text(of: told)
-        let id = server.show(summary, body: body, actions: QuestionDesk.actions, replaces: 0)
+        // Without an answer, the daemon withdraws the question and refuses the call.
+        guard let (summary, body) = QuestionDesk.text(of: told) else { return }
+        let id = server.show(summary, body: body, actions: QuestionDesk.actions(for: told), replaces: 0)
         // If this connection ends, the daemon tells its callers that nobody can ask.
         guard let id else { return endQuestions() }
         questionDesk.noteShown(question, id: id)

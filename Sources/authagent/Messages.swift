@@ -97,14 +97,39 @@ enum NotificationWords {
         "\(server) wants you to sign in again" + (reason.map { ": \($0)" } ?? "")
     }
 
-    static func questionSummary(_ account: String) -> String { "Allow a program to use \(account)?" }
+    /// - Parameter host: the machine on which the program runs; nil for this one.
+    static func tokenQuestion(_ account: String, host: String?) -> (summary: String, body: String) {
+        let (place, others) = host.map { (" on \($0)", "all programs there") } ?? ("", "all programs of your session")
+        return (
+            "Give a program\(place) a token of \(account)?",
+            "A program\(place) asks for this account's token. \"\(allowForAnHour)\" opens the account's tokens to "
+                + "\(others) for an hour."
+        )
+    }
 
-    /// - Parameters:
-    ///   - program: its path; nil if the daemon cannot see it.
-    ///   - unit: the systemd unit that it runs in; nil if it runs in none.
-    static func questionBody(program: String?, unit: String?) -> String {
-        (program ?? "A program that the daemon cannot identify") + (unit.map { " in the unit \($0)" } ?? "")
-            + " asks for this account's tokens."
+    static func exportQuestion(_ account: String) -> (summary: String, body: String) {
+        (
+            "Give a program the grant of \(account)?",
+            "A program asks for this account's refresh token and secrets. With them, it gets tokens without the daemon."
+        )
+    }
+
+    /// - Parameter settings: the names of the fields that would change.
+    static func changeQuestion(_ account: String, _ settings: [String]) -> (summary: String, body: String) {
+        ("Change the account \(account)?", "A program asks to change: \(settings.joined(separator: ", ")).")
+    }
+
+    static func removalQuestion(_ account: String) -> (summary: String, body: String) {
+        ("Remove the account \(account)?", "A program asks to remove this account and its tokens.")
+    }
+
+    /// - Parameter derived: the name of the new account.
+    static func derivationQuestion(_ account: String, of derived: String) -> (summary: String, body: String) {
+        (
+            "Derive \(derived) from \(account)?",
+            "A program asks to set up the account \(derived). It gets its tokens with those of \(account), and nobody "
+                + "asks you again."
+        )
     }
 }
 

@@ -1,24 +1,36 @@
 internal import AuthRefreshInterface
 
-/// The questions on the screen: may a program have an account's secrets?
+/// The questions on the screen: may a program have what it wants of an account?
 struct QuestionDesk {
     /// The questions, by the number of the notification.
     private var shown: [UInt32: String] = [:]
 
-    static let actions = [
-        (key: ConfirmationAnswer.allowOnce.rawValue, label: NotificationWords.allowOnce),
-        (key: ConfirmationAnswer.allowForAnHour.rawValue, label: NotificationWords.allowForAnHour),
-        (key: ConfirmationAnswer.deny.rawValue, label: NotificationWords.deny),
-    ]
+    /// The buttons. Only tokens can be allowed for an hour.
+    static func actions(for question: ServeConfirmations.Reply) -> [(key: String, label: String)] {
+        let isForToken = question.request == ConfirmationRequest.token.rawValue
+        let hour = [(key: ConfirmationAnswer.allowForAnHour.rawValue, label: NotificationWords.allowForAnHour)]
+        return [(key: ConfirmationAnswer.allowOnce.rawValue, label: NotificationWords.allowOnce)]
+            + (isForToken ? hour : [])
+            + [(key: ConfirmationAnswer.deny.rawValue, label: NotificationWords.deny)]
+    }
 
     /// The text of the notification. The body uses the markup of the desktop notifications specification.
-    static func text(of question: ServeConfirmations.Reply) -> (summary: String, body: String) {
-        let body = NotificationWords.questionBody(
-            program: question.executable.map(NotificationText.line),
-            unit: question.unit.map(NotificationText.line)
-        )
-        let summary = NotificationWords.questionSummary(NotificationText.line(question.account ?? ""))
-        return (summary, NotificationText.escaped(body))
+    ///
+    /// - Returns: nil if this version does not know what is asked. Nobody should agree to something unknown.
+    static func text(of question: ServeConfirmations.Reply) -> (summary: String, body: String)? {
+        guard let request = question.request.flatMap(ConfirmationRequest.init(rawValue:)) else { return nil }
+        let account = NotificationText.line(question.account ?? "")
+        let text: (summary: String, body: String) =
+            switch request {
+            case .token: NotificationWords.tokenQuestion(account, host: question.host.map(NotificationText.line))
+            case .export: NotificationWords.exportQuestion(account)
+            case .change:
+                NotificationWords.changeQuestion(account, (question.settings ?? []).map(NotificationText.line))
+            case .remove: NotificationWords.removalQuestion(account)
+            case .derive:
+                NotificationWords.derivationQuestion(account, of: NotificationText.line(question.derivedAccount ?? ""))
+            }
+        return (text.summary, NotificationText.escaped(text.body))
     }
 
     mutating func noteShown(_ question: String, id: UInt32) {

@@ -92,19 +92,18 @@ struct ConfirmationTests {
                 let seen = feed.questions.count
                 async let outcome = stage.authctl("token", "work")
                 let question = try await feed.asked(from: seen)
-                #expect(question.account == "work")
-                #expect(question.executable == Program.products + "/authctl")
+                #expect((question.account, question.request) == ("work", "token"))
                 try await answer(said, to: question, stage)
                 return try await outcome
             }
             #expect(try await ask(.allowOnce).output == token.accessToken)
             let denied = try await ask(.deny)
             #expect(denied.end == .exited(77) && denied.output == "")
-            #expect(denied.errors.contains("you denied '\(Program.products)/authctl'"), "\(denied.errors)")
+            #expect(denied.errors.contains("you denied this on your desktop"), "\(denied.errors)")
             // A program in a loop does not cause a question each time. Nobody would answer this one.
             let again = try await stage.authctl("token", "work")
             #expect(again.end == .exited(77))
-            #expect(again.errors.contains("you denied '\(Program.products)/authctl'"), "\(again.errors)")
+            #expect(again.errors.contains("you denied this on your desktop"), "\(again.errors)")
         }
         try await withConfirm { stage, token in
             let feed = try await QuestionFeed(stage)
@@ -113,6 +112,66 @@ struct ConfirmationTests {
             #expect(try await first.output == token.accessToken)
             // Nobody would answer a second question.
             #expect(try await stage.authctl("token", "work").output == token.accessToken)
+        }
+    }
+
+    @Test func `export, changes and removal ask once each, whatever was allowed before`() async throws {
+        try await withConfirm { stage, _ in
+            let feed = try await QuestionFeed(stage)
+            var seen = 0
+            func call(_ request: String, _ said: ConfirmationAnswer, _ command: String...) async throws
+                -> ServeConfirmations.Reply
+            {
+                async let outcome = stage.authctl(command)
+                let question = try await feed.asked(from: seen)
+                seen = feed.questions.count
+                #expect(question.request == request, "\(command)")
+                try await answer(said, to: question, stage)
+                let end = try await outcome
+                #expect(end.end == .exited(said == .deny ? 77 : 0), "\(command) \(end.errors)")
+                return question
+            }
+            _ = try await call("token", .allowForAnHour, "token", "work")
+            _ = try await call("export", .allowForAnHour, "account", "export", "work")
+            _ = try await call("export", .allowOnce, "account", "export", "work")
+            for _ in 0..<2 {
+                let change = try await call("change", .allowForAnHour, "account", "edit", "work", "--lead-time", "10m")
+                #expect(change.settings == ["leadTimeSec"])
+            }
+            let open = try await call("change", .deny, "account", "edit", "work", "--clear", "confirm")
+            #expect(open.settings == ["confirm"])
+            try Data("rt".utf8).write(to: URL(filePath: stage.folder.path + "/grant"))
+            let file = stage.folder.path + "/grant"
+            let swap = try await call("change", .deny, "account", "import", "work", "--refresh-token-file", file)
+            #expect(swap.settings == ["refreshToken"])
+            let renamed = try await call("change", .allowForAnHour, "account", "rename", "work", "job")
+            #expect(renamed.settings == ["name"])
+            _ = try await call("remove", .deny, "account", "remove", "job", "--yes")
+            // The same question. Nobody would answer it.
+            let forgotten = try await stage.authctl("logout", "job", "--forget")
+            #expect(forgotten.end == .exited(77), "\(forgotten.errors)")
+            // The hour was for the account's old name.
+            _ = try await call("token", .allowForAnHour, "token", "job")
+        }
+    }
+
+    @Test func `a call from another machine names it, and only an answer for it counts`() async throws {
+        try await withConfirm { stage, token in
+            let feed = try await QuestionFeed(stage)
+            func acquire(host: String?) async throws -> String {
+                let parameters = AcquireToken.Parameters(account: "work", host: host)
+                return try await stage.ask(.acquireToken, parameters, for: AcquireToken.Reply.self).accessToken
+            }
+            for host in [nil, "build", "other"] {
+                let seen = feed.questions.count
+                async let first = acquire(host: host)
+                let question = try await feed.asked(from: seen)
+                #expect(question.host == host)
+                try await answer(.allowForAnHour, to: question, stage)
+                #expect(try await first == token.accessToken)
+                // Nobody would answer a second question.
+                #expect(try await acquire(host: host) == token.accessToken)
+            }
         }
     }
 
@@ -168,26 +227,19 @@ struct ConfirmationTests {
                 return (reply.error ?? "none") + reply.parameters.text
             }
             #expect(error == LimitExceededError.name + #"{"limit":"agents","maximum":4}"#)
-            var callers: [Program] = []
-            for number in 0..<CallerLimits.confirmationsMax {
-                let copy = stage.folder.path + "/authctl-\(number)"
-                if number == 0 {
-                    try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy)
-                } else {
-                    try FileManager.default.linkItem(atPath: stage.folder.path + "/authctl-0", toPath: copy)
-                }
-                callers.append(try Program(copy, ["token", "work"], environment: stage.environment))
-            }
             let log = try #require(feeds.first).questions
+            // Questions that are alike would be shown one at a time.
+            var callers: [RawConnection] = []
             for number in 0..<CallerLimits.confirmationsMax {
-                try await log.first("question \(number)") { $0.executable?.hasSuffix("/authctl-\(number)") == true }
+                let caller = try RawConnection(stage.socket)
+                let parameters = #"{"account":"work","host":"h\#(number)"}"#
+                try caller.send(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"# + "\0")
+                callers.append(caller)
+                try await log.first("question \(number)") { $0.host == "h\(number)" }
             }
             let refused = try await stage.authctl("token", "work")
             #expect(refused.errors.contains("confirmations"), "\(refused.errors)")
-            for caller in callers {
-                caller.signal(SIGTERM)
-                _ = try await caller.ended()
-            }
+            #expect(callers.count == CallerLimits.confirmationsMax)
         }
     }
 }

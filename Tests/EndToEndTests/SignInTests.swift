@@ -198,12 +198,23 @@ struct SignInTests {
         }
     }
 
-    @Test func `the account's browser takes precedence over the configuration's`() async throws {
+    @Test func `a sign-in names the account's browser, and no command`() async throws {
         try await withIssuer { _, url in
             let stage = try DaemonStage()
-            try stage.configure("login_browser: firefox\n")
+            try stage.configure("login_browser: firefox -P work\n")
             let daemon = try await stage.start()
-            for (name, browser) in [("usual", nil), ("own", "/usr/bin/chromium")] {
+            for command in ["sh -c id", "/usr/bin/chromium"] {
+                var settings = AccountSettings(name: "bad", issuer: url, clientId: "app")
+                settings.loginBrowser = command
+                await #expect(throws: (any Error).self) {
+                    try await stage.ask(
+                        .addAccount,
+                        AddAccount.Parameters(settings: settings),
+                        for: AddAccount.Reply.self
+                    )
+                }
+            }
+            for (name, browser) in [("usual", nil), ("own", "chromium")] {
                 var settings = AccountSettings(name: name, issuer: url, clientId: "app")
                 settings.loginBrowser = browser
                 _ = try await stage.ask(
@@ -213,7 +224,7 @@ struct SignInTests {
                 )
                 let call = try SignInCall(stage, StartSignIn.Parameters(account: name, flow: "paste"))
                 let named = try await call.started().browser
-                #expect(named == browser ?? "firefox")
+                #expect(named == browser)
             }
             #expect(try await daemon.terminate() == .exited(0))
         }

@@ -47,7 +47,7 @@ import Testing
         (.boundToken(account: "a"), .misconfigured),
         (.cannotStartSSH(errno: ENOENT), .misconfigured),
         (.noPortal, .misconfigured), (.portalFailed, .misconfigured),
-        (.noSuchBrowser(name: "surf", hint: "h"), .misconfigured),
+        (.noSuchBrowser(message: "the browser is missing", hints: ["h"]), .misconfigured),
         (.noPrivateWindow(.noDisplay), .usage),
         (.noContext(cause: .noPrivateWindow(.noDisplay)), .misconfigured),
         (.callbackIsError(code: "access_denied"), .notPermitted),

@@ -107,7 +107,95 @@ import Testing
         let surroundings = machine(["surf"], ["BROWSER": "surf", "DISPLAY": ":0"])
         #expect(Browser.usual(in: surroundings) != nil)
         var choice = try WindowChoice(.privateWindow(hasOwnProfile: false), browser: nil, in: surroundings)
-        #expect(throws: AuthctlError.self) { try choice.chooseBrowser() }
+        #expect(throws: AuthctlError.self) { try choice.chooseBrowser(hint: "h") }
+    }
+
+    private static let ownEntry = """
+        # mine
+        [Desktop Entry]
+        Type=Application
+        Name = Work
+        Exec=/opt/browser --profile "a \\\\"b" --class=%%w %i %u
+        MimeType=text/html;x-scheme-handler/https;
+        [Desktop Action private]
+        Exec=other
+        """
+
+    /// The words with which the account's browser is started; nil if there is none.
+    private func chosen(
+        _ name: String?,
+        refusedTo account: String? = nil,
+        kind: WindowChoice.Kind = .usual,
+        entries: [String: String] = [:],
+        configuration: String = "",
+        _ environment: [String: String] = [:]
+    ) throws -> [String]? {
+        var machine = machine(
+            ["firefox", "sh", "xdg-open", "surf"],
+            ["DISPLAY": ":0", "HOME": "/h"].merging(environment) { $1 }
+        )
+        var files = ["/h/.config/authrefreshd/authrefreshd.yaml": configuration]
+        for (name, text) in entries { files["/usr/share/applications/\(name)"] = text }
+        machine.text = { [files] in files[$0] }
+        var choice = try WindowChoice(kind, browser: nil, in: machine)
+        try choice.chooseBrowser(ofAccount: name, refusedTo: account, hint: "h")
+        return try words(choice.browser)
+    }
+
+    @Test func `a name starts a known browser or a browser's desktop entry, nothing else`() throws {
+        let entries = ["own.desktop": Self.ownEntry, "firefox_firefox.desktop": Self.ownEntry]
+        #expect(try chosen("firefox") == ["firefox", Self.link])
+        let own = ["/opt/browser", "--profile", "a \"b", "--class=%w", Self.link]
+        #expect(try chosen("own", entries: entries) == own)
+        #expect(try chosen("own.desktop", entries: entries) == own)
+        let isPrivate = WindowChoice.Kind.privateWindow(hasOwnProfile: false)
+        let window = try chosen("firefox_firefox.desktop", kind: isPrivate, entries: entries)
+        #expect(window == ["firefox", "--private-window", Self.link])
+        #expect(throws: AuthctlError.self) { try chosen("own", kind: isPrivate, entries: entries) }
+        // Installed programs, and entries that are no browser's.
+        for name in ["sh", "surf", "xdg-open", "sh -c id", "/usr/bin/firefox", "../../../usr/share/applications/own"] {
+            #expect(throws: AuthctlError.self) { try chosen(name, entries: entries) }
+        }
+        for flaw in ["MimeType=", "Type=", "Exec="] {
+            let text = Self.ownEntry.replacing(flaw, with: "X-\(flaw)")
+            #expect(throws: AuthctlError.self) { try chosen("own", entries: ["own.desktop": text]) }
+        }
+        for line in ["Terminal=true", "Hidden=true"] {
+            let text = Self.ownEntry.replacing("[Desktop Entry]", with: "[Desktop Entry]\n\(line)")
+            #expect(throws: AuthctlError.self) { try chosen("own", entries: ["own.desktop": text]) }
+        }
+    }
+
+    @Test func `the account's name goes before the person's configuration, and that before BROWSER`() throws {
+        let (configuration, environment) = ("login_browser: /usr/bin/surf -n\n", ["BROWSER": "sh"])
+        #expect(try chosen("firefox", configuration: configuration, environment) == ["firefox", Self.link])
+        #expect(try chosen(nil, configuration: configuration, environment) == ["/usr/bin/surf", "-n", Self.link])
+        #expect(try chosen(nil, environment) == ["sh", Self.link])
+        #expect(throws: AuthctlError.self) { try chosen(nil, configuration: "login_browser: none\n", environment) }
+        // A command of an earlier version: neither it nor another browser is started.
+        #expect(throws: AuthctlError.self) { try chosen(nil, refusedTo: "work", configuration: configuration) }
+    }
+
+    @Test func `only a named scheme becomes a handler`() {
+        for (present, isNamed, outcome) in [
+            ("", true, SchemeHandler.Outcome.registered(previous: nil)),
+            ("chat.desktop", true, .registered(previous: "chat.desktop")), ("", false, .notNamed(scheme: "chat")),
+            ("chat.desktop", false, .notNamed(scheme: "chat")), (SchemeHandler.entry, false, .already),
+        ] {
+            var machine = machine(["xdg-mime"], ["HOME": "/h"])
+            let file = machine.file
+            machine.file = { path in
+                path == "/h/.local/share/applications/\(SchemeHandler.entry)"
+                    ? Surroundings.File(owner: 0, mode: 0o644, kind: .regular) : file(path)
+            }
+            let list = "[Default Applications]\nx-scheme-handler/chat=\(present);\n"
+            machine.text = { $0 == "/h/.config/mimeapps.list" ? list : nil }
+            machine.run = { words in
+                #expect(isNamed)
+                return CommandOutput(text: words[1] == "query" ? present + "\n" : "", end: .exited(0))
+            }
+            #expect(SchemeHandler.register(for: "chat:/cb", isNamed: isNamed, in: machine) == outcome)
+        }
     }
 
     @Test(

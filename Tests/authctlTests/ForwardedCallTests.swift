@@ -7,7 +7,7 @@ import Testing
 @Suite struct ForwardedCallTests {
     private typealias Verdict = ForwardedCallFilter.Verdict
 
-    private let filter = ForwardedCallFilter(accounts: ["work", "K"])
+    private let filter = ForwardedCallFilter(accounts: ["work", "K"], host: "me@build")
 
     private func judge(_ text: String) -> Verdict { filter.judge(Array(text.utf8)) }
 
@@ -28,12 +28,26 @@ import Testing
 
     private static let invalid = "org.varlink.service.InvalidParameter"
 
-    @Test func `calls for forwarded accounts pass with unchanged parameters`() {
+    @Test func `calls for forwarded accounts pass, and those for a token name the other machine`() {
         let parameters = #"{ "force" : true, "account":"work","scopes":["a"] }"#
+        let named = #"{"force":true,"account":"work","scopes":["a"],"host":"me@build"}"#
         #expect(
             judge(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"#)
-                == .pass(ForwardedCall(method: .acquireToken, account: "work", parameters: parameters))
+                == .pass(ForwardedCall(method: .acquireToken, account: "work", parameters: named))
         )
+        // Whatever machine the call names, and however: the question to the person is about this one.
+        for claim in [#""host":"other""#, #""host":null"#, #""h\u006fst":"other""#] {
+            #expect(
+                judge(#"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work",\#(claim)}}"#)
+                    == .pass(
+                        ForwardedCall(
+                            method: .acquireToken,
+                            account: "work",
+                            parameters: #"{"account":"work","host":"me@build"}"#
+                        )
+                    )
+            )
+        }
         let challenge = #"{"account":"work","challenge":"Bearer error=\"invalid_token\""}"#
         #expect(
             judge(#"{"parameters":\#(challenge),"more":false,"oneway":null,"method":"io.authrefresh.ReportRejected"}"#)
@@ -43,9 +57,10 @@ import Testing
 
     @Test func `escapes in names and in the account are read as the daemon reads them`() {
         let parameters = #"{"\u0061ccount":"w\u006frk"}"#
+        let named = #"{"account":"w\u006frk","host":"me@build"}"#
         #expect(
             judge(#"{"m\u0065thod":"io.authrefresh.\u0041cquireToken","parameters":\#(parameters)}"#)
-                == .pass(ForwardedCall(method: .acquireToken, account: "work", parameters: parameters))
+                == .pass(ForwardedCall(method: .acquireToken, account: "work", parameters: named))
         )
         // No spelling of a call that is not forwarded lets it pass.
         let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"%"}}"#

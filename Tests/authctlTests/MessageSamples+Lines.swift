@@ -64,7 +64,9 @@ extension Samples {
         .samePerson(other: "work", account: "home"),
         .scopesNotGranted(scopes: "mail", account: "work"), .noRefreshToken, .flowRefused("the server refused it"),
         .openYourself(reason: PageTrouble.browserNotOpened), .notAnAddress, .addressRefused("the state is another"),
-        .schemeNotTaken(reason: "xdg-mime is not installed"), .badAccountName, .nameInUse("work"), .notAPurpose("mial"),
+        .schemeNotTaken(reason: "xdg-mime is not installed"),
+        .schemeNotNamed(scheme: "chat", command: "xdg-mime default a.desktop x-scheme-handler/chat"), .badAccountName,
+        .nameInUse("work"), .notAPurpose("mial"),
         .severalProviders(names: ["github", "google"]), .noSuchProvider(nearest: "google"),
     ]
 
@@ -86,6 +88,7 @@ extension Samples {
         case .notAnAddress: "notAnAddress"
         case .addressRefused: "addressRefused"
         case .schemeNotTaken: "schemeNotTaken"
+        case .schemeNotNamed: "schemeNotNamed"
         case .badAccountName: "badAccountName"
         case .nameInUse: "nameInUse"
         case .notAPurpose: "notAPurpose"
@@ -94,7 +97,7 @@ extension Samples {
         }
     }
 
-    static let warningsCount = 20
+    static let warningsCount = 21
 
     static let connections: [ConnectionError] = [
         .unreachable(socket: "/s", errno: 111), .notPermitted(socket: "/s"), .otherUser(socket: "/s", uid: 1001),

@@ -40,6 +40,20 @@ struct ConfigurationFileTests {
         #expect(read.loginBrowser == "firefox")
     }
 
+    /// `authctl` has no YAML parser, and reads this key itself.
+    @Test(arguments: ["login_browser:\n  firefox\n", "{login_browser: firefox}\n", "\"login_browser\": firefox\n"])
+    func `a browser that authctl would not find in the file is refused`(text: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write(text, to: "c.yaml")
+        let options = try DaemonOptions.parse(["--config", folder.path + "/c.yaml"])
+        let environment = ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
+        let paths = try DaemonPaths(options: options, environment: environment) { _ in true }
+        let error = #expect(throws: ConfigurationError.self) { try LoadedConfiguration(paths: paths) }
+        #expect(error?.description.contains("key 'login_browser'") == true)
+        try folder.write("login_browser: firefox -P work # mine\n", to: "c.yaml")
+        #expect(try LoadedConfiguration(paths: paths).file.loginBrowser == "firefox -P work")
+    }
+
     @Test func `a path that is not a file is refused, and a FIFO does not block`() throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path + "/pipe.yaml"

@@ -26,11 +26,21 @@ struct ConfirmationsTests {
         )
     }
 
-    private func question(_ account: String = "work", unit: String? = "mail.service") throws -> ConfirmationQuestion {
-        ConfirmationQuestion(
-            account: try #require(AccountName(account)),
-            program: SeenProgram(unit: unit, executable: unit == nil ? nil : "/usr/bin/authctl")
-        )
+    private typealias Request = ConfirmationQuestion.Request
+
+    private func question(_ account: String = "work", _ request: Request = .tokens(host: nil)) throws
+        -> ConfirmationQuestion
+    {
+        ConfirmationQuestion(account: try #require(AccountName(account)), request: request)
+    }
+
+    /// One of each kind, and of each host.
+    private func requests() throws -> [Request] {
+        [
+            .tokens(host: nil), .tokens(host: "build"), .tokens(host: "other"), .export,
+            .change(settings: ["confirm"]), .change(settings: ["scopes"]), .removal,
+            .derivation(of: try #require(AccountName("wiki"))),
+        ]
     }
 
     @Test func `without an agent the answer is at once that nobody can be asked`() throws {
@@ -38,54 +48,92 @@ struct ConfirmationsTests {
         #expect(room.known(try question(), at: start) == .noAgent)
     }
 
-    @Test func `programs that ask the same thing share a question and its answer`() throws {
+    @Test func `one "once" is for one call, and the next call that waits is shown then`() throws {
+        var room = Confirmations()
+        let (agent, callers) = (Heard<Confirmations.Notice>(), [Heard<ConfirmationOutcome>(), .init(), .init()])
+        _ = room.addAgent(agent.note)
+        let (asked, grant) = (try question(), try question("work", .export))
+        let until = start.wall + CallerLimits.confirmationTime
+        let numbers = [(asked, 0), (asked, 1), (grant, 2)].map { question, caller in
+            room.ask(question, at: start, callers[caller].note)
+        }
+        #expect(agent.words == [.asked(numbers[0], asked, until: until), .asked(numbers[2], grant, until: until)])
+        let wasTaken = room.answer(numbers[0], .allowOnce, at: start)
+        #expect(wasTaken)
+        #expect(callers.map(\.words) == [[.allowed], [], []])
+        #expect(agent.words.suffix(2) == [.withdrawn(numbers[0]), .asked(numbers[1], asked, until: until)])
+        #expect(room.known(asked, at: start) == nil)
+        let isTakenTwice = room.answer(numbers[0], .deny, at: start)
+        #expect(!isTakenTwice)
+        room.withdraw(numbers[1])
+        #expect(agent.words.last == .withdrawn(numbers[1]))
+        #expect(callers[1].words == [])
+    }
+
+    @Test(arguments: [ConfirmationAnswer.allowForAnHour, .deny])
+    func `an answer for later calls is also for those that wait with the same question`(answer: ConfirmationAnswer)
+        throws
+    {
+        var room = Confirmations()
+        _ = room.addAgent { _ in }
+        let callers = [Heard<ConfirmationOutcome>(), .init(), .init()]
+        let first = room.ask(try question(), at: start, callers[0].note)
+        _ = room.ask(try question(), at: start, callers[1].note)
+        _ = room.ask(try question("work", .tokens(host: "build")), at: start, callers[2].note)
+        _ = room.answer(first, answer, at: start)
+        let outcome = answer == .deny ? ConfirmationOutcome.denied : .allowed
+        #expect(callers.map(\.words) == [[outcome], [outcome], []])
+    }
+
+    @Test func `an hour is for the tokens of one account on one machine, and for nothing else`() throws {
+        for allowed in try requests() {
+            var room = Confirmations()
+            _ = room.addAgent { _ in }
+            let number = room.ask(try question("work", allowed), at: start) { _ in }
+            _ = room.answer(number, .allowForAnHour, at: start)
+            for request in try requests() {
+                let isTokens = if case .tokens = request { true } else { false }
+                let isAllowed = request == allowed && isTokens
+                let known = room.known(try question("work", request), at: later(3599))
+                #expect(known == (isAllowed ? .allowed : nil), "\(allowed) \(request)")
+                #expect(room.known(try question("work", request), at: later(3600)) == nil)
+                #expect(room.known(try question("home", request), at: start) == nil)
+            }
+        }
+    }
+
+    @Test func `a no is for a minute, and for the same question only`() throws {
+        for denied in try requests() {
+            var room = Confirmations()
+            _ = room.addAgent { _ in }
+            let number = room.ask(try question("work", denied), at: start) { _ in }
+            _ = room.answer(number, .deny, at: start)
+            for request in try requests() {
+                let known = room.known(try question("work", request), at: later(59))
+                #expect(known == (request == denied ? .denied : nil), "\(denied) \(request)")
+                #expect(room.known(try question("work", request), at: later(60)) == nil)
+            }
+        }
+    }
+
+    @Test func `an account that is renamed or removed leaves no answer and no question to the next of its name`() throws
+    {
         var room = Confirmations()
         let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
         _ = room.addAgent(agent.note)
-        let asked = try question()
-        #expect(room.known(asked, at: start) == nil)
-        let first = room.ask(asked, at: start, asker.note)
-        let second = room.ask(asked, at: start, asker.note)
-        #expect(first.isNew && !second.isNew && first.question == second.question)
-        let until = start.wall + CallerLimits.confirmationTime
-        #expect(agent.words == [.asked(first.question, asked, until: until)])
-        let wasTaken = room.answer(first.question, .allowOnce, at: start)
-        #expect(wasTaken)
-        #expect(asker.words == [.allowed, .allowed])
-        #expect(agent.words.last == .withdrawn(first.question))
-        #expect(room.known(asked, at: start) == nil)
-        let isTakenTwice = room.answer(first.question, .deny, at: start)
-        #expect(!isTakenTwice)
-    }
-
-    @Test(arguments: [
-        (ConfirmationAnswer.allowForAnHour, Int64(3600), ConfirmationOutcome.allowed), (.deny, 60, .denied),
-    ])
-    func `an answer applies for its time to this program and this account`(
-        answer: ConfirmationAnswer,
-        seconds: Int64,
-        outcome: ConfirmationOutcome
-    ) throws {
-        var room = Confirmations()
-        _ = room.addAgent { _ in }
-        let asked = try question()
-        let number = room.ask(asked, at: start) { _ in }.question
-        _ = room.answer(number, answer, at: start)
-        #expect(room.known(asked, at: later(seconds - 1)) == outcome)
-        #expect(room.known(asked, at: later(seconds)) == nil)
-        #expect(room.known(try question("home"), at: start) == nil)
-        #expect(room.known(try question(unit: "other.service"), at: start) == nil)
-        room.forgetAnswers(of: asked.account)
-        #expect(room.known(asked, at: start) == nil)
-    }
-
-    @Test func `no answer is kept for a program that cannot be identified`() throws {
-        var room = Confirmations()
-        _ = room.addAgent { _ in }
-        let asked = try question(unit: nil)
-        let number = room.ask(asked, at: start) { _ in }.question
+        let number = room.ask(try question(), at: start) { _ in }
         _ = room.answer(number, .allowForAnHour, at: start)
-        #expect(room.known(asked, at: start) == nil)
+        let waiting = [
+            room.ask(try question("work", .export), at: start, asker.note),
+            room.ask(try question("work", .export), at: start, asker.note),
+        ]
+        let other = room.ask(try question("home", .export), at: start) { _ in }
+        room.forget(try question().account)
+        #expect(room.known(try question(), at: start) == nil)
+        #expect(asker.words == [.unanswered, .unanswered])
+        #expect(agent.words.last == .withdrawn(waiting[0]))
+        let isAsked = room.answer(other, .allowOnce, at: start)
+        #expect(isAsked)
     }
 
     @Test func `an unanswered question ends`() async throws {
@@ -94,12 +142,9 @@ struct ConfirmationsTests {
         let number = room.addAgent(agent.note)
         let asked = room.ask(try question(), at: start, asker.note)
         let until = start.wall + CallerLimits.confirmationTime
-        #expect(agent.words == [.asked(asked.question, try question(), until: until)])
-        room.expire(asked.question)
+        #expect(agent.words == [.asked(asked, try question(), until: until)])
+        room.expire(asked)
         #expect(asker.words == [.unanswered])
-        let left = room.ask(try question(), at: start, asker.note)
-        room.forget(left.asker, of: left.question)
-        #expect(agent.words.suffix(1) == [.withdrawn(left.question)])
         _ = room.ask(try question(), at: start, asker.note)
         room.removeAgent(number)
         #expect(asker.words.last == .noAgent)
@@ -121,42 +166,31 @@ struct ConfirmationsTests {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         let asked = room.ask(try question(), at: start) { _ in }
+        _ = room.ask(try question(), at: start) { _ in }
         let second = Heard<Confirmations.Notice>()
         _ = room.addAgent(second.note)
         let until = start.wall + CallerLimits.confirmationTime
-        #expect(second.words == [.asked(asked.question, try question(), until: until)])
+        #expect(second.words == [.asked(asked, try question(), until: until)])
     }
 
     @Test func `one question too many is refused at once`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         for number in 0..<CallerLimits.confirmationsMax {
-            _ = room.ask(try question(unit: "\(number).service"), at: start) { _ in }
+            _ = room.ask(try question("a\(number)"), at: start) { _ in }
         }
-        #expect(room.known(try question(unit: "more.service"), at: start) == .tooMany(.ofAll))
-        #expect(room.known(try question(unit: "0.service"), at: start) == nil)
-    }
-
-    @Test func `one program's questions leave room for the others'`() throws {
-        var room = Confirmations()
-        _ = room.addAgent { _ in }
-        let own = CallerLimits.confirmationsOfProgramMax
-        #expect(own < CallerLimits.confirmationsMax)
-        for number in 0..<own { _ = room.ask(try question("a\(number)"), at: start) { _ in } }
-        #expect(room.known(try question("more"), at: start) == .tooMany(.ofProgram))
-        #expect(room.known(try question("a0"), at: start) == nil)
-        #expect(room.known(try question("more", unit: "other.service"), at: start) == nil)
+        #expect(room.known(try question("more"), at: start) == .tooMany)
+        #expect(room.known(try question("a0"), at: start) == .tooMany)
     }
 
     @Test func `the number of standing answers is limited`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         for number in 0...CallerLimits.standingAnswersMax {
-            let asked = room.ask(try question(unit: "\(number).service"), at: start) { _ in }
-            _ = room.answer(asked.question, .allowForAnHour, at: start)
+            let asked = room.ask(try question("a\(number)"), at: start) { _ in }
+            _ = room.answer(asked, .allowForAnHour, at: start)
         }
-        #expect(room.known(try question(unit: "0.service"), at: start) == nil)
-        let last = "\(CallerLimits.standingAnswersMax).service"
-        #expect(room.known(try question(unit: last), at: start) == .allowed)
+        #expect(room.known(try question("a0"), at: start) == nil)
+        #expect(room.known(try question("a\(CallerLimits.standingAnswersMax)"), at: start) == .allowed)
     }
 }

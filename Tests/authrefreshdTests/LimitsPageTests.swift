@@ -55,7 +55,6 @@ struct LimitsPageTests {
             "fileReadsMax": text(CertificateAuthorities.fileReadsMax),
             "agentsMax": text(CallerLimits.agentsMax),
             "confirmationsMax": text(CallerLimits.confirmationsMax),
-            "confirmationsOfProgramMax": text(CallerLimits.confirmationsOfProgramMax),
             "confirmationTime": text(CallerLimits.confirmationTime),
             "standingAnswersMax": text(CallerLimits.standingAnswersMax),
             "lookUpTime": text(CallerLimits.lookUpTime),

@@ -20,9 +20,8 @@ extension MessageSamples {
             allowed: "'/usr/bin/mutt'",
             caller: "the caller (pid 7) runs '/usr/bin/curl' in no unit"
         ),
-        .deniedByUser(account: work, program: "'/usr/bin/curl'"),
-        .unanswered(account: work, program: "'/usr/bin/curl'"),
-        .noAgent(account: work), .otherUser(uid: 1000), .otherUserInNamespace, .unknownCaller,
+        .deniedByUser(account: work), .unanswered(account: work), .noAgent(account: work), .otherUser(uid: 1000),
+        .otherUserInNamespace, .unknownCaller,
     ]
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.

@@ -16,7 +16,7 @@ struct SettingsReaderTests {
             $0.grantType = "client_credentials"
             $0.scopes = ["mail"]
             $0.refreshParameters = ["resource": "https://api.example"]
-            $0.loginBrowser = "/usr/bin/firefox"
+            $0.loginBrowser = "firefox.desktop"
             $0.leadTimeSec = 300
             $0.rotationGraceSec = 30
             $0.refreshTokenLifetimeSec = 86_400
@@ -39,6 +39,29 @@ struct SettingsReaderTests {
         )
         #expect(AccountSettings(account) == settings)
         #expect(draft.registration.clientSecret == Secret("s"))
+    }
+
+    @Test func `a command of an earlier version is kept, shown and never started`() throws {
+        let settings = AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app")
+        let account = try reader.draft(settings, clientSecret: nil).account
+        var old = account
+        old.registration.loginBrowser = "sh -c id"
+        #expect(AccountSettings(old).loginBrowser == "sh -c id")
+        func changed(_ change: (inout AccountSettings) -> Void, clear: [String]? = nil) throws -> String? {
+            let parameters = UpdateAccount.Parameters(account: "work", clear: clear, change)
+            return try reader.account(old, changedBy: parameters).registration.loginBrowser
+        }
+        #expect(try changed { $0.leadTimeSec = 300 } == "sh -c id")
+        #expect(try changed { $0.loginBrowser = "firefox" } == "firefox")
+        #expect(try changed({ _ in }, clear: ["loginBrowser"]) == nil)
+        for command in ["sh -c id", "/usr/bin/firefox"] {
+            #expect(throws: VarlinkError.self) { try changed { $0.loginBrowser = command } }
+            #expect(throws: VarlinkError.self) {
+                var settings = settings
+                settings.loginBrowser = command
+                _ = try reader.draft(settings, clientSecret: nil)
+            }
+        }
     }
 
     @Test func `a change of settings keeps the grant's person and what is known about the server`() throws {

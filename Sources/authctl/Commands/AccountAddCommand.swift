@@ -240,10 +240,12 @@ struct AccountAddCommand: ParsableCommand {
             .addAccount,
             parameters,
             for: AddAccount.Reply.self,
-            patience: register ? DaemonConnection.refreshPatience : DaemonConnection.patience,
+            // The server may register a client, or the person may be asked before an account is derived.
+            patience: DaemonConnection.refreshPatience,
             waitingFor: register ? "the authorization server" : "the daemon"
         )
         TokenFileLine.warn(of: parameters.settings, by: parameters.settings)
+        SchemeHandler.register(for: parameters.settings)
         let status = reply.status
         let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
         let outcome = isRefreshing ? try daemon.settle(status, done: AccountText.added(status.account)) : status

@@ -154,7 +154,13 @@ struct AccountRenameCommand: ParsableCommand {
         var daemon = try connection.connect()
         let parameters = RenameAccount.Parameters(account: account, newName: newName)
         do throws(AuthctlError) {
-            _ = try daemon.ask(.renameAccount, parameters, for: RenameAccount.Reply.self)
+            _ = try daemon.ask(
+                .renameAccount,
+                parameters,
+                for: RenameAccount.Reply.self,
+                // The person may be asked first.
+                patience: DaemonConnection.refreshPatience
+            )
         } catch {
             guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
             throw .nameTaken(refusal)
@@ -200,7 +206,13 @@ struct AccountRemoveCommand: ParsableCommand {
         try confirm(&daemon)
         if deregister { return try removeWithClient(&daemon) }
         let parameters = RemoveAccount.Parameters(account: account)
-        _ = try daemon.ask(.removeAccount, parameters, for: RemoveAccount.Reply.self)
+        _ = try daemon.ask(
+            .removeAccount,
+            parameters,
+            for: RemoveAccount.Reply.self,
+            // The person may be asked first.
+            patience: DaemonConnection.refreshPatience
+        )
         try output.print(RemoveAnswer(account: account, removed: true), or: AccountText.removed(account))
     }
 

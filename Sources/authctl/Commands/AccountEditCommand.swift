@@ -30,9 +30,17 @@ struct AccountEditCommand: ParsableCommand {
             If an account has allowed units or executables, only those can edit it, export it and get its tokens. \
             Otherwise all your processes can.
 
-            --confirm has the agent ask on the desktop before a program gets one of the account's tokens, its \
-            grant, or a change of its settings. Without the agent ('systemctl --user start authrefresh-agent') \
-            such calls are refused.
+            --confirm has the agent ask on the desktop before a program gets one of the account's tokens or its \
+            grant, and before the account is changed, renamed or removed. Your answer is for one call. Only \
+            tokens can be allowed for an hour; they are then open to all programs of your session. Without the \
+            agent ('systemctl --user start authrefresh-agent') such calls are refused.
+
+            --login-browser takes the name of a known browser or of a desktop entry. For a browser with \
+            arguments, such as a profile, write a desktop entry (~/.local/share/applications/NAME.desktop), or \
+            set login_browser in the configuration.
+
+            --redirect-scheme, or --redirect-uri with a scheme of your own, has the desktop hand addresses with \
+            this scheme to authctl.
 
             --forget-after erases the account's tokens here this long after each sign-in, and with them those of \
             accounts derived from it. It does not revoke them at the server. 'authctl status' and 'authctl watch' \
@@ -106,6 +114,7 @@ struct AccountEditCommand: ParsableCommand {
         )
         try output.print(reply, or: view.text)
         TokenFileLine.warn(of: reply.settings, by: parameters.settings)
+        SchemeHandler.register(for: parameters.settings)
         let hasRedirect = reply.settings.redirectUri != nil || reply.settings.redirectScheme != nil
         if reply.settings.grantType == nil, !hasRedirect { client?.warnOfRedirects() }
         // A person's grant covers what was requested when it was given. A service account requests scopes each time.

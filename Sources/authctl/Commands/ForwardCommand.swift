@@ -18,7 +18,8 @@ struct ForwardCommand: ParsableCommand {
 
             On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name. \
             Nothing else works there: no other account, no status, no sign-in, no refresh token. Access ends with \
-            the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too.
+            the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too. If an \
+            account asks you first (--confirm), the question names that machine, and your answer is for it alone.
 
             ssh forwards a separate socket for this, not the daemon's. On the other machine it is \
             /tmp/authctl-..., open to your user only, and AUTHREFRESH_SOCKET names it. That machine needs authctl, \
@@ -78,6 +79,7 @@ struct ForwardCommand: ParsableCommand {
         let folders = [Surroundings.real.environment("XDG_RUNTIME_DIR"), "/tmp"].compactMap { $0 }
         var session = try ForwardSession(
             accounts: accounts,
+            host: host,
             folders: folders,
             connect: { () throws(VarlinkClientError) in
                 try VarlinkConnection(path: daemon, replyBytesMax: ForwardingLimits().forwardedReplyBytesMax)

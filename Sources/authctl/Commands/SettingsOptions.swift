@@ -183,8 +183,8 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The browser to sign in with: a program in PATH, or its absolute path. Its profile may be signed in already.",
-            valueName: "program"
+            "The browser to sign in with, by its name: firefox, or a desktop entry. Its profile may be signed in already.",
+            valueName: "name"
         )
     )
     var loginBrowser: String?

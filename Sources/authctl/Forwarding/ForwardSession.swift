@@ -24,10 +24,13 @@ struct ForwardSession {
 
     /// Starts ssh.
     ///
-    /// - Parameter words: returns the command line for the path of the local socket.
+    /// - Parameters:
+    ///   - host: the other machine, as the person named it.
+    ///   - words: returns the command line for the path of the local socket.
     /// - Throws: `cannotCreateFile`, `cannotStartSSH`; everything is then cleaned up.
     init(
         accounts: [String],
+        host: String,
         folders: [String],
         connect: @escaping ForwardClient.Connect,
         ssh words: (_ socket: String) -> [String]
@@ -35,7 +38,7 @@ struct ForwardSession {
         // Signals are blocked before the socket exists, so that no signal leaves the socket behind.
         signals = SignalDescriptor(Self.ending + [SIGCHLD])
         socket = try ForwardSocket(in: folders)
-        relay = TokenRelay(listener: socket.descriptor, accounts: accounts, connect: connect)
+        relay = TokenRelay(listener: socket.descriptor, accounts: accounts, host: host, connect: connect)
         do throws(AuthctlError) {
             ssh = try ChildProcess(words(socket.path), blocking: signals.blockedBefore)
         } catch {

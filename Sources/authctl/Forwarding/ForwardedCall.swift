@@ -16,7 +16,7 @@ struct ForwardingLimits {
 struct ForwardedCall: Equatable {
     let method: Method
     let account: String
-    /// The parameters as received. They name `account` and no other account.
+    /// The parameters as received, except that they name the other machine. They name `account` and no other account.
     let parameters: String
 }
 
@@ -35,10 +35,13 @@ struct ForwardedCallFilter {
 
     static let methods: [Method] = [.acquireToken, .reportRejected]
 
+    /// The other machine, as the person named it.
+    private let host: String
     /// The names as bytes, because Swift compares strings by Unicode equivalence (a Kelvin sign equals a K).
     private let accounts: Set<[UInt8]>
 
-    init(accounts: [String]) {
+    init(accounts: [String], host: String) {
+        self.host = host
         self.accounts = Set(accounts.map { Array($0.utf8) })
     }
 
@@ -57,11 +60,23 @@ struct ForwardedCallFilter {
         }
         guard let method = Self.methods.first(where: { $0.rawValue == name }) else { return .notForwarded }
         guard let value = envelope["parameters"], let members = Self.members(of: value),
-            let parameters = String(validating: value.raw, as: UTF8.self)
+            let parameters = parameters(value, for: method)
         else { return Self.invalid("parameters") }
         guard let account = members["account"]?.string else { return Self.invalid("account") }
         guard accounts.contains(Array(account.utf8)) else { return .unknown(account) }
         return .pass(ForwardedCall(method: method, account: account, parameters: parameters))
+    }
+
+    /// The parameters of a call, with the other machine in place of whatever machine they name. So one machine cannot use
+    /// what the person allowed to another, or to this one.
+    private func parameters(_ value: JSONValue, for method: Method) -> String? {
+        guard method == .acquireToken else { return String(validating: value.raw, as: UTF8.self) }
+        var members: [(String, String)] = []
+        for (name, value) in value.members ?? [] where !name.utf8.elementsEqual("host".utf8) {
+            guard let text = String(validating: value.whole, as: UTF8.self) else { return nil }
+            members.append((name, text))
+        }
+        return JSONText.object(members + [("host", JSONText.quote(host))])
     }
 
     /// The verdict on a call longer than `forwardedCallBytesMax`.

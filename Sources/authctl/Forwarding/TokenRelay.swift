@@ -16,11 +16,12 @@ final class TokenRelay {
     init(
         listener: Int32,
         accounts: [String],
+        host: String,
         limits: ForwardingLimits = ForwardingLimits(),
         connect: @escaping ForwardClient.Connect
     ) {
         self.listener = listener
-        filter = ForwardedCallFilter(accounts: accounts)
+        filter = ForwardedCallFilter(accounts: accounts, host: host)
         self.limits = limits
         self.connect = connect
     }

@@ -52,8 +52,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case noPortal
     /// Only the desktop's portal may open the page, and it failed.
     case portalFailed
-    /// The named browser is missing, or opens no window. Another browser would not be what the user asked for.
-    case noSuchBrowser(name: String, hint: String)
+    /// The named browser is missing, opens no window, or must not be started. Another browser would not be what the user asked for.
+    case noSuchBrowser(message: String, hints: [String])
     /// The requested window is not available; `cause` says why. Programs can tell this from wrong arguments.
     case noContext(cause: AuthctlError)
     /// The web session has ended with an address that is printed, and that contains an error of the server (RFC 6749
@@ -143,12 +143,7 @@ extension AuthctlError {
                 message: "the desktop portal did not open the sign-in page",
                 hints: ["'journalctl --user -t xdg-desktop-portal' may say why", Self.withoutPortal]
             )
-        case .noSuchBrowser(let name, let hint):
-            Report(
-                status: .misconfigured,
-                message: "the browser '\(PlainText.line(name))' is not installed, or opens no window",
-                hints: [hint]
-            )
+        case .noSuchBrowser(let message, let hints): Report(status: .misconfigured, message: message, hints: hints)
         case .noContext(let cause):
             Report(status: .misconfigured, message: cause.report.message, hints: cause.report.hints)
         case .callbackIsError(let code):

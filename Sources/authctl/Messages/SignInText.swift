@@ -159,6 +159,6 @@ extension SignInPlan {
     /// The hint if the account's browser is missing.
     var browserHint: String {
         let account = PlainText.line(parameters.account)
-        return "for this time: --browser PROGRAM; for good: authctl account edit \(account) --login-browser PROGRAM"
+        return "for this time: --browser PROGRAM; for good: authctl account edit \(account) --login-browser NAME"
     }
 }

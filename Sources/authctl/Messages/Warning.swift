@@ -30,6 +30,8 @@ enum Warning: Hashable, Sendable {
     /// The daemon's word on an address that was pasted.
     case addressRefused(String)
     case schemeNotTaken(reason: String)
+    /// Only the account's settings name the scheme.
+    case schemeNotNamed(scheme: String, command: String)
 
     // The answer to a question cannot be used.
     case badAccountName
@@ -65,6 +67,8 @@ extension Warning {
         case .openYourself(let reason): "\(reason): open the address yourself"
         case .notAnAddress: "this is not an address"
         case .addressRefused(let message): message
+        case .schemeNotNamed(let scheme, let command):
+            "the desktop does not hand '\(scheme):' addresses to authctl; if the scheme is yours: \(command)"
         case .schemeNotTaken(let reason): "\(reason); pass the address on yourself: authctl callback URL"
         case .badAccountName: "a name has 1 to 64 letters, digits and ._@+-, and neither - nor . at the beginning"
         case .nameInUse(let name): "an account has this name already: authctl account show \(name)"

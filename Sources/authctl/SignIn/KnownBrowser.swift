@@ -32,6 +32,13 @@ struct KnownBrowser: Equatable, Sendable {
         all.first { $0.program == program }
     }
 
+    /// The known browser with this desktop entry: `firefox-esr.desktop`, `google-chrome.desktop`; `firefox_firefox.desktop`
+    /// for a snap.
+    static func known(asEntry name: String) -> KnownBrowser? {
+        let entry = name.hasSuffix(DesktopEntry.suffix) ? name.dropLast(DesktopEntry.suffix.count) : name[...]
+        return known(as: entry.split(separator: "_").first.map(String.init) ?? "")
+    }
+
     static func installed(in surroundings: Surroundings) -> [KnownBrowser] {
         all.filter { surroundings.program(named: $0.program) != nil }
     }
@@ -65,15 +72,21 @@ extension KnownBrowser {
             return browser
         }
         if let name = defaultName(in: surroundings) {
-            // Names of desktop entries: firefox-esr.desktop, google-chrome.desktop; firefox_firefox.desktop for a snap.
-            let program = name.split(separator: "_").first.map(String.init) ?? name
-            guard let browser = known(as: program), surroundings.program(named: program) != nil else {
-                throw .unknownDefault(name: name)
-            }
-            return browser
+            return try forPrivateWindow(entry: name, in: surroundings)
         }
         guard let browser = installed(in: surroundings).first else {
             throw .noneInstalled(names: ["Firefox", "Chromium", "Chrome", "Brave"])
+        }
+        return browser
+    }
+
+    /// The browser with this desktop entry.
+    static func forPrivateWindow(
+        entry name: String,
+        in surroundings: Surroundings
+    ) throws(PrivateWindowRefusal) -> KnownBrowser {
+        guard let browser = known(asEntry: name), surroundings.program(named: browser.program) != nil else {
+            throw .unknownDefault(name: name)
         }
         return browser
     }
@@ -83,7 +96,7 @@ extension KnownBrowser {
         guard surroundings.program(named: "xdg-settings") != nil else { return nil }
         let answer = surroundings.run(["xdg-settings", "get", "default-web-browser"])
         guard answer.end == .exited(0) else { return nil }
-        let name = answer.text.prefix { $0 != "\n" }.replacing(".desktop", with: "")
+        let name = answer.text.prefix { $0 != "\n" }.replacing(DesktopEntry.suffix, with: "")
         return name.isEmpty ? nil : String(name)
     }
 }

@@ -42,8 +42,12 @@ struct PageOpening: ~Copyable {
     /// Chooses the browser. Call it before `open`.
     ///
     /// - Throws: the errors of `WindowChoice.chooseBrowser`.
-    mutating func chooseBrowser(configured: String? = nil, hint: String = "") throws(AuthctlError) {
-        try choice.chooseBrowser(configured: configured, hint: hint)
+    mutating func chooseBrowser(
+        ofAccount name: String? = nil,
+        refusedTo account: String? = nil,
+        hint: String
+    ) throws(AuthctlError) {
+        try choice.chooseBrowser(ofAccount: name, refusedTo: account, hint: hint)
     }
 
     /// Starts the browser.

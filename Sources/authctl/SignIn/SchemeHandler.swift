@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Terminal
 
 /// Makes the desktop pass addresses with a URI scheme to `authctl callback`.
@@ -10,18 +11,27 @@ enum SchemeHandler {
         case already
         /// `previous` is the program that handled the scheme before.
         case registered(previous: String?)
+        /// Neither the person nor the provider's profile names the scheme.
+        case notNamed(scheme: String)
         /// It failed; the reason is one sentence.
         case refused(reason: String)
     }
 
     /// Registers `authctl` for the scheme, unless it is registered already.
     ///
-    /// - Parameter redirectURI: the address to which the authorization server sends the browser.
-    static func register(for redirectURI: String, in surroundings: Surroundings) -> Outcome {
+    /// - Parameters:
+    ///   - redirectURI: the address to which the authorization server sends the browser.
+    ///   - isNamed: whether the person, or the provider's profile, names the scheme. An account's settings do not count,
+    ///     because every program can write them, and the scheme may belong to another application.
+    static func register(for redirectURI: String, isNamed: Bool, in surroundings: Surroundings) -> Outcome {
         let scheme = redirectURI.prefix { $0 != ":" }.lowercased()
         // RFC 3986 §3.1. Schemes that the desktop itself needs are never taken over.
         guard scheme.wholeMatch(of: /[a-z][a-z0-9+.-]*/) != nil, !reserved.contains(scheme) else {
             return .refused(reason: "'\(PlainText.line(scheme))' is not a URI scheme that an application can have")
+        }
+        let type = "x-scheme-handler/\(scheme)"
+        guard isNamed else {
+            return isChosen(for: type, in: surroundings) ? .already : .notNamed(scheme: scheme)
         }
         guard surroundings.program(named: "xdg-mime") != nil else {
             return .refused(
@@ -31,7 +41,6 @@ enum SchemeHandler {
         guard isInstalled(in: surroundings) else {
             return .refused(reason: "\(entry) is not among your applications; run systemd/install")
         }
-        let type = "x-scheme-handler/\(scheme)"
         let present = surroundings.run(["xdg-mime", "query", "default", type]).text.prefix { $0 != "\n" }
         guard present != entry else { return .already }
         guard surroundings.run(["xdg-mime", "default", entry, type]).end == .exited(0) else {
@@ -41,25 +50,41 @@ enum SchemeHandler {
     }
 
     /// Registers the scheme, and tells the person the result.
-    static func registerAndTell(for redirectURI: String) {
-        switch register(for: redirectURI, in: .real) {
+    static func registerAndTell(for redirectURI: String, isNamed: Bool = true) {
+        switch register(for: redirectURI, isNamed: isNamed, in: .real) {
         case .already: break
         case .registered(let previous):
             StandardError.note(.schemeTaken(uri: PlainText.line(redirectURI), previous: previous))
+        case .notNamed(let scheme):
+            let type = "x-scheme-handler/\(scheme)"
+            StandardError.warn(.schemeNotNamed(scheme: scheme, command: "xdg-mime default \(entry) \(type)"))
         case .refused(let reason): StandardError.warn(.schemeNotTaken(reason: reason))
         }
+    }
+
+    /// Registers the scheme of settings that the person has just given on the command line. If that fails, the sign-in
+    /// says so.
+    static func register(for settings: AccountSettings) {
+        let uri = settings.redirectUri.flatMap { $0.lowercased().hasPrefix("http") ? nil : $0 }
+        guard let named = settings.redirectScheme.map({ "\($0):" }) ?? uri,
+            case .registered(let previous) = register(for: named, isNamed: true, in: .real)
+        else { return }
+        StandardError.note(.schemeTaken(uri: PlainText.line(named), previous: previous))
     }
 
     private static let reserved: Set<String> = [
         "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "mailto",
     ]
 
-    /// Searches the folders of the XDG base directory specification.
+    /// Whether the person's own list of default applications says so, where xdg-mime writes it.
+    private static func isChosen(for type: String, in surroundings: Surroundings) -> Bool {
+        let home = surroundings.environment("HOME").map { "\($0)/.config" }
+        guard let folder = surroundings.environment("XDG_CONFIG_HOME") ?? home else { return false }
+        let lines = surroundings.text("\(folder)/mimeapps.list")?.split(whereSeparator: \.isNewline) ?? []
+        return lines.contains { $0.hasPrefix("\(type)=\(entry)") }
+    }
+
     private static func isInstalled(in surroundings: Surroundings) -> Bool {
-        let home = surroundings.environment("HOME").map { "\($0)/.local/share" }
-        let own = surroundings.environment("XDG_DATA_HOME") ?? home
-        let shared = surroundings.environment("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
-        let folders = [own].compactMap(\.self) + shared.split(separator: ":").map(String.init)
-        return folders.contains { surroundings.file("\($0)/applications/\(entry)")?.kind == .regular }
+        DesktopEntry.folders(in: surroundings).contains { surroundings.file("\($0)/\(entry)")?.kind == .regular }
     }
 }

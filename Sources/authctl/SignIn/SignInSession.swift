@@ -137,9 +137,11 @@ struct SignInSession: ~Copyable {
         // A reply without an address that a browser may open is invalid.
         guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
         isJoined = reply.joined ?? false
-        try chooseBrowser(configured: reply.browser)
+        try chooseBrowser(of: reply)
         let flow = SignInFlow(rawValue: reply.flow)
-        if flow == .scheme, let uri = reply.redirectUri { SchemeHandler.registerAndTell(for: uri) }
+        if flow == .scheme, let uri = reply.redirectUri {
+            SchemeHandler.registerAndTell(for: uri, isNamed: reply.schemeFromProfile ?? false)
+        }
         if flow == .paste, reply.redirectUri?.hasPrefix("https:") ?? false {
             HandedOnAddress.register(on: page.choice.place)
         }
@@ -177,9 +179,10 @@ struct SignInSession: ~Copyable {
     }
 
     /// Chooses the browser. If it is missing, a sign-in of our own is ended.
-    private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
+    private mutating func chooseBrowser(of reply: StartSignIn.Reply) throws(AuthctlError) {
         do throws(AuthctlError) {
-            try page.chooseBrowser(configured: configured, hint: plan.browserHint)
+            let refused = reply.browserRefused ?? false ? plan.account : nil
+            try page.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, hint: plan.browserHint)
         } catch {
             if !isJoined { askToCancel() }
             throw error

@@ -84,11 +84,12 @@ struct WebSession: ~Copyable {
 
     private mutating func begin(_ reply: StartWebSession.Reply) throws(AuthctlError) {
         let link = try Self.link(to: address, callback: reply.callback)
-        try chooseBrowser(configured: reply.browser)
+        try chooseBrowser()
         let kind = CallbackKind(of: reply.callback)
         switch kind {
         case .loopback: break
-        case .scheme: SchemeHandler.registerAndTell(for: reply.callback)
+        // The person's, which the reply only repeats with its port.
+        case .scheme: SchemeHandler.registerAndTell(for: parameters.callback)
         case .page: HandedOnAddress.register(on: page.choice.place)
         }
         let text = SignInText(
@@ -107,9 +108,9 @@ struct WebSession: ~Copyable {
         paste.open(prompt)
     }
 
-    private mutating func chooseBrowser(configured: String?) throws(AuthctlError) {
+    private mutating func chooseBrowser() throws(AuthctlError) {
         do throws(AuthctlError) {
-            try page.chooseBrowser(configured: configured, hint: "name another browser: --browser PROGRAM")
+            try page.chooseBrowser(hint: "name another browser: --browser PROGRAM")
         } catch {
             throw error.asNoContext
         }
@@ -208,7 +209,7 @@ enum HandedOnAddress {
     /// because nobody else uses the scheme, and the address can also be pasted.
     static func register(on place: SignInPlace) {
         guard place == .desktop else { return }
-        _ = SchemeHandler.register(for: prefix, in: .real)
+        _ = SchemeHandler.register(for: prefix, isNamed: true, in: .real)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Terminal
 
 /// The browser that shows a page to the person, and the kind of window.
@@ -50,23 +51,51 @@ struct WindowChoice: Sendable {
         if namesBrowser { browser = try chosen(in: surroundings) }
     }
 
-    /// Chooses the browser after the daemon has named the account's or the configured one.
+    /// Chooses the browser after the daemon has named the account's.
     ///
     /// - Parameters:
-    ///   - configured: the named browser; nil if there is none.
-    ///   - hint: the hint if that browser is missing.
+    ///   - name: the account's browser; nil if it names none.
+    ///   - account: the account, if it has a command of an earlier version instead; nil otherwise.
+    ///   - hint: the hint if the account's browser, or the configured one, is missing.
     /// - Throws: `noPrivateWindow`, `noPortal`, `noSuchBrowser`.
-    mutating func chooseBrowser(configured: String? = nil, hint: String = "") throws(AuthctlError) {
+    mutating func chooseBrowser(
+        ofAccount name: String? = nil,
+        refusedTo account: String? = nil,
+        hint: String
+    ) throws(AuthctlError) {
         guard !namesBrowser, opensBrowser else { return }
-        guard let configured, !isByPortalOnly else {
-            browser = try chosen(in: surroundings)
-            guard case .usual = kind, let portal = Browser.portal(in: surroundings),
-                Browser.named(in: surroundings) == nil
-            else { return }
-            (fallback, browser) = (browser, portal)
-            return
+        guard !isByPortalOnly else { return browser = try chosen(in: surroundings) }
+        if let account {
+            let message = "the account's browser is a path or a command, which authctl does not start any more"
+            throw .noSuchBrowser(message: message, hints: ["authctl account show \(PlainText.line(account))", hint])
         }
-        browser = try chosen(in: surroundings.preferring(browser: configured, hint: hint))
+        if let name { return browser = try chosen(named: name, hint: hint) }
+        if let command = surroundings.configuredBrowser {
+            return browser = try chosen(in: surroundings.preferring(browser: command, hint: hint))
+        }
+        browser = try chosen(in: surroundings)
+        guard case .usual = kind, let portal = Browser.portal(in: surroundings),
+            Browser.named(in: surroundings) == nil
+        else { return }
+        (fallback, browser) = (browser, portal)
+    }
+
+    /// The account's browser, of which only the name came over the wire.
+    private func chosen(named name: String, hint: String) throws(AuthctlError) -> Browser? {
+        if KnownBrowser.known(as: name) != nil {
+            return try chosen(in: surroundings.preferring(browser: name, hint: hint))
+        }
+        guard let entry = DesktopEntry(browser: name, in: surroundings) else {
+            throw .noSuchBrowser(message: Self.missing(name), hints: [hint])
+        }
+        guard case .privateWindow(let hasOwnProfile) = kind else {
+            return Browser(name: PlainText.line(entry.name), words: entry.words)
+        }
+        return try Self.privateWindow(hasOwnProfile: hasOwnProfile, entry: name, surroundings)
+    }
+
+    fileprivate static func missing(_ name: String) -> String {
+        "the browser '\(PlainText.line(name))' is not installed, or opens no window"
     }
 
     /// Whether only the portal may open the page.
@@ -100,12 +129,19 @@ struct WindowChoice: Sendable {
         }
     }
 
+    /// - Parameter entry: the desktop entry of the account's browser; nil for the person's usual one.
     private static func privateWindow(
         hasOwnProfile: Bool,
+        entry: String? = nil,
         _ surroundings: Surroundings
     ) throws(AuthctlError) -> Browser {
         do throws(PrivateWindowRefusal) {
-            let known = try KnownBrowser.forPrivateWindow(in: surroundings)
+            let known =
+                if let entry {
+                    try KnownBrowser.forPrivateWindow(entry: entry, in: surroundings)
+                } else {
+                    try KnownBrowser.forPrivateWindow(in: surroundings)
+                }
             let profile = hasOwnProfile ? try TemporaryProfile.make(in: surroundings) : nil
             var browser = known.privateWindow(profile: profile?.path)
             browser.profileLock = profile?.lock
@@ -124,7 +160,16 @@ extension Surroundings {
         var named = self
         let environment = environment
         named.environment = { $0 == "BROWSER" ? browser : environment($0) }
-        guard Browser.named(in: named) != nil else { throw .noSuchBrowser(name: browser, hint: hint) }
+        guard Browser.named(in: named) != nil else {
+            throw .noSuchBrowser(message: WindowChoice.missing(browser), hints: [hint])
+        }
         return named
+    }
+
+    /// `login_browser` of the person's configuration; nil if it is not set.
+    fileprivate var configuredBrowser: String? {
+        let home = environment("HOME").map { "\($0)/.config" }
+        guard let folder = environment("XDG_CONFIG_HOME") ?? home else { return nil }
+        return text("\(folder)/authrefreshd/authrefreshd.yaml").flatMap(LoginBrowser.command(inConfiguration:))
     }
 }

@@ -69,7 +69,7 @@ enum AccountChanges {
     {
         let previous = try coordinator.records.record(of: account)?.account.name
         try coordinator.records.rename(account, to: name)
-        if let previous { coordinator.confirmations.forgetAnswers(of: previous) }
+        if let previous { coordinator.confirmations.forget(previous) }
         guard let record = try coordinator.records.record(of: account), let previous else { return }
         coordinator.announce(.renamed(from: previous), of: record, at: coordinator.timebase.now())
     }
@@ -87,7 +87,7 @@ enum AccountChanges {
         coordinator.take(coordinator.signIns.tell(.cancelled(by: .removed), to: account, at: now))
         switch entry {
         case .intact(let record):
-            coordinator.confirmations.forgetAnswers(of: record.account.name)
+            coordinator.confirmations.forget(record.account.name)
             coordinator.announce(.removed, of: record, at: now)
         // A damaged row cannot be read, but it can be removed.
         case .damaged(let damaged):

@@ -132,7 +132,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     var maxConnections = CallerLimits.connectionsMax
     /// Where the store's key is kept, unless it is a systemd credential.
     var storeKey = StoreKeyHome.file
-    /// The browser for sign-ins, unless the account names one; nil uses the person's default.
+    /// The browser for sign-ins, unless the account names one; nil uses the person's default. Only `authctl` uses it, and
+    /// reads it itself.
     var loginBrowser: String?
     /// The command that runs after a change of an account; nil for none.
     var changeCommand: ChangeCommand?
@@ -198,7 +199,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let homes = StoreKeyHome.allCases.map(\.rawValue)
         storeKey = try fields.converted(Key.storeKey, .oneOf(homes), StoreKeyHome.init(rawValue:)) ?? storeKey
         loginBrowser = try fields.converted(Key.loginBrowser, .browser) {
-            LoginBrowser.isUsable($0) ? $0 : nil
+            LoginBrowser.isCommand($0) ? $0 : nil
         }
         guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts, .atLeastOne) }
         changeCommand = try Self.changeCommand(fields)
@@ -244,21 +245,5 @@ extension StrictFields {
         _ convert: (String) -> Value?
     ) throws -> Value? {
         try converted(key.rawValue, fault, convert)
-    }
-}
-
-/// Checks the setting for the sign-in browser. Whether the browser exists is known only on the machine of the person
-/// who signs in.
-enum LoginBrowser {
-    /// The most bytes, which is the limit of a path (PATH_MAX of limits.h).
-    private static let longest = 4_096
-    static let rule = "a program's name, or its absolute path"
-
-    /// A relative path is refused, because it would mean a different program in each folder.
-    static func isUsable(_ text: String) -> Bool {
-        guard let program = text.split(separator: " ").first, text.utf8.count <= longest else { return false }
-        let isPrintable = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
-        // A colon separates commands, as in the variable BROWSER.
-        return isPrintable && !text.contains(":") && (program.hasPrefix("/") || !program.contains("/"))
     }
 }

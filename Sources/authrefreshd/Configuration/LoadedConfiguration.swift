@@ -14,7 +14,13 @@ struct LoadedConfiguration: Sendable {
     /// - Throws: the first error in any of the files.
     init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
         if let path = paths.configuration {
-            file = try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
+            let text = try ConfigurationFile.text(at: path)
+            file = try ConfigurationFile.decode(DaemonConfiguration.self, from: text, path: path)
+            // authctl reads this key without a YAML parser.
+            guard LoginBrowser.command(inConfiguration: text) == file.loginBrowser else {
+                let reason = ConfigurationFault.browser.text
+                throw .invalid(path: path, line: 1, key: "login_browser", reason: reason)
+            }
         } else {
             file = DaemonConfiguration()
         }
@@ -25,7 +31,6 @@ struct LoadedConfiguration: Sendable {
             // The number of connections was fixed at the start, whatever the file says now.
             maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
             usesSecretService: file.storeKey == .secretService,
-            loginBrowser: file.loginBrowser,
             changeCommand: file.changeCommand
         )
     }

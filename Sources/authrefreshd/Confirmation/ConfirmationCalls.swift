@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import AuthRefreshInterface
 internal import Dispatch
 internal import RefreshCore
@@ -41,51 +42,66 @@ struct ConfirmationCalls: DutyCalls {
     ) {
         let now = coordinator.timebase.now()
         if let known = coordinator.confirmations.known(question, at: now) { return tell(known) }
-        let (number, asker) = ask(question, on: coordinator, tell)
-        responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.forget(asker, of: number) } }
+        let number = ask(question, on: coordinator, tell)
+        responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.withdraw(number) } }
     }
 
-    /// Asks the user, or joins callers that ask the same.
+    /// Asks the user.
     ///
     /// - Parameter time: how long the question is open. Tests use a shorter time.
-    /// - Returns: the question's number and the caller's.
+    /// - Returns: the question's number.
+    @discardableResult
     func ask(
         _ question: ConfirmationQuestion,
         for time: Duration = CallerLimits.confirmationTime,
         on coordinator: isolated RefreshCoordinator,
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
-    ) -> (question: Int64, asker: Int) {
-        let (number, asker, isNew) = coordinator.confirmations.ask(question, at: coordinator.timebase.now(), tell)
-        guard isNew else { return (number, asker) }
+    ) -> Int64 {
+        let number = coordinator.confirmations.ask(question, at: coordinator.timebase.now(), tell)
         let time = DispatchTimeInterval.microseconds(Int(time.microseconds))
         coordinator.queue.asyncAfter(deadline: .now() + time) { [weak coordinator] in
             coordinator?.assumeIsolated { $0.confirmations.expire(number) }
         }
-        return (number, asker)
+        return number
     }
 }
 
 extension DutyCalls {
-    /// Checks whether a program may pass by an earlier answer of the user.
+    /// Checks whether the user allows this to this call, by the answer to a question or by an earlier answer.
     ///
     /// - Returns: false if the user has to be asked first.
     /// - Throws: `PermissionDenied` if the user said no; `LimitExceeded`.
-    func confirm(_ program: SeenProgram, for account: AccountName, _ caller: Caller) throws(VarlinkError) -> Bool {
-        let question = ConfirmationQuestion(account: account, program: program)
-        guard let outcome = caller.answer(to: question) else { return false }
-        let denial: Denial
+    func confirm(
+        _ request: ConfirmationQuestion.Request,
+        of account: AccountName,
+        _ caller: Caller
+    ) throws(VarlinkError) -> Bool {
+        guard let outcome = caller.answer(to: ConfirmationQuestion(account: account, request: request)) else {
+            return false
+        }
         switch outcome {
         case .allowed: return true
-        case .denied: denial = .deniedByUser(account: account, program: "\(program)")
-        case .unanswered: denial = .unanswered(account: account, program: "\(program)")
-        case .noAgent: denial = .noAgent(account: account)
-        case .tooMany(.ofAll):
+        case .denied: throw VarlinkError(Denial.deniedByUser(account: account).error)
+        case .unanswered: throw VarlinkError(Denial.unanswered(account: account).error)
+        case .noAgent: throw VarlinkError(Denial.noAgent(account: account).error)
+        case .tooMany:
             throw VarlinkError(LimitExceededError(.confirmations, maximum: CallerLimits.confirmationsMax))
-        case .tooMany(.ofProgram):
-            let maximum = CallerLimits.confirmationsOfProgramMax
-            throw VarlinkError(LimitExceededError(.confirmationsOfProgram, maximum: maximum))
         }
-        throw VarlinkError(denial.error)
+    }
+
+    /// Asks the user before a call that every program may make, if the account named `name` requires that.
+    ///
+    /// - Returns: false if the user has to be asked first.
+    /// - Throws: the errors of `confirm(_:of:_:)`.
+    func confirm(
+        _ request: ConfirmationQuestion.Request,
+        ofAccount name: String,
+        _ caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> Bool {
+        guard let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)), allowed.asksFirst
+        else { return true }
+        return try confirm(request, of: account, caller)
     }
 }
 
@@ -93,15 +109,33 @@ extension Confirmations.Notice {
     fileprivate var wireReply: ServeConfirmations.Reply {
         switch self {
         case .asked(let number, let question, let until):
-            ServeConfirmations.Reply(
+            var reply = ServeConfirmations.Reply(
                 event: "asked",
                 question: String(number),
                 account: question.account.text,
-                executable: question.program.executable,
-                unit: question.program.unit,
+                request: question.request.wireName,
                 untilUSec: until.microseconds
             )
-        case .withdrawn(let number): ServeConfirmations.Reply(event: "withdrawn", question: String(number))
+            switch question.request {
+            case .tokens(let host): reply.host = host
+            case .change(let settings): reply.settings = settings
+            case .derivation(let derived): reply.derivedAccount = derived.text
+            case .export, .removal: break
+            }
+            return reply
+        case .withdrawn(let number): return ServeConfirmations.Reply(event: "withdrawn", question: String(number))
+        }
+    }
+}
+
+extension ConfirmationQuestion.Request {
+    fileprivate var wireName: ConfirmationRequest {
+        switch self {
+        case .tokens: .token
+        case .export: .export
+        case .change: .change
+        case .removal: .remove
+        case .derivation: .derive
         }
     }
 }

@@ -1,10 +1,27 @@
 internal import AuthRefreshInterface
 internal import RefreshCore
 
-/// A question to the user: may this program have this account's secrets?
+/// A question to the user: may a program have this of this account?
+///
+/// Everything that the user is told is a part of it, so an answer never applies to anything else.
 struct ConfirmationQuestion: Hashable, Sendable {
+    /// What a program wants.
+    enum Request: Hashable, Sendable {
+        /// The account's tokens, and proofs made with its key.
+        ///
+        /// - Parameter host: the machine on which the program runs, if its call was forwarded; nil for this one.
+        case tokens(host: String?)
+        /// The grant and all secrets of the client.
+        case export
+        /// A change of these settings.
+        case change(settings: [String])
+        case removal
+        /// Another account, which gets its tokens with those of this one, without further questions.
+        case derivation(of: AccountName)
+    }
+
     let account: AccountName
-    let program: SeenProgram
+    let request: Request
 }
 
 /// The result of a question.
@@ -15,26 +32,27 @@ enum ConfirmationOutcome: Hashable, Sendable {
     case unanswered
     /// No agent is connected that could ask.
     case noAgent
-    /// The user already has too many open questions, from all programs or from this one.
-    case tooMany(Limit)
-
-    enum Limit: Hashable, Sendable {
-        case ofAll, ofProgram
-    }
+    /// The user already has too many open questions.
+    case tooMany
 }
 
 /// The questions to the user, and the answers that apply to later calls. They are kept only in memory.
 ///
-/// Programs that ask the same thing share one question. An answer applies to the program's later calls for as long as
-/// the user chose.
+/// Each call has a question of its own. Of several that are alike, the user sees one at a time.
 struct Confirmations {
-    /// How long an answer applies; nil if the user said "once".
-    static func validity(of answer: ConfirmationAnswer) -> Duration? {
-        switch answer {
-        case .allowOnce: nil
-        case .allowForAnHour: .seconds(3600)
+    /// How long an answer applies to later calls with the same question; nil if it applies to one call.
+    ///
+    /// Only tokens are given out for an hour. All programs of the user's session look alike from here (`authctl`), so
+    /// the hour is for all of them.
+    static func validity(of answer: ConfirmationAnswer, to request: ConfirmationQuestion.Request) -> Duration? {
+        switch (answer, request) {
+        case (.allowOnce, _): nil
+        case (.allowForAnHour, .tokens): .seconds(3600)
+        case (.allowForAnHour, .export), (.allowForAnHour, .change), (.allowForAnHour, .removal),
+            (.allowForAnHour, .derivation):
+            nil
         // A "no" applies for a minute, so that a program in a loop does not make the user answer in a loop.
-        case .deny: .seconds(60)
+        case (.deny, _): .seconds(60)
         }
     }
 
@@ -44,11 +62,11 @@ struct Confirmations {
         case withdrawn(Int64)
     }
 
+    /// A call that waits.
     private struct Open {
         let question: ConfirmationQuestion
         let until: Timestamp
-        /// The waiting callers, by number.
-        var askers: [Int: @Sendable (ConfirmationOutcome) -> Void] = [:]
+        let tell: @Sendable (ConfirmationOutcome) -> Void
     }
 
     private struct Standing {
@@ -62,8 +80,8 @@ struct Confirmations {
     private var agents: [Int: @Sendable (Notice) -> Void] = [:]
     private var open: [Int64: Open] = [:]
     private var standing: [ConfirmationQuestion: Standing] = [:]
-    private var lastNumber = 0
-    private var lastQuestion: Int64 = 0
+    private var lastAgent = 0
+    private var lastNumber: Int64 = 0
 
     var agentCount: Int { agents.count }
 
@@ -73,38 +91,47 @@ struct Confirmations {
     ///
     /// - Returns: its number, for its removal.
     mutating func addAgent(_ tell: @escaping @Sendable (Notice) -> Void) -> Int {
-        lastNumber += 1
-        agents[lastNumber] = tell
-        for (number, one) in open.sorted(by: { $0.key < $1.key }) {
+        lastAgent += 1
+        agents[lastAgent] = tell
+        for (number, one) in open.sorted(by: { $0.key < $1.key }) where number == first(like: one.question) {
             tell(.asked(number, one.question, until: one.until))
         }
-        return lastNumber
+        return lastAgent
     }
 
     mutating func removeAgent(_ number: Int) {
         agents[number] = nil
         guard agents.isEmpty else { return }
-        for question in open.keys { close(question, .noAgent) }
+        for number in open.keys { close(number, .noAgent) }
     }
 
     /// Applies the user's answer.
     ///
     /// - Returns: whether anybody was waiting for it.
-    mutating func answer(_ question: Int64, _ answer: ConfirmationAnswer, at now: Moment) -> Bool {
-        guard let asked = open[question]?.question else { return false }
+    mutating func answer(_ number: Int64, _ answer: ConfirmationAnswer, at now: Moment) -> Bool {
+        guard let question = open[number]?.question else { return false }
         let outcome: ConfirmationOutcome = answer == .deny ? .denied : .allowed
-        if let validity = Self.validity(of: answer), asked.program.isKnown {
-            standing = standing.filter { $0.value.isValid(at: now) }
-            if standing.count >= CallerLimits.standingAnswersMax { standing = [:] }
-            standing[asked] = Standing(outcome: outcome, since: now, validity: validity)
+        guard let validity = Self.validity(of: answer, to: question.request) else {
+            close(number, outcome)
+            return true
         }
-        close(question, outcome)
+        standing = standing.filter { $0.value.isValid(at: now) }
+        if standing.count >= CallerLimits.standingAnswersMax { standing = [:] }
+        standing[question] = Standing(outcome: outcome, since: now, validity: validity)
+        // The last first, so that none is shown just before its end.
+        for (other, one) in open.sorted(by: { $0.key > $1.key }) where one.question == question {
+            close(other, outcome)
+        }
         return true
     }
 
-    /// Forgets the answers about an account that no longer has this name.
-    mutating func forgetAnswers(of account: AccountName) {
+    /// Forgets everything about an account that no longer has this name. Another account may get the name.
+    mutating func forget(_ account: AccountName) {
         standing = standing.filter { $0.key.account != account }
+        // The last first, so that none is shown just before its end.
+        for (number, one) in open.sorted(by: { $0.key > $1.key }) where one.question.account == account {
+            close(number, .unanswered)
+        }
     }
 
     // MARK: Callers that wait
@@ -113,51 +140,55 @@ struct Confirmations {
     func known(_ question: ConfirmationQuestion, at now: Moment) -> ConfirmationOutcome? {
         if let known = standing[question], known.isValid(at: now) { return known.outcome }
         if agents.isEmpty { return .noAgent }
-        if open.values.contains(where: { $0.question == question }) { return nil }
-        let own = open.values.count { $0.question.program == question.program }
-        guard own < CallerLimits.confirmationsOfProgramMax else { return .tooMany(.ofProgram) }
-        return open.count < CallerLimits.confirmationsMax ? nil : .tooMany(.ofAll)
+        return open.count < CallerLimits.confirmationsMax ? nil : .tooMany
     }
 
     /// Adds a waiting caller.
     ///
-    /// - Returns: the question's number and the caller's.
+    /// - Returns: the number of its question.
     mutating func ask(
         _ question: ConfirmationQuestion,
         at now: Moment,
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
-    ) -> (question: Int64, asker: Int, isNew: Bool) {
+    ) -> Int64 {
         lastNumber += 1
-        if let number = open.first(where: { $0.value.question == question })?.key {
-            open[number]?.askers[lastNumber] = tell
-            return (number, lastNumber, false)
-        }
-        lastQuestion += 1
-        let until = now.wall + CallerLimits.confirmationTime
-        open[lastQuestion] = Open(question: question, until: until, askers: [lastNumber: tell])
-        for agent in agents.values { agent(.asked(lastQuestion, question, until: until)) }
-        return (lastQuestion, lastNumber, true)
+        open[lastNumber] = Open(question: question, until: now.wall + CallerLimits.confirmationTime, tell: tell)
+        if first(like: question) == lastNumber { show(lastNumber) }
+        return lastNumber
     }
 
-    /// Removes a caller that has gone. A question without callers is withdrawn.
-    mutating func forget(_ asker: Int, of question: Int64) {
-        open[question]?.askers[asker] = nil
-        if open[question]?.askers.isEmpty == true { close(question, .unanswered) }
+    /// Withdraws the question of a caller that has gone.
+    mutating func withdraw(_ number: Int64) {
+        take(number)
     }
 
     /// Handles the end of a question's time.
-    mutating func expire(_ question: Int64) {
-        close(question, .unanswered)
+    mutating func expire(_ number: Int64) {
+        close(number, .unanswered)
     }
 
-    private mutating func close(_ question: Int64, _ outcome: ConfirmationOutcome) {
-        guard let closed = open.removeValue(forKey: question) else { return }
-        for agent in agents.values { agent(.withdrawn(question)) }
-        for asker in closed.askers.values { asker(outcome) }
+    private mutating func close(_ number: Int64, _ outcome: ConfirmationOutcome) {
+        take(number)?.tell(outcome)
     }
-}
 
-extension SeenProgram {
-    /// Whether the program has any property by which it can be recognized.
-    fileprivate var isKnown: Bool { unit != nil || executable != nil }
+    /// Removes a question. If the user saw it, the next one that is alike is shown.
+    @discardableResult private mutating func take(_ number: Int64) -> Open? {
+        guard let question = open[number]?.question else { return nil }
+        let wasShown = number == first(like: question)
+        let taken = open.removeValue(forKey: number)
+        guard wasShown else { return taken }
+        for agent in agents.values { agent(.withdrawn(number)) }
+        if let next = first(like: question) { show(next) }
+        return taken
+    }
+
+    private func show(_ number: Int64) {
+        guard let shown = open[number] else { return }
+        for agent in agents.values { agent(.asked(number, shown.question, until: shown.until)) }
+    }
+
+    /// The number of the question that the user sees, of those that are alike; nil if there is none.
+    private func first(like question: ConfirmationQuestion) -> Int64? {
+        open.filter { $0.value.question == question }.keys.min()
+    }
 }

@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import OAuthMessages
 
 /// Why the configuration or a provider profile cannot be used.
@@ -67,7 +68,7 @@ extension ConfigurationFault {
         case .atLeastOne: "must be at least 1"
         case .aboveZero: "must be more than 0"
         case .connections: "must be from 16 to 65536"
-        case .browser: "must be \(LoginBrowser.rule)"
+        case .browser: "must be \(LoginBrowser.commandRule)"
         case .event(let name, let known): "'\(name)' is not an event; known: \(known.joined(separator: ", "))"
         case .command: "must be a list of a program's absolute path and its arguments; no shell reads it"
         case .commandMissing: "is missing, but on_change_events or on_change_time_limit is set"

@@ -31,8 +31,8 @@ enum NotNow: Hashable, CaseIterable {
 enum Denial: Hashable {
     /// `caller` describes the process that called.
     case notOnList(account: AccountName, allowed: String, caller: String)
-    case deniedByUser(account: AccountName, program: String)
-    case unanswered(account: AccountName, program: String)
+    case deniedByUser(account: AccountName)
+    case unanswered(account: AccountName)
     case noAgent(account: AccountName)
     case otherUser(uid: UInt32)
     /// In the daemon's user namespace, root and other users cannot be told apart.
@@ -45,8 +45,8 @@ extension Denial {
     var reason: String {
         switch self {
         case .notOnList(let account, let allowed, let caller): "'\(account)' is for \(allowed) only; \(caller)"
-        case .deniedByUser(let account, let program): "you denied \(program) access to '\(account)'"
-        case .unanswered(let account, let program): "nobody answered whether \(program) may use '\(account)'"
+        case .deniedByUser(let account): "you denied this on your desktop, where '\(account)' asks first"
+        case .unanswered(let account): "nobody answered the question on your desktop, where '\(account)' asks first"
         case .noAgent(let account):
             "'\(account)' needs your consent on the desktop, and authagent, which would ask you, is not running"
         case .otherUser(let uid): "the daemon serves its own user and root, not uid \(uid)"

@@ -93,7 +93,12 @@ extension WrongClient {
                 "redirectScheme", "'\(scheme)' cannot be a URI scheme of your own",
                 "a domain name in reverse: org.example.mail"
             )
-        case .noBrowser: ("loginBrowser", "it is not \(LoginBrowser.rule)", "firefox, /usr/bin/chromium")
+        case .noBrowser:
+            (
+                "loginBrowser", "it is not \(LoginBrowser.nameRule)",
+                "firefox, or the name of a desktop entry of your own; a command goes into login_browser of the "
+                    + "configuration, or into 'authctl login NAME --browser COMMAND'"
+            )
         }
     }
 }

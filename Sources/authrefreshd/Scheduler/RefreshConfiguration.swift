@@ -9,8 +9,6 @@ struct RefreshConfiguration: Sendable {
     var maxSubscribers = CallerLimits.subscribersMax(connections: CallerLimits.connectionsMax)
     /// Whether the store's key belongs in the Secret Service.
     var usesSecretService = false
-    /// The browser for accounts that name none; nil uses the person's default.
-    var loginBrowser: String?
     /// The command that runs after a change of an account; nil for none.
     var changeCommand: ChangeCommand?
 
@@ -63,6 +61,13 @@ struct RefreshConfiguration: Sendable {
     /// How people sign in to `account`. The client's registration takes precedence over the provider's profile.
     mutating func signIn(for account: Account) -> SignInProfile {
         (profile(for: account)?.signIn ?? SignInProfile()).registered(with: account.registration.redirect)
+    }
+
+    /// The URI schemes that the provider's file names for redirect URIs. An account's own settings came over the wire.
+    func profileSchemes(of account: Account) -> Set<String> {
+        let signIn = profiles.profile(provider: account.provider, issuer: account.issuer)?.signIn
+        let texts = [signIn?.redirectScheme, signIn?.redirectURI].compactMap(\.self)
+        return Set(texts.map { $0.prefix { $0 != ":" }.lowercased() })
     }
 
     /// The account's own refresh policy, completed by its provider's.

@@ -80,7 +80,8 @@ struct AccountCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator),
+        let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
+        guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator),
             try admit(caller, toSourcesOf: snapshot.account, on: coordinator),
             try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
         else { return }
@@ -162,25 +163,32 @@ struct AccountCalls: DutyCalls {
         )
     }
 
-    func rename(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> RenameAccount.Reply
-    {
+    func rename(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        from caller: Caller,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
+        let request = ConfirmationQuestion.Request.change(settings: ["name"])
+        guard try confirm(request, ofAccount: asked.account, caller, on: coordinator) else { return }
         let snapshot = try account(asked.account, on: coordinator)
         guard let name = AccountName(asked.newName) else {
             throw .invalid(WrongSetting.noAccountName(field: "newName", name: asked.newName))
         }
         try stored(AccountChanges.rename(snapshot.account.id, to: name, on: coordinator))
-        return RenameAccount.Reply()
+        responder.reply(RenameAccount.Reply())
     }
 
     /// Removes an account. It replies when the account's token file has been removed.
     func remove(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
+        from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
+        guard try confirm(.removal, ofAccount: asked.account, caller, on: coordinator) else { return }
         let id = try shownAccount(asked.account, on: coordinator).id
         let file = coordinator.tokenFiles.file(of: id)
         try stored(AccountChanges.remove(id, on: coordinator))
@@ -349,6 +357,16 @@ extension UpdateAccount.Reply {
             settings: AccountSettings(snapshot.account),
             signOutAtUSec: snapshot.state.signOut?.expiresAt.microseconds
         )
+    }
+}
+
+extension UpdateAccount.Parameters {
+    /// The names of the fields that the call changes.
+    fileprivate var changedFields: [String] {
+        let cleared = Set(clear ?? [])
+        let secrets = [("clientSecret", clientSecret), ("clientKey", clientKey), ("refreshToken", refreshToken)]
+        return Setting.changeable.filter { settings[$0] != nil || cleared.contains($0.name) }.map(\.name)
+            + secrets.filter { $1 != nil || cleared.contains($0) }.map(\.0)
     }
 }
 

@@ -45,7 +45,7 @@ struct AuthRefreshService: Sendable {
             let known = caller.known
             ConfirmationCalls(coordinator: self.coordinator).ask(question, for: responder, on: coordinator) { outcome in
                 var known = known
-                known.answers[question.account] = outcome
+                known.answers[question] = outcome
                 again(known)
             }
         }
@@ -71,9 +71,9 @@ struct AuthRefreshService: Sendable {
         case .listUrls: responder.reply(try tools.listURLs(call, on: coordinator))
         case .addAccount: try accounts.add(call, responder, from: caller, on: coordinator)
         case .updateAccount: try accounts.update(call, responder, from: caller, on: coordinator)
-        case .renameAccount: responder.reply(try accounts.rename(call, on: coordinator))
-        case .removeAccount: try accounts.remove(call, responder, on: coordinator)
-        case .importGrant: try grants.importGrant(call, responder, on: coordinator)
+        case .renameAccount: try accounts.rename(call, responder, from: caller, on: coordinator)
+        case .removeAccount: try accounts.remove(call, responder, from: caller, on: coordinator)
+        case .importGrant: try grants.importGrant(call, responder, from: caller, on: coordinator)
         case .exportGrant: try grants.exportGrant(call, responder, from: caller, on: coordinator)
         case .resumeAccount: try grants.resume(call, responder, on: coordinator)
         case .signOut: try grants.signOut(call, responder, from: caller, on: coordinator)

@@ -36,8 +36,8 @@ final class Caller {
         var process: Look<CallingProcess>?
         /// The files of executables on lists, by path.
         var files: [String: Look<FileIdentity>] = [:]
-        /// The results of questions to the user, by account.
-        var answers: [AccountName: ConfirmationOutcome] = [:]
+        /// The results of questions to the user.
+        var answers: [ConfirmationQuestion: ConfirmationOutcome] = [:]
     }
 
     /// What has to be found out.
@@ -68,7 +68,7 @@ final class Caller {
 
     /// The user's answer to a question; nil if the user has to be asked first.
     func answer(to question: ConfirmationQuestion) -> ConfirmationOutcome? {
-        guard let answer = known.answers[question.account] else {
+        guard let answer = known.answers[question] else {
             missing = .answer(to: question)
             return nil
         }

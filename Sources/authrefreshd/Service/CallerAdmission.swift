@@ -7,13 +7,17 @@ internal import Varlink
 /// Decides who may use whose secrets, by the accounts' allow lists.
 ///
 /// Calls that return a secret, spend one, make a statement about one, or say where one is sent are only for allowed
-/// callers: `AcquireToken`, `Refresh`, `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Before all
-/// of these except `Refresh` and `ReportRejected`, the user is asked if the account requires that. Every other process
-/// of this user may see the account, sign in, import a grant, and remove the account. None of that gives anybody a
-/// secret, and a person at a terminal must be able to fix an account.
+/// callers: `AcquireToken`, `Refresh`, `ProvePossession`, `ReportRejected`, `ExportGrant`, `UpdateAccount`. Every other
+/// process of this user may see the account, sign in, import a grant, and remove the account. None of that gives
+/// anybody a secret, and a person at a terminal must be able to fix an account.
+///
+/// If the account requires it, the user is asked before all of these except `Refresh` and `ReportRejected`, and before
+/// the account gets another grant, is renamed or removed.
 extension DutyCalls {
     /// Checks whether a caller is on `allowed`, the list of `account`, and asks the user if required.
     ///
+    /// - Parameter request: what the caller wants; nil if it gets no secret and does not say where one is sent, so that
+    ///   the user is not asked.
     /// - Returns: false if something about the caller has to be found out first.
     /// - Throws: `PermissionDenied` if the caller is not on the list or the user did not agree;
     ///   `TemporarilyUnavailable` if that cannot be found out now.
@@ -21,23 +25,23 @@ extension DutyCalls {
         _ caller: Caller,
         to account: AccountName,
         by allowed: AllowedCallers,
-        isGiven: Bool = true,
+        wanting request: ConfirmationQuestion.Request?,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> Bool {
-        guard isGiven || !allowed.isEverybody else { return true }
-        guard let (look, files) = caller.look(at: allowed.executables) else { return false }
-        switch allowed.verdict(on: look, files) {
-        case .allowed:
-            guard allowed.asksFirst, isGiven else { return true }
-            return try confirm(SeenProgram(look), for: account, caller)
-        case .unknown:
-            throw VarlinkError(TemporarilyUnavailableError(.listHangs, of: account.text))
-        case .refused: break
+        if !allowed.isEverybody {
+            guard let (look, files) = caller.look(at: allowed.executables) else { return false }
+            switch allowed.verdict(on: look, files) {
+            case .allowed: break
+            case .unknown: throw VarlinkError(TemporarilyUnavailableError(.listHangs, of: account.text))
+            case .refused:
+                let caller = Self.description(of: look)
+                let denial = Denial.notOnList(account: account, allowed: "\(allowed)", caller: caller)
+                coordinator.changeLog.denied(denial.reason, of: account)
+                throw VarlinkError(denial.error)
+            }
         }
-        let caller = Self.description(of: look)
-        let denial = Denial.notOnList(account: account, allowed: "\(allowed)", caller: caller)
-        coordinator.changeLog.denied(denial.reason, of: account)
-        throw VarlinkError(denial.error)
+        guard allowed.asksFirst, let request else { return true }
+        return try confirm(request, of: account, caller)
     }
 
     /// Checks a new list of executables. If this daemon can never see callers' executables, the list would lock
@@ -93,7 +97,6 @@ extension AllowedCallers {
         on look: Caller.Look<CallingProcess>,
         _ files: [String: Caller.Look<FileIdentity>]
     ) -> Verdict {
-        guard !isEverybody else { return .allowed }
         switch look {
         case .hanging: return .unknown
         case .nothing: return .refused
@@ -117,12 +120,5 @@ extension AllowedCallers {
 extension SeenProgram {
     init(_ process: CallingProcess) {
         self.init(unit: process.unit, executable: process.path)
-    }
-
-    fileprivate init(_ look: Caller.Look<CallingProcess>) {
-        switch look {
-        case .found(let process): self.init(process)
-        case .nothing, .hanging: self.init(unit: nil, executable: nil)
-        }
     }
 }

@@ -53,11 +53,8 @@ enum CallerLimits {
 
     /// The most agents that ask the user. One runs in each desktop session.
     static let agentsMax = 4
-    /// The most open questions to the user. Nobody reads more.
+    /// The most calls that wait for the user's answer. Of calls that ask the same, the user sees one at a time.
     static let confirmationsMax = 32
-    /// The most open questions of one program, so that its questions leave room for those of others. A mail program
-    /// asks for a handful of accounts.
-    static let confirmationsOfProgramMax = 8
     /// How long a question is open. `authctl` waits a minute.
     static let confirmationTime = Duration.seconds(50)
     /// The most answers that apply to later calls. When one more comes, all are forgotten; each then costs one

@@ -38,17 +38,18 @@ extension DutyCalls {
     /// The list of allowed callers is read first and alone, so a caller that is not on it gets the same answer in every
     /// state of the account.
     ///
-    /// - Parameter isGiven: whether the caller gets a secret or says where one is sent. If not, the user is not asked.
+    /// - Parameter request: what the caller wants; nil if it gets no secret and does not say where one is sent, so that
+    ///   the user is not asked.
     /// - Returns: nil if something about the caller has to be found out first.
     /// - Throws: `PermissionDenied`; the errors of `account(_:on:)`.
     func account(
         _ name: String,
         for caller: Caller,
-        isGiven: Bool = true,
+        wanting request: ConfirmationQuestion.Request?,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> AccountSnapshot? {
         if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
-            guard try admit(caller, to: account, by: allowed, isGiven: isGiven, on: coordinator) else { return nil }
+            guard try admit(caller, to: account, by: allowed, wanting: request, on: coordinator) else { return nil }
         }
         return try account(name, on: coordinator)
     }

@@ -12,9 +12,12 @@ struct GrantCalls: DutyCalls {
     func importGrant(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
+        from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
+        let request = ConfirmationQuestion.Request.change(settings: ["refreshToken"])
+        guard try confirm(request, ofAccount: asked.account, caller, on: coordinator) else { return }
         let snapshot = try account(asked.account, on: coordinator)
         let text = asked.refreshToken
         try swapGrant(of: snapshot, for: text, by: nil, responder, on: coordinator) {
@@ -76,7 +79,7 @@ struct GrantCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, wanting: .export, on: coordinator) else { return }
         guard asked.park ?? false else { return responder.reply(try export(snapshot, on: coordinator)) }
         try checkCanMove(snapshot)
         let id = snapshot.account.id
@@ -150,8 +153,12 @@ struct GrantCalls: DutyCalls {
         // The URL that ends the session contains the ID token.
         let found =
             asked.endSession ?? false
-            ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
+            ? try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
+            : try account(asked.account, on: coordinator)
         guard let snapshot = found else { return }
+        if asked.forget ?? false {
+            guard try confirm(.removal, ofAccount: asked.account, caller, on: coordinator) else { return }
+        }
         let request = SignOutRequest(
             revokes: asked.revoke ?? false,
             endsSession: asked.endSession ?? false,

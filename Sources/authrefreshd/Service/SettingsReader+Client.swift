@@ -97,7 +97,7 @@ extension SettingsReader {
         if let uri = settings.postLogoutRedirectUri, !RegisteredRedirect.isURI(uri) {
             throw .invalid(WrongClient.noLogoutRedirectURI(uri))
         }
-        if let browser = settings.loginBrowser, !LoginBrowser.isUsable(browser) {
+        if let browser = settings.loginBrowser, !LoginBrowser.isName(browser) {
             throw .invalid(WrongClient.noBrowser)
         }
     }

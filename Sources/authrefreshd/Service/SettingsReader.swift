@@ -68,6 +68,9 @@ struct SettingsReader {
             throw .invalid(WrongSetting.secretOfOtherServer(account: account.name.text))
         }
         let keeps = !isMoved || change.keepSecret == true
+        // One of an earlier version may be a command. It is never started, but the person can see it.
+        let browser = settings.loginBrowser
+        settings.loginBrowser = change.settings.loginBrowser
         var draft = try draft(
             settings,
             clientSecret: change.clientSecret ?? (keeps ? secret?.reveal() : nil),
@@ -89,6 +92,7 @@ struct SettingsReader {
         {
             draft.registration.redirect.uri = own
         }
+        draft.registration.loginBrowser = browser
         draft.registration.serviceGrant?.keepSources(of: account.registration.serviceGrant)
         // The account keeps everything that is not a setting: its number, and what sign-ins or exchanges found out.
         var changed = draft.account

@@ -23,7 +23,8 @@ struct SignInCalls: DutyCalls {
         let wantsIDToken = !request.responseType.hasCode
         let found =
             wantsIDToken
-            ? try account(asked.account, for: caller, on: coordinator) : try account(asked.account, on: coordinator)
+            ? try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
+            : try account(asked.account, on: coordinator)
         guard let snapshot = found else { return }
         guard snapshot.account.registration.serviceGrant == nil else {
             throw VarlinkError.needsNoPerson(snapshot.account.name)

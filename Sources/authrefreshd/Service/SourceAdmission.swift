@@ -49,7 +49,9 @@ extension AccountCalls {
                 ),
                 let allowed = snapshot.account.allowedCallers
             else { continue }
-            guard try admit(caller, to: snapshot.account.name, by: allowed, on: coordinator) else { return false }
+            let request = ConfirmationQuestion.Request.derivation(of: account.name)
+            let name = snapshot.account.name
+            guard try admit(caller, to: name, by: allowed, wanting: request, on: coordinator) else { return false }
         }
         return true
     }
@@ -69,7 +71,8 @@ extension AccountCalls {
     ) throws(VarlinkError) -> AccountID? {
         let name = source.account.text
         if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
-            guard try admit(caller, to: account, by: allowed, on: coordinator) else { return nil }
+            let request = ConfirmationQuestion.Request.derivation(of: draft.name)
+            guard try admit(caller, to: account, by: allowed, wanting: request, on: coordinator) else { return nil }
         }
         guard case .whole(let snapshot)? = try stored(AccountListing.account(named: name, on: coordinator)) else {
             throw .invalid(WrongGrant.sourceUnreadable(name: name))

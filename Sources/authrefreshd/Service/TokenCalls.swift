@@ -24,7 +24,10 @@ struct TokenCalls: DutyCalls {
             return Duration.seconds(seconds)
         }
         let isForced = asked.force ?? false
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        // The longest name of a host (RFC 1035 §2.3.4), with a user's name and a port.
+        guard asked.host.map({ (1...512).contains($0.utf8.count) }) ?? true else { throw .invalidParameter("host") }
+        let request = ConfirmationQuestion.Request.tokens(host: asked.host)
+        guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator) else { return }
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         if asked.idToken == true {
@@ -68,7 +71,7 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, isGiven: false, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, wanting: nil, on: coordinator) else { return }
         // A person may have corrected what kept the metadata from being fetched.
         coordinator.client.forgetFailures(of: snapshot.account.issuer)
         // A plain refresh cancels a pending step-up.
@@ -265,7 +268,8 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
+        else { return }
         guard let key = snapshot.account.registration.dpopKey else {
             throw .invalid(WrongArgument.notBoundToKey(account: snapshot.account.name.text))
         }
@@ -295,7 +299,7 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, isGiven: false, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, wanting: nil, on: coordinator) else { return }
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {
                 throw .invalid(WrongArgument.challengeWantsMore(account: snapshot.account.name.text))

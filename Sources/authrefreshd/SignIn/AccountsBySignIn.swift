@@ -26,7 +26,7 @@ enum AccountsBySignIn {
             policies: coordinator.settings.profile(for: account)?.policies ?? SignInPolicies(),
             stepUp: nil,
             likeThatOf: source.name,
-            browser: account.registration.loginBrowser ?? coordinator.settings.loginBrowser,
+            profileSchemes: coordinator.settings.profileSchemes(of: account),
             isStopping: coordinator.isStopping,
             at: now,
             follower: follower

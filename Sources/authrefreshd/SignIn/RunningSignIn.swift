@@ -58,8 +58,10 @@ struct RunningSignIn {
     var grant: Arrival?
     /// Whether the previous sign-in brought no refresh token.
     var lacksRefreshToken = false
-    /// The browser in the account or in the configuration; nil if neither names one.
+    /// The account's browser; nil if it names none. One of an earlier version may be a command.
     var browser: String?
+    /// The URI schemes that the provider's profile names.
+    var profileSchemes: Set<String> = []
     /// Fields of the authorization response that are stored with the account.
     private let callbackFields: [String]
     /// The policy for resetting the password; nil if it is unknown.
@@ -164,7 +166,10 @@ struct RunningSignIn {
         reply.url = invitation?.url
         reply.host = invitation?.host
         reply.redirectUri = redirectURI
-        reply.browser = browser
+        reply.browser = browser.flatMap { LoginBrowser.isName($0) ? $0 : nil }
+        reply.browserRefused = browser != nil && reply.browser == nil ? true : nil
+        let scheme = redirectURI?.prefix { $0 != ":" }.lowercased()
+        reply.schemeFromProfile = flow == .scheme && scheme.map(profileSchemes.contains) ?? false ? true : nil
         reply.userCode = invitation?.device?.userCode
         reply.verificationUriComplete = invitation?.device?.verificationURIComplete
         return reply

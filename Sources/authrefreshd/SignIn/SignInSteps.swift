@@ -28,7 +28,7 @@ enum SignInSteps {
             policies: coordinator.settings.profile(for: account)?.policies ?? SignInPolicies(),
             stepUp: coordinator.stepUps[account.id],
             lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
-            browser: account.registration.loginBrowser ?? coordinator.settings.loginBrowser,
+            profileSchemes: coordinator.settings.profileSchemes(of: account),
             isStopping: coordinator.isStopping,
             at: now,
             follower: follower

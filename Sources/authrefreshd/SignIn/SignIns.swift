@@ -106,6 +106,7 @@ final class SignIns {
     ///   - stepUp: what is required beyond the account's grant; nil for nothing.
     ///   - source: the account whose settings the new one gets; nil if `account` exists.
     ///   - lacksRefreshToken: whether the previous sign-in brought no refresh token.
+    ///   - profileSchemes: the URI schemes that the provider's profile names.
     ///   - follower: receives all reports from the beginning. The end is the last.
     /// - Returns: the follower's number, for `forgetFollower`, and the steps to carry out.
     /// - Throws: `SignInRefusal` if nothing was begun.
@@ -117,7 +118,7 @@ final class SignIns {
         stepUp: StepUp?,
         likeThatOf source: AccountName? = nil,
         lacksRefreshToken: Bool = false,
-        browser: String? = nil,
+        profileSchemes: Set<String> = [],
         isStopping: Bool,
         at now: Moment,
         follower: @escaping RunningSignIn.Follower
@@ -147,7 +148,8 @@ final class SignIns {
             throw .failed(error)
         }
         signIn.lacksRefreshToken = lacksRefreshToken
-        signIn.browser = browser
+        signIn.browser = account.registration.loginBrowser
+        signIn.profileSchemes = profileSchemes
         running[account.id] = signIn
         return (follow(account.id, follower), [.prepare(signIn.id), .wake])
     }
@@ -287,14 +289,14 @@ final class SignIns {
         if !signIn.travellers.isEmpty, let url = invitation.url {
             for show in signIn.travellers { show(.goingOn(to: url, signIn.account.name)) }
             running[account]?.travellers = []
-            (told.url, told.host, told.redirectUri, told.browser) = (nil, nil, nil, nil)
+            told.forgetPlace()
         }
         // Later followers get the current address.
         running[account]?.news[0].url = invitation.url
         running[account]?.news[0].host = invitation.host
         running[account]?.news[0].policy = invitation.policy
         var kept = told
-        (kept.url, kept.host, kept.redirectUri, kept.browser) = (nil, nil, nil, nil)
+        kept.forgetPlace()
         running[account]?.news.append(kept)
         return .report(.news(told), to: signIn.followersInOrder)
     }
@@ -490,4 +492,12 @@ enum SignInRefusal: Error {
     case tooMany
     /// A sign-in with other options is under way.
     case otherUnderWay
+}
+
+extension StartSignIn.Reply {
+    /// Removes where the browser goes, and how.
+    fileprivate mutating func forgetPlace() {
+        (url, host, redirectUri) = (nil, nil, nil)
+        (browser, browserRefused, schemeFromProfile) = (nil, nil, nil)
+    }
 }

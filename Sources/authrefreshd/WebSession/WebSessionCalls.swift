@@ -23,13 +23,10 @@ struct WebSessionCalls: Sendable {
         guard (1...3600).contains(seconds) else { throw .invalidParameter("timeoutSec") }
         let callback = try read(asked.callback)
         let (process, timeout) = (responder.peer.pid, Duration.seconds(seconds))
-        let browser = coordinator.settings.loginBrowser
         let begun = room.assumeIsolated { room in
             room.start(callback, timeout: timeout, of: process) { report in
                 switch report {
-                case .started(var reply):
-                    reply.browser = browser
-                    responder.reply(reply, continues: true)
+                case .started(let reply): responder.reply(reply, continues: true)
                 case .completed(let reply): responder.reply(reply)
                 case .refused(let refusal): responder.fail(VarlinkError(refusal, of: callback))
                 case .ended(let end, let callback):
