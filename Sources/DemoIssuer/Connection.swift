@@ -65,16 +65,18 @@ struct Connection: Sendable {
         _ outbound: Writer
     ) async throws -> Bool {
         let plan = admission.plan
+        // Read before the log shows the request, so that whoever has seen it there can end its delay.
+        let delaysEnded = await issuer.delaysEnded
         if plan.delayBefore > .zero {
             await issuer.noteHeld(admission)
-            guard await pause(plan.delayBefore) else {
+            guard await delay(plan.delayBefore, since: delaysEnded) else {
                 await issuer.noteNotServed(admission)
                 return false
             }
         }
         let answer = await issuer.answer(admission)
         if plan.delayAfter > .zero {
-            guard await pause(plan.delayAfter) else { return false }
+            guard await delay(plan.delayAfter, since: delaysEnded) else { return false }
         }
         guard plan.delivery != .cut else { return false }
         try await send(answer, head, plan.delivery, outbound) { await issuer.release(admission) }
@@ -162,19 +164,29 @@ struct Connection: Sendable {
         return Array(lines.joined(separator: "\r\n").utf8)
     }
 
+    /// Waits as `pause` does, or until `endDelays` is called. `count` is how often it had been called before.
+    private func delay(_ duration: Duration, since count: Int) async -> Bool {
+        let end = channel.channel.eventLoop.makePromise(of: Bool.self)
+        let number = await issuer.noteDelay(since: count) { end.succeed(true) }
+        let isOver = await pause(duration, end)
+        await issuer.forgetDelay(number)
+        return isOver
+    }
+
     /// Waits; false if the client hung up or the server is shutting down.
     private func pause(_ duration: Duration) async -> Bool {
-        let wakeUp = channel.channel.eventLoop.scheduleTask(in: TimeAmount(duration)) {}
-        channel.channel.closeFuture.whenComplete { _ in wakeUp.cancel() }
+        await pause(duration, channel.channel.eventLoop.makePromise(of: Bool.self))
+    }
+
+    /// Waits for `end`, whose first result counts.
+    private func pause(_ duration: Duration, _ end: EventLoopPromise<Bool>) async -> Bool {
+        let wakeUp = channel.channel.eventLoop.scheduleTask(in: TimeAmount(duration)) { end.succeed(true) }
+        channel.channel.closeFuture.whenComplete { _ in end.succeed(false) }
+        defer { wakeUp.cancel() }
         return await withTaskCancellationHandler {
-            do {
-                try await wakeUp.futureResult.get()
-                return true
-            } catch {
-                return false
-            }
+            (try? await end.futureResult.get()) ?? false
         } onCancel: {
-            wakeUp.cancel()
+            end.succeed(false)
         }
     }
 

@@ -16,6 +16,11 @@ package actor DemoIssuer {
     private var door: (any Channel)?
     private var subscribers: [Int: AsyncStream<LogEntry>.Continuation] = [:]
     private var lastSubscriber = 0
+    /// How often `endDelays` was called.
+    private(set) var delaysEnded = 0
+    /// Ends the delays that last at the moment, each with its number.
+    private var delays: [Int: @Sendable () -> Void] = [:]
+    private var lastDelay = 0
 
     /// How many entries are kept for a subscriber that does not read. Older ones are dropped for it, but stay in the
     /// log.
@@ -119,6 +124,13 @@ package actor DemoIssuer {
         state.faults.clear()
     }
 
+    /// Ends the delays of `delayBefore` and `delayAfter` that have begun. Without a call, they last as long as scripted.
+    package func endDelays() {
+        delaysEnded += 1
+        for end in delays.values { end() }
+        delays = [:]
+    }
+
     /// Changes the server's clock in `Date` headers. Tokens still expire by the true clock.
     package func setDateOffset(_ offset: Duration) {
         state.dateOffset = offset
@@ -142,7 +154,7 @@ package actor DemoIssuer {
     /// - Throws: `noRequest` if there was none within `limit`.
     package func waitForRequest(
         after sequence: Int = 0,
-        within limit: Duration = .seconds(10),
+        within limit: Duration = .seconds(120),
         where predicate: @escaping @Sendable (LogEntry) -> Bool
     ) async throws(DemoIssuerError) -> LogEntry {
         if let past = state.log.entries(after: sequence).first(where: predicate) { return past }
@@ -176,6 +188,19 @@ package actor DemoIssuer {
 
     func release(_ admission: IssuerState.Admission) {
         state.release(admission, at: configuration.now())
+    }
+
+    /// Has `end` called by the next `endDelays`, or at once if there was one after the first `count`.
+    ///
+    /// - Returns: the delay's number, for `forgetDelay`.
+    func noteDelay(since count: Int, end: @escaping @Sendable () -> Void) -> Int {
+        lastDelay += 1
+        if delaysEnded == count { delays[lastDelay] = end } else { end() }
+        return lastDelay
+    }
+
+    func forgetDelay(_ number: Int) {
+        delays[number] = nil
     }
 
     func noteHeld(_ admission: IssuerState.Admission) {

@@ -6,6 +6,7 @@ enum Bench: String, CaseIterable, Sendable {
     case million
     case refreshRate = "refresh-rate"
     case rotate
+    case refusal
     case build
 
     /// The summary for the help text.
@@ -17,6 +18,7 @@ enum Bench: String, CaseIterable, Sendable {
         case .million: "start and memory of a daemon with 1,000,000 accounts"
         case .refreshRate: "refreshes per second over TLS"
         case .rotate: "one forced refresh with rotation"
+        case .refusal: "refusals of a program that is not on the account's list"
         case .build: "clean builds of the quickstart, part by part, and of the release"
         }
     }
@@ -38,6 +40,7 @@ enum Bench: String, CaseIterable, Sendable {
         case .million: "The same daemon with 10 accounts."
         case .refreshRate: "The daemon's HTTP client alone, with the same server. It stores nothing and tells nobody."
         case .rotate: "One exchange by the same HTTP client, and two writes that wait for the disk."
+        case .refusal: "The account with the quicker refusal, of one that has a token and one that has none."
         case .build: "None. This bench has no limit."
         }
     }
@@ -53,6 +56,7 @@ enum Bench: String, CaseIterable, Sendable {
         case .million: try await MillionBench(workshop: workshop).figures()
         case .refreshRate: try await RefreshRateBench(workshop: workshop).figures()
         case .rotate: try await RotateBench(workshop: workshop).figures()
+        case .refusal: try await RefusalBench(workshop: workshop).figures()
         case .build: try await BuildBench(workshop: workshop).figures()
         }
     }

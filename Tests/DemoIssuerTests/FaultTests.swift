@@ -210,6 +210,20 @@ struct FaultTests {
         }
     }
 
+    @Test(arguments: [Fault.delayBefore(.seconds(3600)), .delayAfter(.seconds(3600))])
+    func `a delay that is ended ends in the answer`(fault: Fault) async throws {
+        try await withIssuer { issuer, url in
+            let grant = try await issuer.issueGrant(clientID: "app")
+            // Of no delay yet.
+            await issuer.endDelays()
+            try await issuer.script(fault)
+            async let reply = refresh(url, grant.refreshToken)
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            await issuer.endDelays()
+            #expect(try await reply.status == 200)
+        }
+    }
+
     @Test func `cleared faults are gone`() async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")

@@ -22,7 +22,7 @@ struct RawReply {
 /// A client that reads and writes HTTP by hand, so that tests see broken connections and truncated bodies.
 enum RawClient {
     /// The time limit for a test that hangs; longer than any test takes on a busy machine.
-    static let limit = Duration.seconds(20)
+    static let limit = Duration.seconds(120)
 
     /// Posts a form to an endpoint. Each call uses a new connection.
     static func post(_ url: String, _ form: String, headers: [String] = []) async throws -> RawReply {

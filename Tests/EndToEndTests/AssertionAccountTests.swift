@@ -26,11 +26,10 @@ struct AssertionAccountTests {
 
     private func withStage(
         _ client: DemoClient,
-        lifetime: Duration = .seconds(3600),
         _ body: (DaemonStage, DemoIssuer, String) async throws -> Void
     ) async throws {
-        try await withIssuer(clients: [client], policy: GrantPolicy(accessTokenLifetime: lifetime)) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(clients: [client], now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             try await body(stage, issuer, url)
             #expect(try await daemon.terminate() == .exited(0))
@@ -49,12 +48,13 @@ struct AssertionAccountTests {
     @Test func `Google's key file is enough, and tokens follow one another`() async throws {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         let client = Self.client(Self.email, publicKey: key.publicKey.pemRepresentation)
-        try await withStage(client, lifetime: .seconds(6)) { stage, issuer, url in
+        try await withStage(client) { stage, issuer, url in
             let more = ["--assertion-subject", "ann@example.org", "--scope", "deploy"]
             let added = try await add(stage, url, key: try Self.keyFile(key), more)
             #expect(added.end == .exited(0), "\(added)")
             let first = try await stage.acquire("robot")
             let feed = try await ChangeFeed(stage)
+            try await stage.passToNextAttempt(of: "robot")
             try await feed.next("token-refreshed", of: "robot")
             let second = try await stage.acquire("robot")
             #expect(second.accessToken != first.accessToken)

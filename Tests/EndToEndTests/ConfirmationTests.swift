@@ -223,7 +223,7 @@ struct ConfirmationTests {
             let error = try await onOwnThread { [socket = stage.socket] in
                 var connection = try VarlinkConnection(path: socket)
                 try connection.send(Method.serveConfirmations.rawValue, parameters: "{}", mode: .more)
-                let reply = try connection.receive(timeoutMilliseconds: 30_000)
+                let reply = try connection.receive(timeoutMilliseconds: 120_000)
                 return (reply.error ?? "none") + reply.parameters.text
             }
             #expect(error == LimitExceededError.name + #"{"limit":"agents","maximum":4}"#)

@@ -10,12 +10,11 @@ struct DerivedAccountTests {
 
     /// Runs `body` with `work`, a person's account that is fresh.
     private func withStage(
-        lifetime: Duration = .seconds(3600),
         _ body: (DaemonStage, DemoIssuer, String, IssuedGrant) async throws -> Void
     ) async throws {
         let clients = [DemoClient(id: "app"), Self.bot]
-        try await withIssuer(clients: clients, policy: GrantPolicy(accessTokenLifetime: lifetime)) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(clients: clients, now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             let grant = try await issuer.issueGrant(clientID: "app", scope: "read write")
             try await stage.add("work", issuer: url, grant: grant)
@@ -40,11 +39,12 @@ struct DerivedAccountTests {
     }
 
     @Test func `a derived token has less scope, belongs to another client, and is kept fresh`() async throws {
-        try await withStage(lifetime: .seconds(6)) { stage, issuer, url, _ in
+        try await withStage { stage, issuer, url, _ in
             let added = try await derive(stage, url, ["--scope", "read"])
             #expect(added.end == .exited(0), "\(added)")
             let first = try await stage.acquire("wiki")
             let feed = try await ChangeFeed(stage)
+            try await stage.passToNextAttempt(of: "wiki")
             try await feed.next("token-refreshed", of: "wiki")
             let second = try await stage.acquire("wiki")
             #expect(second.accessToken != first.accessToken)
@@ -61,10 +61,11 @@ struct DerivedAccountTests {
     }
 
     @Test func `a source that needs its person is named, and its sign-in repairs both`() async throws {
-        try await withStage(lifetime: .seconds(5)) { stage, issuer, url, grant in
+        try await withStage { stage, issuer, url, grant in
             #expect(try await derive(stage, url).end == .exited(0))
             try await issuer.revokeGrant(grant.family)
-            let refusal = try await stage.refusal(of: "wiki", until: InteractionRequiredError.self)
+            try await stage.pass(until: stage.acquire("wiki").expiresAtUSec)
+            let refusal = try await stage.refusal(of: "wiki", as: InteractionRequiredError.self)
             #expect(refusal.reason == "sourceAccount" && refusal.hint == "authctl login work")
             let token = try await stage.authctl("token", "wiki")
             #expect(token.end == .exited(3) && token.errors.contains("authctl login work"), "\(token)")

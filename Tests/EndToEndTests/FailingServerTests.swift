@@ -16,14 +16,16 @@ struct FailingServerTests {
     func `a valid token is served during failures, then refused with a time, until it recovers`(
         fault: Fault
     ) async throws {
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(8))) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        // Short enough that the refusals without a reason last less than ten minutes.
+        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(300)), now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             let feed = try await ChangeFeed(stage)
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let token = try await stage.acquire("work")
 
             try await issuer.script(fault, times: nil)
+            try await stage.passToNextAttempt(of: "work")
             try await feed.next("refresh-failed", of: "work")
             // The reason is still shown during the next attempt.
             let retried = try await feed.next("refresh-started", of: "work", from: feed.changes.count)
@@ -31,8 +33,8 @@ struct FailingServerTests {
             #expect(try await stage.acquire("work") == token)
             #expect(try await stage.status("work").state == "retrying")
 
-            let refusal = try await stage.refusal(of: "work", until: TemporarilyUnavailableError.self)
-            #expect(Date.now.timeIntervalSince1970 * 1e6 >= Double(token.expiresAtUSec))
+            try await stage.pass(until: token.expiresAtUSec)
+            let refusal = try await stage.refusal(of: "work", as: TemporarilyUnavailableError.self)
             #expect(refusal.retryAtUSec != nil)
             #expect(refusal.failure != nil)
 
@@ -66,22 +68,24 @@ struct FailingServerTests {
     }
 
     @Test func `no request is sent before Retry-After, whoever asks`() async throws {
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(2))) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             let feed = try await ChangeFeed(stage)
-            try await issuer.script(.answer(.unavailable(retryAfterSeconds: 4)))
+            try await issuer.script(.answer(.unavailable(retryAfterSeconds: 600)))
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let failed = try await feed.next("refresh-failed", of: "work")
             let sequence = await issuer.lastSequence
 
             let refusal = try await stage.refusal(of: "work", as: TemporarilyUnavailableError.self)
             #expect(refusal.failure?.httpStatus == 503)
-            #expect((refusal.retryAtUSec ?? 0) >= failed.atUSec + 4_000_000)
+            #expect((refusal.retryAtUSec ?? 0) >= failed.atUSec + 600_000_000)
             let refresh = try await stage.authctl("refresh", "work")
             #expect(refresh.end == .exited(75))
+            #expect(await issuer.entries(after: sequence).filter { $0.path == "/token" }.isEmpty)
+            try await stage.passToNextAttempt(of: "work")
             let next = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
-            #expect(next.timeUSec >= failed.atUSec + 4_000_000)
+            #expect(next.timeUSec >= failed.atUSec + 600_000_000)
             #expect(next.outcome == .rotated)
             try await feed.next("token-refreshed", of: "work")
             #expect(try await daemon.terminate() == .exited(0))
@@ -112,15 +116,16 @@ struct FailingServerTests {
     @Test func `a slow server is asked again within its grace period, without losing the token`()
         async throws
     {
-        try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
-            let stage = try DaemonStage()
-            try stage.configure("request_timeout: 1s\n")
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60)), now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             let feed = try await ChangeFeed(stage)
-            try await issuer.script(.delayAfter(.seconds(30)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             // Half of the grace period is for the answer, the rest for asking again.
             let grant = try await issuer.issueGrant(clientID: "app")
-            try await stage.add("work", issuer: url, grant: grant, rotationGraceSec: 6)
+            try await stage.add("work", issuer: url, grant: grant, rotationGraceSec: 50)
+            _ = try await issuer.waitForRequest { $0.outcome == .rotated }
+            try await stage.pass(.seconds(26))
             try await feed.next("refresh-failed", of: "work")
             try await daemon.says("the answer to a refresh was lost")
             try await feed.next("token-refreshed", of: "work")

@@ -30,7 +30,7 @@ struct HeldEndpoint {
 
     private static func wait(for descriptor: Int32) throws {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&waiting, 1, 60_000) == 1 else { throw TestFault.timedOut(waitingFor: "a request") }
+        guard unsafe poll(&waiting, 1, 120_000) == 1 else { throw TestFault.timedOut(waitingFor: "a request") }
     }
 
     /// Answers with 200 and no body.
@@ -48,7 +48,7 @@ struct HeldEndpoint {
         _ = unsafe write(connection, text, text.utf8.count)
         // If a connection is closed with unread data, it is reset, and its answer may be lost.
         shutdown(connection, Int32(SHUT_WR))
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         unsafe setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var rest = [UInt8](repeating: 0, count: 4096)
         while unsafe read(connection, &rest, rest.count) > 0 {}

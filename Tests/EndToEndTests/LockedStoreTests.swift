@@ -29,11 +29,10 @@ struct LockedStoreTests {
         let bus = try SilentBus(at: stage.folder.path + "/bus")
         let daemon = try stage.spawn(environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(bus.path)"])
         try bus.waitForCaller()
-        let began = ContinuousClock.now
         daemon.signal(signal)
         #expect(try await daemon.ended() == .exited(0))
-        // Far below the 10 s for an answer of the bus.
-        #expect(ContinuousClock.now - began < .seconds(5))
+        // A daemon that had waited for an answer of the bus would have reported that none came.
+        #expect(!daemon.logText.contains("locked"), "\(daemon.logText)")
         try await stage.notify.messages.first("its last word") { $0.contains("STOPPING=1") }
         #expect(!stage.notify.messages.all.contains { $0.contains("READY=1") })
     }
@@ -103,6 +102,6 @@ private final class SilentBus: Sendable {
     /// Waits until somebody has connected, and does not answer.
     func waitForCaller() throws {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard unsafe Glibc.poll(&poll, 1, 30_000) == 1 else { throw TestFault.timedOut(waitingFor: "the daemon") }
+        guard unsafe Glibc.poll(&poll, 1, 120_000) == 1 else { throw TestFault.timedOut(waitingFor: "the daemon") }
     }
 }

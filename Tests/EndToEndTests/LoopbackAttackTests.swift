@@ -93,9 +93,7 @@ struct LoopbackAttackTests {
                     return connection
                 }
             }
-            let begin = ContinuousClock.now
             #expect(try await onOwnThread { try idle.map { try $0.readToEnd() } } == Array(repeating: "", count: 16))
-            #expect(begin.duration(to: .now) < .seconds(20))
             #expect(try await RawWeb.get(location).body.contains("Signed in"))
             try await call.completed()
         }

@@ -24,9 +24,8 @@ struct LostAnswerTests {
 
     @Test func `without a grace period the refusal is confirmed once, with the lost answer as the reason`() async throws
     {
-        // The first token lives only briefly, so that the pause before the confirmation is short.
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(6))) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             let feed = try await ChangeFeed(stage)
             let grant = try await issuer.issueGrant(clientID: "app")
@@ -34,10 +33,14 @@ struct LostAnswerTests {
             try await feed.next("token-refreshed", of: "work")
             try await issuer.script(.cutAfter)
 
-            let required = try await feed.next("interaction-required", of: "work", within: .seconds(60))
+            let token = try await stage.acquire("work")
+            let seen = feed.changes.count
+            let required = try await stage.passAttempts(of: "work", until: "interaction-required", feed, from: seen)
             #expect(required.accounts.first?.reason == "outcomeUnknown")
             // Valid tokens are still returned.
-            let refusal = try await stage.refusal(of: "work", until: InteractionRequiredError.self)
+            #expect(try await stage.acquire("work") == token)
+            try await stage.pass(until: token.expiresAtUSec)
+            let refusal = try await stage.refusal(of: "work", as: InteractionRequiredError.self)
             #expect(refusal.reason == "outcomeUnknown")
             #expect(refusal.oauthError == "invalid_grant")
             // The request with the lost answer, the first refusal, and the refusal that confirms it.

@@ -49,8 +49,8 @@ struct MachineTests {
     func `on a full disk valid tokens are served, and a rotated one is stored when there is room`()
         async throws
     {
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(10))) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             let folder = stage.folder.path + "/mounted"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             try await withTemporaryMount(at: folder, size: "2m") {
@@ -63,15 +63,17 @@ struct MachineTests {
 
                 // The disk becomes full during the second refresh, so its answer cannot be stored.
                 let sequence = await issuer.lastSequence
-                try await issuer.script(.delayAfter(.seconds(1)))
+                try await issuer.script(.delayAfter(.seconds(3600)))
+                try await stage.passToNextAttempt(of: "work")
                 let served = try await issuer.waitForRequest(after: sequence) { $0.outcome == .rotated }
                 let filler = Filler(folder + "/filler")
                 #expect(try await stage.acquire("work") == token)
+                await issuer.endDelays()
                 try await daemon.log.first("the journal's line") { $0.contains("the store cannot be used; retrying") }
                 #expect(try await stage.info().trouble?.contains("no space is left for the store") == true)
                 try await stage.notify.messages.first("the status") { $0.contains("STATUS=trouble: ") }
                 // An issued token is returned whether it could be stored or not.
-                let unsaved = try await stage.acquire("work", minimumValiditySec: 3)
+                let unsaved = try await stage.acquire("work", minimumValiditySec: 1800)
                 #expect(unsaved != token)
                 #expect(try await stage.status("work").generation == Int64(served.generation ?? 0) + 1)
                 #expect(await issuer.entries(after: served.sequence).filter { $0.path == "/token" } == [])
@@ -95,13 +97,16 @@ struct MachineTests {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             try await withTemporaryMount(at: folder, size: "2m") {
                 let first = try await stage.start(["--state-dir", folder])
-                try await issuer.script(.delayAfter(.seconds(1)))
+                try await issuer.script(.delayAfter(.seconds(3600)))
                 try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
                 _ = try await issuer.waitForRequest { $0.outcome == .rotated }
                 let filler = Filler(folder + "/filler")
                 first.signal(SIGTERM)
+                try await first.says("authrefreshd is stopping")
+                await issuer.endDelays()
                 try await first.log.first("the journal's line") { $0.contains("the store cannot be used; retrying") }
-                await #expect(throws: TestFault.self) { try await first.ended(within: .seconds(1)) }
+                // The answer is nowhere else.
+                #expect(first.isRunning)
                 filler.remove()
                 #expect(try await first.ended() == .exited(0))
 

@@ -11,10 +11,10 @@ struct ManyCallersTests {
     private static let connectionsPerUIDMax = 480
 
     @Test func `one request answers 32 callers of an expired token`() async throws {
-        try await withIssuer(policy: EndedToken.policy) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             let daemon = try await stage.start()
-            let token = try await EndedToken(of: daemon, on: stage, issuer, url)
+            let token = try await EndedToken(on: stage, issuer, url)
             let (outcomes, requests) = try await token.answers(to: 32) {
                 try await stage.authctl("token", "work", "--min-validity", "1s")
             }
@@ -30,19 +30,25 @@ struct ManyCallersTests {
     }
 
     @Test func `a thousand calls on all possible connections cause one request`() async throws {
-        try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { issuer, url in
+        try await withIssuer { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
-            try await issuer.script(.delayAfter(.seconds(2)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
 
             let connections = Self.connectionsPerUIDMax
-            let answers = try await onOwnThread { [socket = stage.socket] in
+            let held = try await onOwnThread { [socket = stage.socket] in
                 let call = #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"# + "\0"
                 let held = try RawConnection.open(connections, to: socket)
                 // Each connection sends its calls one after the other, without reading.
                 for connection in held { try connection.send(String(repeating: call, count: 3)) }
-                return try held.flatMap { connection in try (0..<3).map { _ in try connection.receive() } }
+                return held
+            }
+            // The server answers when all calls have been sent.
+            _ = try await issuer.waitForRequest { $0.path == "/token" }
+            await issuer.endDelays()
+            let answers = try await onOwnThread {
+                try held.flatMap { connection in try (0..<3).map { _ in try connection.receive() } }
             }
             #expect(answers.count == connections * 3)
             let tokens = Set(answers.map { $0.firstMatch(of: /"accessToken":"([^"]+)"/)?.1 })

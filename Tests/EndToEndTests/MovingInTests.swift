@@ -233,7 +233,7 @@ private enum OtherProgram {
     static func importing(_ stage: DaemonStage, _ arguments: String...) async throws -> CommandOutcome {
         let environment = stage.environment.merging(["PATH": stage.folder.path + "/bin:/usr/bin:/bin"]) { $1 }
         let program = try Program("authctl", ["import"] + arguments, environment: environment)
-        let end = try await program.ended(within: .seconds(90))
+        let end = try await program.ended()
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
 }

@@ -40,6 +40,16 @@ struct RekeyTests {
         try await stage.ask(.rekeyStore, RekeyStore.Parameters(), for: RekeyStore.Reply.self)
     }
 
+    /// Changes the key at a daemon of its own, which is killed before its call with this number that writes.
+    private func rekey(_ stage: DaemonStage, killedAt number: Int) async throws -> (end: ProgramEnd, calls: Int) {
+        let files = FaultyFiles(in: stage.folder)
+        let daemon = try await stage.start(environment: files.environment(for: stage.stateDirectory))
+        try files.give(.kill(at: number))
+        _ = try? await rekey(stage)
+        let calls = try files.withdraw().count
+        return (try await daemon.terminate(), calls)
+    }
+
     @Test func `a new key replaces the old one while tokens are handed out and refreshed`() async throws {
         try await FreshAccount.with { account in
             let stage = account.stage
@@ -77,19 +87,18 @@ struct RekeyTests {
             let first = try await stage.start()
             try await fill(stage)
             #expect(try await first.terminate() == .exited(0))
+            // The calls with which an undisturbed change writes.
+            let calls = try await rekey(stage, killedAt: .max).calls
             var keys: Set<Data> = []
-            var finished = 0
+            var killed = 0
             for kill in 0..<24 {
-                let daemon = try await stage.start()
-                let outcome = Task { try await rekey(stage) }
-                // The moment of the kill varies by design, so nothing is awaited. The change takes some 50 ms.
-                try await Task.sleep(for: .milliseconds(kill * 4))
-                try await daemon.kill()
-                if (try? await outcome.value) != nil { finished += 1 }
+                // A change in larger batches, on an idle machine, has fewer calls.
+                let daemon = try await rekey(stage, killedAt: 1 + kill * calls / 24)
+                if daemon.end == .signalled(9) { killed += 1 }
                 keys.insert(try Data(contentsOf: URL(fileURLWithPath: stage.key)))
             }
-            // The kills were neither always too early nor always too late.
-            #expect(finished < 24 && keys.count > 1, "\(finished) finished, \(keys.count) keys")
+            // Some kills came after the new key was in its place.
+            #expect(killed > 1 && keys.count > 1, "\(killed) killed, \(keys.count) keys, \(calls) calls")
             let last = try await stage.start()
             let end = try await rekey(stage)
             #expect(end.unreadable == 0 && end.leftover == nil && end.place == "file", "\(end)")

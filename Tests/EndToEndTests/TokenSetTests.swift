@@ -13,8 +13,8 @@ struct TokenSetTests {
         rotationGraceSec: Int64? = nil,
         _ body: (DaemonStage, DemoIssuer, IssuedGrant) async throws -> Void
     ) async throws {
-        try await withIssuer(policy: policy) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(policy: policy, now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             let grant = try await issuer.issueGrant(clientID: "app", scope: Self.scope)
             try await stage.add("work", issuer: url, grant: grant, rotationGraceSec: rotationGraceSec)
@@ -232,7 +232,7 @@ struct TokenSetTests {
     }
 
     @Test func `a valid token of a set is handed out while the server is down`() async throws {
-        try await withAccount(policy: GrantPolicy(accessTokenLifetime: .seconds(60))) { stage, issuer, _ in
+        try await withAccount(policy: GrantPolicy(accessTokenLifetime: .seconds(1800))) { stage, issuer, _ in
             let set = try await acquire(stage, scopes: ["mail"])
             try await issuer.script(.answer(.unavailable()), times: 100)
             #expect(try await acquire(stage, scopes: ["mail"]) == set)
@@ -258,13 +258,13 @@ struct TokenSetTests {
     @Test func `one token set too many gets the limit, and an expired one makes room`() async throws {
         try await withAccount { stage, issuer, _ in
             for number in 0..<15 { _ = try await acquire(stage, audience: "a\(number)") }
-            await issuer.setPolicy(GrantPolicy(accessTokenLifetime: .seconds(2)))
+            await issuer.setPolicy(GrantPolicy(accessTokenLifetime: .seconds(300)))
             let short = try await acquire(stage, audience: "short")
             await issuer.setPolicy(GrantPolicy())
             let refused = try await refusal(LimitExceededError.self) { try await acquire(stage, audience: "b") }
             #expect(refused == LimitExceededError(.tokenSets, maximum: 16))
             #expect(try await acquire(stage, audience: "a3").tokenType == "Bearer")
-            try await Task.sleep(until: .ending(short.expiresAtUSec))
+            try await stage.pass(until: short.expiresAtUSec)
             _ = try await acquire(stage, audience: "b")
             #expect(try await stage.status("work").tokenSets?.count == 16)
 

@@ -142,7 +142,7 @@ struct WebSessionTests {
             _ = try await first.program.ended()
             // The daemon notices it after a while. Until then, each refusal is an answer.
             let words = ["web-session", Self.page, "--callback", first.callback, "--no-open", "--json"]
-            let limit = ContinuousClock.now + .seconds(30)
+            let limit = ContinuousClock.now + .patience
             while ContinuousClock.now < limit {
                 let next = try Program("authctl", words, environment: stage.environment)
                 guard let line = try? await next.output.first("the beginning", where: { $0.contains("started") }) else {

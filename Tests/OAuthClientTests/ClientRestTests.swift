@@ -38,11 +38,12 @@ struct ClientRestTests {
         let begin = ContinuousClock.now
         var last = begin
         while begin.duration(to: last) < .milliseconds(200) {
+            let asked = ContinuousClock.now
             let next = try await clients.client(for: endpoint, caFile: nil)
             // On a machine that stops the test for so long, another client is right.
             guard last.duration(to: .now) < .milliseconds(20) else { break }
             #expect(next === first)
-            last = .now
+            last = asked
         }
         try await clients.shutDown()
     }

@@ -14,7 +14,7 @@ struct LateAnswerTests {
     @Test func `a rotated token is accepted from an answer after the time limit`() async throws {
         let server = try SlowServer()
         let overdue = Atomic(0)
-        let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
+        let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(3), .seconds(60)) }) {
             await $0.refresh(try refreshRequest(to: server.origin)) {
                 overdue.add(1, ordering: .sequentiallyConsistent)
                 server.answer(#"{"access_token":"late","refresh_token":"next","token_type":"bearer"}"#)
@@ -26,7 +26,7 @@ struct LateAnswerTests {
 
     @Test func `an answer of a server that does not rotate is not awaited after the time limit`() async throws {
         let server = try SlowServer()
-        let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
+        let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(3), .seconds(60)) }) {
             var request = try refreshRequest(to: server.origin)
             request.mayRotate = false
             return await $0.refresh(request) { Issue.record("nobody waits on") }
@@ -38,7 +38,7 @@ struct LateAnswerTests {
     @Test func `a request that cannot be sent before the time limit is not sent after it`() async throws {
         // The server accepts the connection and never begins TLS.
         let server = try SlowServer()
-        let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
+        let outcome = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(3), .seconds(60)) }) {
             let origin = server.origin.replacingOccurrences(of: "http:", with: "https:")
             return await $0.refresh(try refreshRequest(to: origin)) { Issue.record("nothing was sent") }
         }
@@ -73,7 +73,7 @@ struct LateAnswerTests {
     @Test func `the kernel probes a connection while an answer is awaited`() async throws {
         let server = try SlowServer()
         let timer = Mutex("")
-        _ = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(1), .seconds(60)) }) {
+        _ = try await withClient({ ($0.totalTimeout, $0.answerTimeout) = (.seconds(3), .seconds(60)) }) {
             await $0.refresh(try refreshRequest(to: server.origin)) {
                 timer.withLock { $0 = (try? server.timerOfClient()) ?? "" }
                 server.answer(issuedTokens)

@@ -319,7 +319,7 @@ struct MetadataCacheTests {
             guard request.line.hasPrefix("GET") else { return [LoopbackServer.json(200, issuedTokens)] }
             return [LoopbackServer.json(200, #"{"issuer":"\#(origin)","token_endpoint":"\#(origin)/t"}"#)]
         }) { server in
-            let outcome = try await withClient({ $0.discoveryTimeout = .seconds(3) }) {
+            let outcome = try await withClient({ $0.discoveryTimeout = .seconds(6) }) {
                 await $0.refresh(try Self.request(server))
             }
             #expect(outcome.response != nil, "\(outcome)")

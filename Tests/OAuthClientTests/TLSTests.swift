@@ -243,10 +243,7 @@ struct TLSTests {
                 configuration.connectTimeout = .seconds(4)
             }
             let outcome = try await withClient(change) { client in
-                let begin = ContinuousClock.now
-                let outcome = await client.refresh(request)
-                #expect(begin.duration(to: .now) < .milliseconds(3500))
-                return outcome
+                await client.refresh(request)
             }
             #expect(outcome.failure?.failureClass == .unreachable)
             #expect(outcome.failure?.detail.summary == "the server could not be reached in time")

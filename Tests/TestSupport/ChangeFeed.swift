@@ -27,7 +27,7 @@ package final class ChangeFeed: Sendable {
         _ event: String,
         of account: String,
         from index: Int = 0,
-        within limit: Duration = .seconds(30)
+        within limit: Duration = .patience
     ) async throws -> Subscribe.Reply {
         try await changes.first("\(event) of \(account)", from: index, within: limit) {
             $0.event == event && $0.account == account

@@ -58,7 +58,7 @@ package final class DaemonProcess: Sendable {
                 return true
             }
             group.addTask { [program] in
-                try await program.ended(within: .seconds(60))
+                try await program.ended()
                 return false
             }
             defer { group.cancelAll() }
@@ -89,7 +89,7 @@ package final class DaemonProcess: Sendable {
     /// Sends SIGTERM and waits for the end.
     @discardableResult package func terminate() async throws -> ProgramEnd {
         program.signal(15)
-        return try await program.ended(within: .seconds(60))
+        return try await program.ended()
     }
 
     /// Sends SIGKILL and waits for the end.
@@ -99,7 +99,7 @@ package final class DaemonProcess: Sendable {
     }
 
     /// Waits until the daemon ends by itself.
-    @discardableResult package func ended(within limit: Duration = .seconds(30)) async throws -> ProgramEnd {
+    @discardableResult package func ended(within limit: Duration = .patience) async throws -> ProgramEnd {
         try await program.ended(within: limit)
     }
 }

@@ -79,29 +79,6 @@ extension DaemonStage {
     }
 }
 
-/// Calls that are repeated until the daemon gives a certain answer.
-extension DaemonStage {
-    /// Asks for a token until the daemon refuses with this error, because the present token has expired.
-    package func refusal<Refusal: InterfaceError>(
-        of account: String,
-        until _: Refusal.Type,
-        within limit: Duration = .seconds(30)
-    ) async throws -> Refusal {
-        let end = ContinuousClock.now + limit
-        while ContinuousClock.now < end {
-            do {
-                let token = try await acquire(account)
-                // No event reports that a token has expired, so wait until then and ask again.
-                try await Task.sleep(until: .ending(token.expiresAtUSec))
-            } catch TestFault.refused(let name, let parameters) {
-                guard name == Refusal.name else { throw TestFault.unreadable("\(name) \(parameters)") }
-                return try JSONDecoder().decode(Refusal.self, from: Data(parameters.utf8))
-            }
-        }
-        throw TestFault.timedOut(waitingFor: Refusal.name)
-    }
-}
-
 extension ContinuousClock.Instant {
     /// A moment just after this time of the wall clock, in µs since 1970.
     package static func ending(_ microseconds: Int64) -> ContinuousClock.Instant {

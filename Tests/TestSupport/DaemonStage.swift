@@ -1,15 +1,24 @@
 package import AuthRefreshInterface
 import Foundation
 import StrictJSON
+import Synchronization
 import VarlinkClient
 
 /// A folder in which daemons run, one after the other, with everything that they need and nothing of the machine's own.
 package final class DaemonStage: Sendable {
     package let folder: TemporaryFolder
     package let notify: NotifySocket
+    /// The clocks of the running daemon, if the stage has its own.
+    let clock: ShiftedClock
+    private let hasOwnClock: Bool
+    /// How far they are ahead of the machine's.
+    private let ahead = Mutex(Duration.zero)
 
-    package init() throws {
+    /// - Parameter hasOwnClock: whether time can pass for the daemons alone, by `pass`.
+    package init(hasOwnClock: Bool = false) throws {
         folder = try TemporaryFolder()
+        clock = ShiftedClock(in: folder)
+        self.hasOwnClock = hasOwnClock
         notify = try NotifySocket(at: folder.path + "/notify")
         for name in ["run", "state", "config"] {
             try FileManager.default.createDirectory(
@@ -35,8 +44,24 @@ package final class DaemonStage: Sendable {
         ]
     }
 
+    /// The time that has passed for the daemons in addition to the machine's.
+    var elapsed: Duration { ahead.withLock(\.self) }
+
+    /// - Returns: the time that has then passed.
+    func advance(by time: Duration) -> Duration {
+        precondition(hasOwnClock, "the daemons of this stage use the machine's clocks")
+        return ahead.withLock { ahead in
+            ahead += time
+            return ahead
+        }
+    }
+
     package func configure(_ yaml: String) throws {
         try folder.write(yaml, to: "config/authrefreshd/authrefreshd.yaml")
+    }
+
+    private var ownClock: [String: String] {
+        !hasOwnClock ? [:] : clock.environment(ShiftedClock.Shift() + elapsed)
     }
 
     /// Starts a daemon. It may fail to start.
@@ -53,7 +78,10 @@ package final class DaemonStage: Sendable {
         try DaemonProcess(
             stage: self,
             arguments: arguments,
-            environment: environment.merging(more) { $1 },
+            // Both may have a library to preload.
+            environment: environment.merging(ownClock) { $1 }.merging(more) {
+                $0.hasSuffix(".so") ? $1 + ":" + $0 : $1
+            },
             listener: listener,
             logFile: logFile
         )
@@ -77,7 +105,7 @@ package final class DaemonStage: Sendable {
 
     package func authctl(_ arguments: [String], input: String = "") async throws -> CommandOutcome {
         let program = try Program("authctl", arguments, environment: environment, input: input)
-        let end = try await program.ended(within: .seconds(90))
+        let end = try await program.ended()
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
 
@@ -88,13 +116,12 @@ package final class DaemonStage: Sendable {
         _ method: AuthRefreshInterface.Method,
         _ parameters: some Encodable & Sendable,
         for type: Reply.Type,
-        within limit: Duration = .seconds(60)
+        within limit: Duration = .patience
     ) async throws -> Reply {
         let json = String(decoding: try JSONEncoder().encode(parameters), as: UTF8.self)
         let reply = try await onOwnThread { [socket] in
             var connection = try VarlinkConnection(path: socket)
-            let milliseconds = Int32(limit.components.seconds * 1000)
-            return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: milliseconds)
+            return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: limit.milliseconds)
         }
         if let name = reply.error { throw TestFault.refused(name: name, parameters: reply.parameters.text) }
         return try JSONDecoder().decode(type, from: Data(reply.parameters.text.utf8))

@@ -53,7 +53,7 @@ package final class EventLog<Element: Sendable>: Sendable {
     @discardableResult package func first(
         _ what: String,
         from index: Int = 0,
-        within limit: Duration = .seconds(30),
+        within limit: Duration = .patience,
         where predicate: @escaping @Sendable (Element) -> Bool
     ) async throws(TestFault) -> Element {
         let number = state.withLock { state in

@@ -86,7 +86,7 @@ package final class Program: Sendable {
     }
 
     /// - Throws: `timedOut` if it does not end within `limit`.
-    @discardableResult package func ended(within limit: Duration = .seconds(30)) async throws(TestFault) -> ProgramEnd {
+    @discardableResult package func ended(within limit: Duration = .patience) async throws(TestFault) -> ProgramEnd {
         let how = try await end.first("the end of \(name)", within: limit) { _ in true }
         // All its output is in the sockets by now, and the readers end by themselves.
         await output.drained()
@@ -179,6 +179,6 @@ package final class Program: Sendable {
 extension EventLog {
     /// Waits until all output has been read.
     fileprivate func drained() async {
-        _ = try? await first("the end of the output", from: .max, within: .seconds(5)) { _ in false }
+        _ = try? await first("the end of the output", from: .max, within: .seconds(30)) { _ in false }
     }
 }

@@ -9,7 +9,7 @@ package final class RawConnection: Sendable {
 
     package init(_ path: String) throws(TestFault) {
         descriptor = try UnixSocket.connected(to: path, SOCK_STREAM)
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        var limit = timeval(tv_sec: Int(Duration.patience.components.seconds), tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -40,7 +40,7 @@ package final class RawConnection: Sendable {
 
     /// The next message without its NUL. If the connection ends before the NUL, returns what has arrived.
     ///
-    /// - Throws: `timedOut` after 30 seconds of silence.
+    /// - Throws: `timedOut` after two minutes of silence.
     package func receive() throws(TestFault) -> String {
         var message: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)

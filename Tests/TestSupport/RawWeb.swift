@@ -70,7 +70,7 @@ package final class WebConnection: Sendable {
         descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
         let result = isIPv6 ? Self.connect6(descriptor, address, port) : Self.connect4(descriptor, port)
         guard result == 0 else { throw .system("connect to port \(port)", errno: errno) }
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        var limit = timeval(tv_sec: Int(Duration.patience.components.seconds), tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
@@ -90,7 +90,7 @@ package final class WebConnection: Sendable {
 
     /// Everything until the other side closes.
     ///
-    /// - Throws: `timedOut` after 30 seconds of silence.
+    /// - Throws: `timedOut` after two minutes of silence.
     package func readToEnd() throws(TestFault) -> String {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16 << 10)

@@ -29,7 +29,7 @@ package final class SignInCall: Sendable {
     }
 
     /// Waits for the end of the call.
-    package func ended(within limit: Duration = .seconds(30)) async throws -> End {
+    package func ended(within limit: Duration = .patience) async throws -> End {
         try await ends.first("the end of the sign-in", within: limit) { _ in true }
     }
 
@@ -44,7 +44,7 @@ package final class SignInCall: Sendable {
     /// The error with which the call ended.
     ///
     /// - Throws: `unreadable` if the call succeeded, or ended with another error.
-    package func refusal<Refusal: InterfaceError>(_: Refusal.Type, within limit: Duration = .seconds(30)) async throws
+    package func refusal<Refusal: InterfaceError>(_: Refusal.Type, within limit: Duration = .patience) async throws
         -> Refusal
     {
         guard case .refused(let name, let parameters) = try await ended(within: limit), name == Refusal.name else {

@@ -4,12 +4,12 @@ import Testing
 import StrictJSON
 import VarlinkClient
 
-@Suite(.timeLimit(.minutes(1))) struct VarlinkConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct VarlinkConnectionTests {
     /// The result of a call to a service that answers with `answer`.
     private func reply(
         _ service: ScriptedService,
         replyBytesMax: Int = 1000,
-        timeoutMilliseconds: Int32? = 10_000
+        timeoutMilliseconds: Int32? = 120_000
     ) throws(VarlinkClientError) -> VarlinkConnection.Reply {
         var connection = try VarlinkConnection(path: service.path, replyBytesMax: replyBytesMax)
         return try connection.call("a.B", timeoutMilliseconds: timeoutMilliseconds)
@@ -18,7 +18,7 @@ import VarlinkClient
     private func expect(
         _ error: VarlinkClientError,
         from service: ScriptedService,
-        timeoutMilliseconds: Int32? = 10_000,
+        timeoutMilliseconds: Int32? = 120_000,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(throws: error, sourceLocation: sourceLocation) {
@@ -57,7 +57,7 @@ import VarlinkClient
         )
         var connection = try VarlinkConnection(path: service.path)
         var seen: [String] = []
-        try connection.callMore("a.B", timeoutMilliseconds: 10_000) { reply in
+        try connection.callMore("a.B", timeoutMilliseconds: 120_000) { reply in
             seen.append(reply.error ?? reply.parameters.text)
             return true
         }
@@ -68,7 +68,7 @@ import VarlinkClient
         let service = ScriptedService(String(repeating: #"{"parameters":{},"continues":true}"# + "\0", count: 3))
         var connection = try VarlinkConnection(path: service.path)
         var count = 0
-        try connection.callMore("a.B", timeoutMilliseconds: 10_000) { _ in
+        try connection.callMore("a.B", timeoutMilliseconds: 120_000) { _ in
             count += 1
             return count < 2
         }

@@ -11,7 +11,7 @@ extension SocketTests {
     @Suite struct ListenTests {
         private func echoes(_ path: String) throws -> Bool {
             var client = try VarlinkConnection(path: path)
-            return try client.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 10_000).error
+            return try client.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 120_000).error
                 == nil
         }
 
@@ -182,7 +182,7 @@ extension SocketTests {
             let served = ServedFolder(path: path, descriptor: passed)
             try await served.server.start()
             var standing = try VarlinkConnection(path: path)
-            _ = try standing.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 10_000)
+            _ = try standing.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 120_000)
 
             let files = FileManager.default
             switch loss {
@@ -201,7 +201,7 @@ extension SocketTests {
             while event != nil, event != .pathRestored(path) { event = await events.next() }
             #expect(try echoes(path))
             #expect(await served.server.isPathIntact)
-            let reply = try standing.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 10_000)
+            let reply = try standing.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 120_000)
             #expect(reply.error == nil)
             await served.end()
             try? files.removeItem(atPath: served.folder + "-moved")

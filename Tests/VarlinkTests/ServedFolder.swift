@@ -162,7 +162,7 @@ final class RawPeer: Sendable {
     }
 
     /// Waits until the server has closed the connection. Data that it sent before stays unread.
-    func isHungUp(within milliseconds: Int32 = 10_000) -> Bool {
+    func isHungUp(within milliseconds: Int32 = 120_000) -> Bool {
         returned(0, within: milliseconds) & Int16(POLLHUP) != 0
     }
 
@@ -176,7 +176,7 @@ final class RawPeer: Sendable {
     func messages(_ count: Int = .max) -> [String] {
         var bytes: [UInt8] = []
         var ends = 0
-        let deadline = Deadline(milliseconds: 20_000)
+        let deadline = Deadline(milliseconds: 120_000)
         while ends < count, let more = try? UnixStream.read(from: descriptor, until: deadline) {
             ends += more.count(where: { $0 == 0 })
             bytes += more

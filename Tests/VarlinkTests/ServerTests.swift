@@ -12,7 +12,7 @@ extension SocketTests {
                 let reply = try client.call(
                     "test.echo.Echo",
                     parameters: #"{"text":"ä\n"}"#,
-                    timeoutMilliseconds: 10_000
+                    timeoutMilliseconds: 120_000
                 )
                 #expect(reply.error == nil)
                 #expect(reply.parameters["text"]?.string == "ä\n")
@@ -28,7 +28,7 @@ extension SocketTests {
                     let reply = try client.call(
                         method,
                         parameters: #"{"text":"\#(number)"}"#,
-                        timeoutMilliseconds: 10_000
+                        timeoutMilliseconds: 120_000
                     )
                     #expect(reply.parameters["text"]?.string == "\(number)")
                 }
@@ -50,14 +50,14 @@ extension SocketTests {
         @Test func `the service describes itself`() async throws {
             try await ServedFolder.serving { served in
                 var client = try VarlinkConnection(path: served.path)
-                let info = try client.call("org.varlink.service.GetInfo", timeoutMilliseconds: 10_000).parameters
+                let info = try client.call("org.varlink.service.GetInfo", timeoutMilliseconds: 120_000).parameters
                 #expect(info["product"]?.string == "Served")
                 #expect(info["interfaces"]?.elements?.map(\.string) == ["org.varlink.service", "test.echo"])
                 for interface in ["org.varlink.service", "test.echo"] {
                     let description = try client.call(
                         "org.varlink.service.GetInterfaceDescription",
                         parameters: #"{"interface":"\#(interface)"}"#,
-                        timeoutMilliseconds: 10_000
+                        timeoutMilliseconds: 120_000
                     )
                     #expect(description.parameters["description"]?.string?.contains("interface \(interface)\n") == true)
                 }
@@ -85,7 +85,7 @@ extension SocketTests {
         ) async throws {
             try await ServedFolder.serving { served in
                 var client = try VarlinkConnection(path: served.path)
-                let reply = try client.call(method, parameters: parameters, timeoutMilliseconds: 10_000)
+                let reply = try client.call(method, parameters: parameters, timeoutMilliseconds: 120_000)
                 #expect(reply.error == "org.varlink.service.\(error)")
                 #expect(reply.parameters.text == told)
             }
@@ -107,13 +107,17 @@ extension SocketTests {
                 try client.callMore(
                     "test.echo.Stream",
                     parameters: #"{"count":300,"bytes":10}"#,
-                    timeoutMilliseconds: 10_000
+                    timeoutMilliseconds: 120_000
                 ) { reply in
                     numbers.append(reply.parameters["number"]?.integer)
                     return true
                 }
                 #expect(numbers == (1...300).map(Int64.init))
-                let after = try client.call("test.echo.Echo", parameters: #"{"text":"a"}"#, timeoutMilliseconds: 10_000)
+                let after = try client.call(
+                    "test.echo.Echo",
+                    parameters: #"{"text":"a"}"#,
+                    timeoutMilliseconds: 120_000
+                )
                 #expect(after.error == nil)
             }
         }
@@ -125,7 +129,7 @@ extension SocketTests {
                 let reply = try client.call(
                     "test.echo.Echo",
                     parameters: #"{"text":"heard"}"#,
-                    timeoutMilliseconds: 10_000
+                    timeoutMilliseconds: 120_000
                 )
                 #expect(reply.parameters["text"]?.string == "heard")
             }
@@ -184,7 +188,7 @@ extension SocketTests {
                 responder?.onDisconnect { telling.yield() }
                 responder?.hangUp()
                 #expect(throws: VarlinkClientError.connectionClosed) {
-                    _ = try client.receive(timeoutMilliseconds: 10_000)
+                    _ = try client.receive(timeoutMilliseconds: 120_000)
                 }
                 var endings = gone.makeAsyncIterator()
                 await endings.next()
@@ -202,7 +206,7 @@ extension SocketTests {
                     let first = await calls.next()
                     first?.onDisconnect { telling.yield(1) }
                     first?.reply(["text": "done"])
-                    _ = try client.receive(timeoutMilliseconds: 10_000)
+                    _ = try client.receive(timeoutMilliseconds: 120_000)
                     try client.send("test.echo.Hold", parameters: "{}", mode: .one)
                     await calls.next()?.onDisconnect { telling.yield(2) }
                 }
@@ -240,9 +244,9 @@ extension SocketTests {
             await endings.next()
             responder?.reply(["text": "just in time"])
             await ended
-            #expect(try client.receive(timeoutMilliseconds: 10_000).parameters["text"]?.string == "just in time")
+            #expect(try client.receive(timeoutMilliseconds: 120_000).parameters["text"]?.string == "just in time")
             #expect(throws: VarlinkClientError.connectionClosed) {
-                _ = try subscriber.receive(timeoutMilliseconds: 10_000)
+                _ = try subscriber.receive(timeoutMilliseconds: 120_000)
             }
             #expect(throws: VarlinkClientError.notRunning(path: served.path, errno: 2)) {
                 _ = try VarlinkConnection(path: served.path)
@@ -258,7 +262,7 @@ extension SocketTests {
             _ = await calls.next()
             await served.end()
             #expect(throws: VarlinkClientError.connectionClosed) {
-                _ = try client.receive(timeoutMilliseconds: 10_000)
+                _ = try client.receive(timeoutMilliseconds: 120_000)
             }
         }
     }

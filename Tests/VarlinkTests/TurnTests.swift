@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -75,6 +76,30 @@ extension SocketTests {
                         Turn(ready: [Self.firstPeer], isNextDue: true), Turn(ready: [], isNextDue: false),
                     ]
                 )
+            }
+        }
+
+        @Test func `without a descriptor for a peer, the listening socket causes no further turns`() async {
+            await #expect(processExitsWith: .success) {
+                try await TurnTests.withServer { path, open, turns in
+                    let peers = [try RawPeer(path), try RawPeer(path)]
+                    // The lowest number that is free.
+                    let free = dup(0)
+                    close(free)
+                    var limit = rlimit()
+                    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                    let usual = limit.rlim_cur
+                    limit.rlim_cur = rlim_t(free)
+                    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                    try await open()
+                    try await turns.first("the peer without a place") { $0.ready == [Listener.key] }
+                    // The peers still wait, so a watched socket would be ready at once, again and again.
+                    let next = try await turns.first("the next look", from: 1) { _ in true }
+                    #expect(turns.all.first?.isNextDue == false && next.ready == [], "\(turns.all)")
+                    limit.rlim_cur = usual
+                    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                    withExtendedLifetime(peers) {}
+                }
             }
         }
 

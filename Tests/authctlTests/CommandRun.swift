@@ -38,8 +38,8 @@ struct CommandRun {
     func run(_ command: String, input: String = "") throws -> Outcome {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-        // The limit for each wait. No command here takes a second.
-        process.arguments = ["60", "/bin/sh", "-c", command]
+        // It only ends a hang. No command here takes a second.
+        process.arguments = ["180", "/bin/sh", "-c", command]
         process.currentDirectoryURL = folder
         process.environment = environment
         let streams = try ["in", "out", "err"].map { name in

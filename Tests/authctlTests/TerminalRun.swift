@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Runs a command on a pseudo-terminal.
 struct TerminalRun {
@@ -43,7 +44,7 @@ struct TerminalRun {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         // setsid makes the terminal the command's /dev/tty.
-        process.arguments = ["--foreground", "60", "setsid", "--ctty", "--wait", "/bin/sh", "-c", command]
+        process.arguments = ["--foreground", "180", "setsid", "--ctty", "--wait", "/bin/sh", "-c", command]
         process.currentDirectoryURL = run.folder
         process.environment = run.environment
         let handle = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
@@ -58,7 +59,7 @@ struct TerminalRun {
         var rest = steps[...]
         var seen = shown.startIndex
         var chunk = [UInt8](repeating: 0, count: 4096)
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + .patience
         while .now < end, hasOutput, case let count = unsafe read(master, &chunk, chunk.count), count > 0 {
             shown += String(decoding: chunk[..<count], as: UTF8.self)
             while let step = rest.first, let found = shown[seen...].firstRange(of: step.prompt) {
@@ -77,7 +78,7 @@ struct TerminalRun {
     private var hasOutput: Bool {
         var interest = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         while true {
-            let ready = unsafe poll(&interest, 1, 20_000)
+            let ready = unsafe poll(&interest, 1, 120_000)
             if ready >= 0 || errno != EINTR { return ready > 0 }
         }
     }

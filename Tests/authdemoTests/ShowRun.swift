@@ -13,7 +13,7 @@ struct ShowRun {
     /// The folder of this test's executable. The programs are built into the same folder.
     static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
     /// The time limit of a run in seconds. After it, the test fails by the status 124.
-    private static let limit = "100"
+    private static let limit = "400"
 
     let folder: URL
 

@@ -6,7 +6,7 @@ import Testing
     @Test func `an unattended show plays its whole story in order and leaves nothing behind`() async throws {
         let run = try ShowRun()
         defer { run.remove() }
-        let outcome = try await run.run(["run", "--once", "--lifetime", "4s"])
+        let outcome = try await run.run(["run", "--once", "--lifetime", "8s"])
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         #expect(outcome.errors.isEmpty)
         let story = [
@@ -92,7 +92,7 @@ import Testing
         let run = try ShowRun()
         defer { run.remove() }
         // Its pause is made for people, so this is the longest test of the suite.
-        let outcome = try await run.run(["run", "--lifetime", "4s"], cue: "AUTHREFRESH_SOCKET=", signal: SIGTERM)
+        let outcome = try await run.run(["run", "--lifetime", "8s"], cue: "AUTHREFRESH_SOCKET=", signal: SIGTERM)
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         #expect(try run.leftovers.isEmpty)
     }

@@ -188,7 +188,7 @@ struct ClientSecretCareTests {
         try await withIssuer(clients: [client]) { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
-            try await issuer.script(.delayBefore(.milliseconds(500)))
+            try await issuer.script(.delayBefore(.seconds(3600)))
             let grant = try await issuer.issueGrant(clientID: "app").refreshToken
             let before = try Self.registration(secret: "s1", isManaged: false)
             let account = try await Self.add(before, to: rig, url: url, grant: grant)
@@ -199,6 +199,8 @@ struct ClientSecretCareTests {
                 return try AccountChanges.update(account.id, by: change, on: coordinator)
             }
             #expect(after != nil)
+            _ = try await issuer.waitForRequest { $0.outcome == .held }
+            await issuer.endDelays()
             guard case .backingOff(let backOff)? = await first.snapshot?.state.phase else {
                 Issue.record("the old secret was taken")
                 return

@@ -94,7 +94,7 @@ struct ClockTests {
         async throws
     {
         try await withFreshAccount { rig, issuer, id in
-            try await issuer.script(.delayAfter(.seconds(8)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let sequence = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
             _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
@@ -112,6 +112,7 @@ struct ClockTests {
                 await rig.inside { $0.trouble != nil && $0.records.unstored(id) != nil && !$0.scheduler.hasArrivals }
             )
             try rig.setStoreIsThere(true)
+            await issuer.endDelays()
         }
     }
 

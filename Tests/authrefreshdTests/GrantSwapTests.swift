@@ -25,7 +25,7 @@ struct GrantSwapTests {
             _ = await rig.waitForToken(of: id)
             let held = try #require(try await rig.state(of: "work")).account
             let grant = RefreshToken(Secret(try await issuer.issueGrant(clientID: "desk").refreshToken))
-            try await issuer.script(.delayAfter(.seconds(8)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             try await body(rig, issuer, held, grant)
             #expect(await issuer.counters.spentTokenUses == 0)
         }
@@ -57,6 +57,7 @@ struct GrantSwapTests {
             let swap = Task { try await rig.prove(grant, for: change.applied(to: held), by: change) }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try await rig.inside { try Self.edit(held.id, in: $0) }
+            await issuer.endDelays()
             #expect(try await swap.value?.shown == .fresh)
             let stored = try #require(try await Self.stored(held.id, in: rig))
             #expect(stored.registration.clientID == "desk")
@@ -66,9 +67,11 @@ struct GrantSwapTests {
     }
 
     @Test func `a proof for a client that the account no longer has does not count`() async throws {
-        try await withSwap { rig, _, held, grant in
+        try await withSwap { rig, issuer, held, grant in
             let asked = SettingsChange(setting: { $0.registration.clientID = "desk" }).applied(to: held)
             let proof = Task { try await rig.prove(grant, for: asked, by: nil) }
+            _ = try await issuer.waitForRequest { $0.clientID == "desk" }
+            await issuer.endDelays()
             let error = await #expect(throws: ServerOrStoreError.self) { try await proof.value }
             #expect(error?.isOfStore == false)
             let stored = try await Self.stored(held.id, in: rig)
@@ -84,6 +87,7 @@ struct GrantSwapTests {
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try await Self.takeAwayUnseen(in: rig)
+            await issuer.endDelays()
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
             #expect(await rig.inside { $0.trouble != nil && $0.records.unstored.count == 1 })
@@ -110,6 +114,7 @@ struct GrantSwapTests {
             }
             _ = try await issuer.waitForRequest { $0.clientID == "desk" }
             try await Self.takeAwayUnseen(in: rig)
+            await issuer.endDelays()
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
             async let end: Void = rig.stop()

@@ -11,23 +11,25 @@ import Testing
 struct LateDeadlineTests {
     @Test func `an answer with an expired token is followed by a refresh at once`() async throws {
         try await withFreshAccount { rig, issuer, _ in
-            try await issuer.script(.delayAfter(.milliseconds(500)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let before = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
             let served = try await issuer.waitForRequest(after: before) { $0.outcome == .rotated }
             // The machine sleeps. The answer is there when it wakes.
             await rig.pass(.seconds(2 * 3_600))
+            await issuer.endDelays()
             _ = try await issuer.waitForRequest(after: served.sequence) { $0.outcome == .rotated }
         }
     }
 
     @Test func `a caller whose answer has an expired token gets the next one`() async throws {
         try await withFreshAccount { rig, issuer, id in
-            try await issuer.script(.delayAfter(.milliseconds(500)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let before = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
             _ = try await issuer.waitForRequest(after: before) { $0.outcome == .rotated }
             await rig.pass(.seconds(2 * 3_600))
+            await issuer.endDelays()
             let snapshot = try #require(await rig.waitForToken(of: id).snapshot)
             #expect(snapshot.holdsAccessToken(for: nil))
             #expect(snapshot.state.generation == Generation(4))

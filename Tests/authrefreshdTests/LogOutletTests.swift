@@ -21,11 +21,11 @@ struct LogOutletTests {
         }
         #expect(written.withLock(\.self).isEmpty)
         journal.signal()
-        await outlet.drain(within: .seconds(30))
+        await outlet.drain(within: .patience)
         #expect(written.withLock(\.self) == ["first"] + (0..<9).map { "line \($0)" } + ["11 dropped"])
         // There is room again.
         outlet.send(bytes: room * 10) { written.withLock { $0.append("last") } }
-        await outlet.drain(within: .seconds(30))
+        await outlet.drain(within: .patience)
         #expect(written.withLock(\.last) == "last")
     }
 
@@ -41,7 +41,7 @@ struct LogOutletTests {
         let isWrittenInTime = isWritten.load(ordering: .acquiring)
         #expect(!isWrittenInTime)
         journal.signal()
-        await outlet.drain(within: .seconds(20))
+        await outlet.drain(within: .patience)
         let isWrittenInTheEnd = isWritten.load(ordering: .acquiring)
         #expect(isWrittenInTheEnd)
     }
@@ -60,7 +60,7 @@ struct LogOutletTests {
         }
         news.add(.stopping)
         manager.signal()
-        await news.drain(within: .seconds(30))
+        await news.drain(within: .patience)
         #expect(told.withLock(\.self).suffix(3) == [#"status("999")"#, "alive", "stopping"])
         #expect(told.withLock(\.count) <= 6)
     }

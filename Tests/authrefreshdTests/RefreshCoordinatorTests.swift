@@ -11,13 +11,16 @@ struct RefreshCoordinatorTests {
     @Test func `one request serves all callers that wait at an issuer's gate`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1, perSecond: 100))
-            try await issuer.script(.delayAfter(.milliseconds(300)), times: 2)
+            try await issuer.script(.delayAfter(.seconds(3600)))
             try await rig.start()
             _ = try await rig.add("first", url, try await issuer.issueGrant(clientID: "app"))
             let second = try await rig.add("second", url, try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
             let outcomes = await withTaskGroup(of: WaitOutcome.self) { group in
                 for _ in 0..<10 { group.addTask { await rig.waitForToken(of: second) } }
+                // They come while the first request is at the gate, or find the token that this brings.
+                for _ in 0..<100 { await rig.inside { _ in } }
+                await issuer.endDelays()
                 return await group.reduce(into: []) { $0.append($1) }
             }
             for outcome in outcomes {
@@ -51,7 +54,7 @@ struct RefreshCoordinatorTests {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
             try await rig.start()
-            try await issuer.script(.delayAfter(.seconds(8)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             async let outcome = rig.waitForToken(of: id)
             _ = try await issuer.waitForRequest { $0.outcome == .rotated }
@@ -60,6 +63,7 @@ struct RefreshCoordinatorTests {
                 Issue.record("the caller was told something else")
                 return
             }
+            await issuer.endDelays()
             #expect(await rig.waitForToken(of: id).snapshot?.state.generation == Generation(2))
             await rig.stop()
         }
@@ -67,9 +71,9 @@ struct RefreshCoordinatorTests {
 
     @Test(arguments: [29, 20])
     func `a valid token near its end is handed out before it ends while the server is silent`(left: Int) async throws {
-        try await withFreshAccount { rig, issuer, id in
+        try await withFreshAccount(isClockStopped: true) { rig, issuer, id in
             let sequence = await issuer.lastSequence
-            try await issuer.script(.delayAfter(.seconds(8)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             // The refresh that is due by now also goes to a server that does not answer.
             await rig.pass(.seconds(3600 - left))
             let held = try #require(try await rig.state(of: "work")).state.accessToken
@@ -86,6 +90,7 @@ struct RefreshCoordinatorTests {
             }
             let snapshot = try #require(try await rig.state(of: "work"))
             #expect(snapshot.state.holdsAccessToken(for: .zero, at: snapshot.at))
+            await issuer.endDelays()
         }
     }
 
@@ -119,7 +124,7 @@ struct RefreshCoordinatorTests {
         try await withFreshAccount { rig, issuer, account in
             let before = try await rig.inside { try $0.records.accessToken(of: account)?.secret }
             let sequence = await issuer.lastSequence
-            try await issuer.script(.delayAfter(.seconds(8)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
                 _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
@@ -127,6 +132,7 @@ struct RefreshCoordinatorTests {
             _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
             try rig.setStoreIsThere(false)
             try await rig.log.first("the news of it") { $0.contains("the store cannot be used") }
+            await issuer.endDelays()
             try await outcomes.first("the answer") { _ in true }
             #expect(await rig.inside { $0.trouble != nil && $0.records.unstored.count == 1 })
             let held = try await rig.inside { try $0.records.accessToken(of: account)?.secret }
@@ -223,7 +229,7 @@ struct RefreshCoordinatorTests {
     @Test func `an import while a refresh is under way wins over its answer`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
-            try await issuer.script(.delayAfter(.seconds(8)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             try await rig.start()
             let old = try await issuer.issueGrant(clientID: "app")
             let id = try await rig.add("work", url, old)
@@ -235,6 +241,7 @@ struct RefreshCoordinatorTests {
                 by: nil,
                 on: rig.coordinator
             )
+            await issuer.endDelays()
             try await rig.log.first("the stale answer") { $0.hasPrefix("an answer for an earlier grant was dropped") }
             await rig.stop()
             #expect(await issuer.grant(new.family)?.generation == 2)

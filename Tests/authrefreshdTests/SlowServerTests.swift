@@ -11,11 +11,11 @@ import Testing
 struct SlowServerTests {
     @Test func `callers are released at the time limit, and the answer is used when it arrives`() async throws {
         try await withIssuer { issuer, url in
-            let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1), requestTimeout: .seconds(4))
+            let rig = try CoordinatorRig(limits: IssuerGate.Limits(concurrent: 1), requestTimeout: .seconds(8))
             // The clock stops, because the gate's patience with the request would also end and free its slot.
             try rig.clock.stop()
             try await rig.start()
-            try await issuer.script(.delayAfter(.seconds(10)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let slow = try await rig.add("slow", url, try await issuer.issueGrant(clientID: "app"))
             guard case .notNow(let reason, _) = await rig.waitForToken(of: slow) else {
                 Issue.record("the caller was told something else")
@@ -31,6 +31,7 @@ struct SlowServerTests {
             }
             #expect(try await rig.state(of: "slow")?.shown == .refreshing)
 
+            await issuer.endDelays()
             _ = try await rig.log.first("the answer") { $0.contains("ACCOUNT=slow") && $0.contains("refreshed") }
             #expect(try await rig.state(of: "slow")?.state.generation == Generation(2))
             #expect(try await rig.state(of: "slow")?.shown == .fresh)
@@ -42,11 +43,11 @@ struct SlowServerTests {
 
     @Test func `a server that is known not to rotate is asked again after the time limit`() async throws {
         try await withIssuer(policy: GrantPolicy(isRotating: false)) { issuer, url in
-            let rig = try CoordinatorRig(requestTimeout: .seconds(4))
+            let rig = try CoordinatorRig(requestTimeout: .seconds(8))
             try await rig.start()
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             #expect(await rig.waitForToken(of: id).snapshot?.state.isRotating == false)
-            try await issuer.script(.delayAfter(.seconds(60)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             await rig.pass(.seconds(3600))
             #expect(await rig.waitForToken(of: id).snapshot?.shown == .retrying)
             // The first wait after a failure. The timer does not end it, because it follows the machine's clock, and
@@ -59,14 +60,12 @@ struct SlowServerTests {
 
     @Test func `the daemon's end does not wait for an overdue answer`() async throws {
         try await withIssuer { issuer, url in
-            let rig = try CoordinatorRig(requestTimeout: .seconds(4))
+            let rig = try CoordinatorRig(requestTimeout: .seconds(8))
             try await rig.start()
-            try await issuer.script(.delayAfter(.seconds(120)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = await rig.waitForToken(of: id)
-            let begin = ContinuousClock.now
             await rig.stop()
-            #expect(begin.duration(to: .now) < .seconds(20))
             let line = try await rig.log.first("the journal's line") { $0.contains("the answer to a refresh was lost") }
             #expect(line.contains("ACCOUNT=work"))
         }
@@ -76,9 +75,9 @@ struct SlowServerTests {
         async throws
     {
         try await withIssuer(policy: GrantPolicy(gracePeriod: .seconds(60))) { issuer, url in
-            let rig = try CoordinatorRig(requestTimeout: .seconds(4))
+            let rig = try CoordinatorRig(requestTimeout: .seconds(8))
             try await rig.start()
-            try await issuer.script(.delayAfter(.seconds(120)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
             await rig.inside { HostChanges.noteResume(on: $0) }
@@ -103,10 +102,11 @@ struct SlowServerTests {
             profile.issuer = try Issuer(url: "https://as.example")
             let profiles = ProviderProfiles([profile])
             await rig.inside { $0.settings.profiles = profiles }
-            try await issuer.script(.delayAfter(.seconds(2)))
+            try await issuer.script(.delayAfter(.seconds(3600)))
             _ = try await rig.add("work", "https://as.example", try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
             await rig.inside { HostChanges.take(.routeChanged(isOnline: false), on: $0) }
+            await issuer.endDelays()
             _ = try await rig.log.first("the answer") { $0.contains("ACCOUNT=work") && $0.contains("refreshed") }
             #expect(try await rig.state(of: "work")?.state.generation == Generation(2))
             await rig.stop()

@@ -104,7 +104,7 @@ struct StoreBackupTests {
             }
             // The check begins by turning the copy's log off (SQLite's file format, "File format version numbers").
             let isWithoutLog = { (try? Data(contentsOf: URL(fileURLWithPath: copy)))?.dropFirst(18).first == 1 }
-            let end = ContinuousClock.now + .seconds(30)
+            let end = ContinuousClock.now + .patience
             while !isWithoutLog(), .now < end { await Task.yield() }
             let isChecked = isWithoutLog()
             somethingElse.signal()

@@ -25,10 +25,10 @@ final class EventPipe: Sendable {
         _ = unsafe write(writing, &event, 1)
     }
 
-    /// The next event. Waits at most ten seconds.
+    /// The next event. Waits at most two minutes.
     func next() throws -> UInt8 {
         var ready = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&ready, 1, 10_000) == 1, let event = pending() else { throw TestFault.timedOut("event") }
+        guard unsafe poll(&ready, 1, 120_000) == 1, let event = pending() else { throw TestFault.timedOut("event") }
         return event
     }
 

@@ -101,7 +101,7 @@ import Glibc
         /// Waits until it is released. The bus and programs that are just being started may hold copies a little longer
         /// than the watch.
         func waitUntilGivenBack() throws {
-            guard isGivenBack(within: 20_000) else { throw TestFault.timedOut("the lock") }
+            guard isGivenBack(within: 120_000) else { throw TestFault.timedOut("the lock") }
         }
 
         /// - Parameter limit: in milliseconds.
@@ -152,7 +152,7 @@ import Glibc
     }
 
     /// - Parameter limit: in microseconds.
-    private func nextCall(within limit: UInt64 = 20_000_000) throws -> OpaquePointer {
+    private func nextCall(within limit: UInt64 = 120_000_000) throws -> OpaquePointer {
         while true {
             var message: OpaquePointer?
             while unsafe sd_bus_process(logind, &message) > 0 {

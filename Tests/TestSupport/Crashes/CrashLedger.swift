@@ -12,23 +12,13 @@ package struct CrashLoss: Sendable, Equatable {
     package let wasToldAsStored: Bool
     /// When the daemon with that exchange in flight was killed, in microseconds since 1970.
     package let cutAt: Int64?
-    /// How long before the kill the answer had reached the daemon's socket; nil if it had not left the server. On
-    /// loopback an answer arrives as soon as it is sent.
-    package let arrivedBefore: Duration?
     /// Whether the journal says that an answer was lost, and then that a person is needed for that reason.
     package let isSaidInLog: Bool
-
-    /// The longest time between the arrival of an answer and its commit: a turn of the coordinator and an fsync. They
-    /// took a few milliseconds in a debug build.
-    private static let longestCommit = Duration.milliseconds(100)
 
     /// Whether the loss was unavoidable: the server had served the exchange, and its answer was not stored yet.
     package var isOfUnansweredExchange: Bool {
         reason == "outcomeUnknown" && wasServedAndCut && !wasToldAsStored
     }
-
-    /// Whether the daemon had the answer for longer than storing it takes.
-    package var wasKeptUnstored: Bool { arrivedBefore.map { $0 > Self.longestCommit } ?? false }
 }
 
 /// Compares what the server saw with what the daemons logged.
@@ -77,9 +67,6 @@ struct CrashLedger {
             },
             wasToldAsStored: told > refused ?? .max,
             cutAt: cut?.killedAt,
-            arrivedBefore: served?.answeredUSec.flatMap { answered in
-                cut.flatMap { $0.killedAt > answered ? .microseconds($0.killedAt - answered) : nil }
-            },
             isSaidInLog: lines.contains { $0.contains("the answer to a refresh was lost") }
                 && lines.contains { $0.contains("AUTHREFRESH_REASON=outcomeUnknown") }
         )

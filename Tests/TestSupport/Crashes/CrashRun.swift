@@ -112,7 +112,7 @@ package struct CrashRun {
             _ = try await stage.ask(.refresh, Refresh.Parameters(account: account), for: Refresh.Reply.self)
         }
         for account in unsettled {
-            try await feed.changes.first("the rest of \(account)", within: .seconds(120)) { change in
+            try await feed.changes.first("the rest of \(account)", within: .seconds(300)) { change in
                 change.account == account && ["token-refreshed", "interaction-required"].contains(change.event)
             }
         }

@@ -6,6 +6,8 @@ enum Trouble: Sendable {
     ///
     /// - Parameter times: the number of requests affected; nil for all during the fault.
     case endpoint(Fault, times: Int? = nil)
+    /// The server answers with 503, and a date until which nobody is to ask again, this long after the fault began.
+    case retryDate(Duration)
     /// A fault before the server receives anything.
     case door(Reception)
     /// A fault of the name server.
@@ -56,7 +58,10 @@ struct FaultRow: Sendable {
     /// Whether the server uses TLS. The meaning of a strange answer does not depend on TLS, and hundreds of handshakes
     /// take minutes.
     var isSecure: Bool {
-        if case .endpoint(.answer, _) = trouble { false } else { true }
+        switch trouble {
+        case .endpoint(.answer, _), .retryDate: false
+        case .endpoint, .door, .name, .clock: true
+        }
     }
 
     func expectation(in situation: Situation) -> Expectation {

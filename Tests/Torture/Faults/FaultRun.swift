@@ -1,12 +1,20 @@
+internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
 
 /// All faults in one situation, at the same time: a daemon with an account for each fault, and a server for each
 /// account.
+///
+/// The trials go from step to step together. Between the steps, time passes for the daemon and the servers alone, so that
+/// the tokens' ends are near for them and never for a busy machine.
 struct FaultRun {
     /// The time after which a server counts as silent. An exchange without a fault takes far less, even on a busy
     /// machine.
-    private static let configuration = "request_timeout: 9s\nmax_refreshes_per_second: 1000\n"
+    private static let configuration = "request_timeout: 20s\nmax_refreshes_per_second: 1000\n"
+    /// The time before the first deadline at which the faults begin. Less than a minute passes until all have begun.
+    private static let lead = Duration.seconds(60)
+    /// Longer than the longest wait that a server asks for and that is over with the fault.
+    private static let shortestOutage = Duration.seconds(340)
 
     let rows: [FaultRow]
     let situation: Situation
@@ -21,43 +29,44 @@ struct FaultRun {
 
     /// The findings, in any order.
     func run() async throws -> [Finding] {
-        let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
         try stage.configure(Self.configuration + "ca_file: \(certificates.caFile)\n")
-        let daemon = try await stage.start()
-        let trials = try await trials(on: stage, ChangeFeed(stage))
-        let findings: [Finding]
-        switch situation {
-        case .first, .steady:
-            findings = await Self.all(trials) { trial in
-                let finding = await trial.judge(await trial.prepare())
-                report(finding)
-                return finding
-            }
+        var daemon = try await stage.start()
+        var trials = try await trials(on: stage, ChangeFeed(stage))
+        var prepared = await Self.all(trials) { await $0.prepare() }
+        if situation == .restart {
             try await daemon.terminate()
-        case .restart:
-            let prepared = await Self.all(trials) { ($0, await $0.prepare()) }
-            try await daemon.terminate()
-            let successor = try await stage.start()
+            daemon = try await stage.start()
             let feed = try await ChangeFeed(stage)
-            findings = await Self.all(prepared) { trial, beginning in
-                let finding = await trial.following(feed).judge(beginning)
-                report(finding)
-                return finding
-            }
-            try await successor.terminate()
+            trials = trials.map { $0.following(feed) }
         }
+        if situation != .first {
+            let deadlines = try await stage.statuses().compactMap(\.nextAttemptAtUSec)
+            try await stage.pass(until: (deadlines.min() ?? 0) - Self.lead.components.seconds * 1_000_000)
+            prepared = await Self.all(zip(trials, prepared)) { await $0.breakDown($1) }
+            try await stage.pass(until: deadlines.max())
+        }
+        let observed = await Self.all(zip(trials, prepared)) { await $0.observe($1) }
+        try await stage.pass(max(limits.outage, Self.shortestOutage))
+        try await stage.pass(until: observed.compactMap(\.tokenEndsAtUSec).max())
+        let findings = await Self.all(zip(trials, observed)) { trial, observation in
+            let finding = await trial.finish(observation)
+            report(finding)
+            return finding
+        }
+        try await daemon.terminate()
         for trial in trials { await trial.server.issuer.shutdown() }
         return findings
     }
 
-    /// The results of `body` for all elements, at the same time.
-    private static func all<Element: Sendable, Result: Sendable>(
-        _ elements: [Element],
-        _ body: @escaping @Sendable (Element) async -> Result
-    ) async -> [Result] {
-        await withTaskGroup(of: Result.self) { group in
-            for element in elements { group.addTask { await body(element) } }
-            return await group.reduce(into: []) { $0.append($1) }
+    /// The results of `body` for all elements in their order. It runs for all at the same time.
+    private static func all<Elements: Sequence, Result: Sendable>(
+        _ elements: Elements,
+        _ body: @escaping @Sendable (Elements.Element) async -> Result
+    ) async -> [Result] where Elements.Element: Sendable {
+        await withTaskGroup(of: (Int, Result).self) { group in
+            for (number, element) in elements.enumerated() { group.addTask { (number, await body(element)) } }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
@@ -67,7 +76,8 @@ struct FaultRun {
             let server = try await FaultServer(
                 row,
                 number: firstNumber + number,
-                lifetime: limits.tokenLifetime(in: situation),
+                lifetime: FaultTrial.tokenLifetime,
+                now: stage.now,
                 certificates,
                 names
             )

@@ -1,4 +1,5 @@
 internal import DemoIssuer
+internal import TextEncodings
 
 /// An authorization server with its own name and fault.
 struct FaultServer: Sendable {
@@ -14,14 +15,17 @@ struct FaultServer: Sendable {
     private let host: String
     private let door: Door
     private let names: NameServer
+    private let now: @Sendable () -> Duration
 
     /// - Parameters:
     ///   - number: the server's number, from 0, different for each server of the run.
     ///   - lifetime: the lifetime of its access tokens.
+    ///   - now: its time since 1970.
     init(
         _ row: FaultRow,
         number: Int,
         lifetime: Duration,
+        now: @escaping @Sendable () -> Duration,
         _ certificates: Certificates,
         _ names: NameServer
     ) async throws {
@@ -30,7 +34,8 @@ struct FaultServer: Sendable {
         var configuration = IssuerConfiguration(
             clients: [DemoClient(id: "app")],
             policy: GrantPolicy(accessTokenLifetime: lifetime, gracePeriod: row.grace),
-            port: Self.firstPort + number
+            port: Self.firstPort + number,
+            now: now
         )
         if row.isSecure {
             configuration.issuer = "https://\(host):\(configuration.port)"
@@ -41,12 +46,16 @@ struct FaultServer: Sendable {
         self.row = row
         self.door = door
         self.names = names
+        self.now = now
         names.set(host, .loopback)
     }
 
     func breakDown() async throws {
         switch row.trouble {
         case .endpoint(let fault, let times): try await issuer.script(fault, times: times)
+        case .retryDate(let wait):
+            let date = HTTPDate.format(Int((now() + wait).components.seconds))
+            try await issuer.script(.answer(CannedAnswer(status: 503, headers: ["Retry-After": date])), times: nil)
         case .door(let reception): door.set(reception)
         case .name(let answer): names.set(host, answer)
         case .clock(let offset): await issuer.setDateOffset(offset)

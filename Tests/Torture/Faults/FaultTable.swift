@@ -1,6 +1,4 @@
 internal import DemoIssuer
-internal import Foundation
-internal import TextEncodings
 
 /// All faults and the expected behaviour of the daemon. This is the only place for them.
 ///
@@ -59,8 +57,9 @@ enum FaultTable {
         ),
         FaultRow(
             "503, Retry-After: a date",
-            status(503, ["Retry-After": nearDate]),
-            .waits(2...99, "the server is temporarily unavailable")
+            // The refresh is due within two minutes of the fault's beginning.
+            .retryDate(.seconds(300)),
+            .waits(100...331, "the server is temporarily unavailable")
         ),
         FaultRow(
             "503, Retry-After: a far date",
@@ -88,9 +87,6 @@ enum FaultTable {
             .retries("the server is temporarily unavailable")
         ),
     ]
-
-    /// A minute and a half after the start. All first failures come before it.
-    private static let nearDate = HTTPDate.format(Int(Date.now.timeIntervalSince1970) + 90)
 
     /// An answer comes that is not one of a token endpoint.
     private static let contentRows = [

@@ -7,21 +7,15 @@ internal import TestSupport
 struct FaultTrial: Sendable {
     /// The durations in a run.
     struct Limits: Sendable {
-        /// The shortest time of a fault, from the first failure on.
+        /// The time that passes during a fault at least.
         let outage: Duration
         /// How long an account may take to recover by itself, before its token is asked for.
         let patience: Duration
-
-        /// The lifetime of access tokens. They are due after half of it, which leaves enough time to look at each
-        /// account before they expire. A restart comes after all accounts have their tokens, and before the first is
-        /// due.
-        func tokenLifetime(in situation: Situation) -> Duration {
-            switch situation {
-            case .first, .steady: .seconds(60)
-            case .restart: .seconds(90)
-            }
-        }
     }
+
+    /// The lifetime of access tokens. They are due after 540 to 660 s. From then on, refusals last less than the ten
+    /// minutes after which they are believed without a reason.
+    static let tokenLifetime = Duration.seconds(900)
 
     /// The state of an account before its server's fault.
     struct Beginning: Sendable {
@@ -34,12 +28,22 @@ struct FaultTrial: Sendable {
         let changes: Int
     }
 
+    /// What was seen of the fault while the account had its token.
+    struct Observation: Sendable {
+        var finding: Finding
+        /// Nil if the trial is over, because something else went wrong.
+        fileprivate var cell: (beginning: Beginning, outcome: Subscribe.Reply)?
+
+        /// When the token from before the fault expires, in µs since 1970; nil if there was none.
+        var tokenEndsAtUSec: Int64? { cell?.beginning.token?.expiresAtUSec }
+    }
+
     /// The events with which an attempt can end.
     private static let outcomes: Set<String> = [
         "refresh-failed", "misconfigured", "interaction-required", "token-refreshed",
     ]
-    /// The limit for events that come within half a minute, on a busy machine.
-    private static let longestWait = Duration.seconds(150)
+    /// The limit for events that come within half a minute. It only ends a hang.
+    private static let longestWait = Duration.seconds(300)
 
     let name: String
     let server: FaultServer
@@ -58,8 +62,7 @@ struct FaultTrial: Sendable {
         return trial
     }
 
-    /// Adds the account and begins the fault: before the account is added for its first refresh, otherwise when it has
-    /// a token.
+    /// Adds the account. The fault of its first refresh has begun before; otherwise it gets a token.
     func prepare() async -> Result<Beginning, any Error> {
         do {
             return .success(try await turnstile.pass { try await begin() })
@@ -72,23 +75,36 @@ struct FaultTrial: Sendable {
         let grant = try await server.issuer.issueGrant(clientID: "app")
         if situation == .first { try await server.breakDown() }
         try await stage.add(name, issuer: server.url, grant: grant, rotationGraceSec: expectation.toldGrace)
-        guard situation != .first else {
-            let beginning = Beginning(family: grant.family, token: nil, requests: 0, changes: 0)
-            // The next trial begins when this one is ready, because new accounts are all refreshed at once.
-            try await firstChange(after: beginning, among: Self.outcomes)
-            return beginning
+        guard situation == .first else {
+            try await feed.next("token-refreshed", of: name, within: Self.longestWait)
+            return Beginning(family: grant.family, token: try await stage.acquire(name), requests: 0, changes: 0)
         }
-        try await feed.next("token-refreshed", of: name, within: .seconds(60))
-        let token = try await stage.acquire(name)
-        try await server.breakDown()
-        let requests = await server.issuer.counters.tokenRequests
-        // A restarted daemon reports its changes from the beginning.
-        let changes = situation == .restart ? 0 : feed.changes.count
-        return Beginning(family: grant.family, token: token, requests: requests, changes: changes)
+        let beginning = Beginning(family: grant.family, token: nil, requests: 0, changes: 0)
+        // The next trial begins when this one is ready, because new accounts are all refreshed at once.
+        try await firstChange(after: beginning, among: Self.outcomes)
+        return beginning
     }
 
-    /// Observes the effects of the fault, and ends it.
-    func judge(_ preparation: Result<Beginning, any Error>) async -> Finding {
+    /// Begins the fault for an account that has a token.
+    func breakDown(_ preparation: Result<Beginning, any Error>) async -> Result<Beginning, any Error> {
+        do {
+            let before = try preparation.get()
+            try await server.breakDown()
+            return .success(
+                Beginning(
+                    family: before.family,
+                    token: before.token,
+                    requests: await server.issuer.counters.tokenRequests,
+                    changes: feed.changes.count
+                )
+            )
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Observes the effects of the fault while the account has its token.
+    func observe(_ preparation: Result<Beginning, any Error>) async -> Observation {
         var finding = Finding(server.row.name, situation)
         do {
             let beginning = try preparation.get()
@@ -100,14 +116,27 @@ struct FaultTrial: Sendable {
                     "the hiccup was \(failure?.summary ?? "-")"
                 )
             }
-            try await see(outcome, beginning.token, in: &finding)
-            try await outlast(outcome, beginning, in: &finding)
-            await server.recover()
-            try await comeBack(beginning, in: &finding)
+            try await see(outcome, beginning, in: &finding)
+            return Observation(finding: finding, cell: (beginning, outcome))
         } catch {
-            await server.recover()
+            finding.expect(false, "\(error)")
+            return Observation(finding: finding, cell: nil)
+        }
+    }
+
+    /// Observes the effects after the token has expired, and ends the fault.
+    func finish(_ observation: Observation) async -> Finding {
+        var finding = observation.finding
+        do {
+            if let (beginning, outcome) = observation.cell {
+                try await outlast(outcome, beginning, in: &finding)
+                await server.recover()
+                try await comeBack(beginning, in: &finding)
+            }
+        } catch {
             finding.expect(false, "\(error)")
         }
+        await server.recover()
         return finding
     }
 
@@ -133,7 +162,7 @@ struct FaultTrial: Sendable {
     /// Compares what the daemon did, and what a person sees of it, with the expectations.
     private func see(
         _ outcome: Subscribe.Reply,
-        _ token: AcquireToken.Reply?,
+        _ beginning: Beginning,
         in finding: inout Finding
     ) async throws {
         guard let status = outcome.accounts.first else { throw TestFault.unreadable("a change without its account") }
@@ -144,12 +173,16 @@ struct FaultTrial: Sendable {
             finding.expect(status.reason == reason, "the reason is \(status.reason ?? "none") instead of \(reason)")
         }
         if outcome.event != "token-refreshed", let next = status.nextAttemptAtUSec {
-            let seconds = Double(next - outcome.atUSec) / 1e6
-            finding.next = "\(Self.rounded(seconds)) s"
-            // The store rounds to microseconds, and the change is reported a moment after the failure.
+            // The failure came between the beginning of the attempt and the time of this change.
+            let started = feed.changes.all.last {
+                $0.account == name && $0.event == "refresh-started" && $0.atUSec <= outcome.atUSec
+            }
+            let most = Double(next - (started?.atUSec ?? 0)) / 1e6
+            let least = Double(next - outcome.atUSec) / 1e6
+            finding.next = "\(Self.rounded(least)) s"
             finding.expect(
-                course.pause.map { ($0.lowerBound - 0.1...$0.upperBound + 0.1).contains(seconds) } ?? false,
-                "the next attempt is due in \(Self.rounded(seconds)) s"
+                course.pause.map { least <= $0.upperBound && most >= $0.lowerBound } ?? false,
+                "the next attempt is due in \(Self.rounded(least)) to \(Self.rounded(most)) s"
             )
         } else {
             finding.expect(course.pause == nil, "no further attempt is due")
@@ -157,7 +190,7 @@ struct FaultTrial: Sendable {
         let views = try await turnstile.pass {
             (status: try await stage.authctl("status", name), token: try await stage.authctl("token", name))
         }
-        look(at: views.status, views.token, token, in: &finding)
+        look(at: views.status, views.token, beginning.token, in: &finding)
     }
 
     /// What a person sees during the fault.
@@ -184,7 +217,7 @@ struct FaultTrial: Sendable {
         finding.expect(isServed, "the old token was not served: \(ended.end) \(ended.errors)")
     }
 
-    /// Lets the fault continue until the token has expired, and counts the requests.
+    /// Counts the requests during the fault, now that the token has expired.
     private func outlast(
         _ outcome: Subscribe.Reply,
         _ beginning: Beginning,
@@ -192,11 +225,7 @@ struct FaultTrial: Sendable {
     ) async throws {
         let token = beginning.token
         let isOver = expectation.course.bringsToken
-        if !isOver {
-            let end = outcome.atUSec + limits.outage.components.seconds * 1_000_000
-            try await Task.sleep(until: .ending(max(end, token?.expiresAtUSec ?? 0)))
-        }
-        let seconds = Double(Int64(Date.now.timeIntervalSince1970 * 1e6) - outcome.atUSec) / 1e6
+        let seconds = Double(stage.nowUSec - outcome.atUSec) / 1e6
         let requests = await server.issuer.counters.tokenRequests - beginning.requests
         let attempts = feed.changes.all.dropFirst(beginning.changes)
             .filter { $0.event == "refresh-started" && $0.account == name }.count
@@ -235,7 +264,7 @@ struct FaultTrial: Sendable {
         case .none:
             finding.recovery = "nothing was missing"
         case .later:
-            let wait = Self.seconds(until: try await stage.status(name).nextAttemptAtUSec)
+            let wait = seconds(until: try await stage.status(name).nextAttemptAtUSec)
             finding.recovery = "by itself in \(Int(wait)) s"
             let asked = expectation.course.pause?.upperBound ?? 0
             finding.expect(0 < wait && wait <= asked, "the next attempt follows in \(Int(wait)) s: later than asked")
@@ -276,7 +305,7 @@ struct FaultTrial: Sendable {
     private func comeBackByItself() async throws -> String {
         let (start, began) = (feed.changes.count, ContinuousClock.now)
         let status = try await stage.status(name)
-        let wait = Duration.seconds(Self.seconds(until: status.nextAttemptAtUSec))
+        let wait = Duration.seconds(seconds(until: status.nextAttemptAtUSec))
         // It may have recovered a moment ago.
         guard status.state != "fresh" else { return "by itself at once" }
         guard wait < limits.patience else {
@@ -317,8 +346,8 @@ extension FaultTrial {
     }
 
     /// The seconds until a time; 0 if the time is not known.
-    private static func seconds(until timeUSec: Int64?) -> Double {
-        timeUSec.map { Double($0) / 1e6 - Date.now.timeIntervalSince1970 } ?? 0
+    private func seconds(until timeUSec: Int64?) -> Double {
+        timeUSec.map { Double($0 - stage.nowUSec) / 1e6 } ?? 0
     }
 
     private static func text(of end: ProgramEnd) -> String {

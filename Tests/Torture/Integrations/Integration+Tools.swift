@@ -209,9 +209,9 @@ extension Integration {
 extension IntegrationUse {
     /// Reports the token as refused. The daemon keeps a token that is younger than a second, so this reports it again.
     fileprivate func erase(_ command: String, _ input: String) async throws -> CommandOutcome {
-        // A token that is younger than a second is kept in any case.
-        if fault == .diskFull { try await Task.sleep(for: .milliseconds(1100)) }
-        let end = ContinuousClock.now + .seconds(5)
+        // A token that is younger than a second is kept in any case. A daemon that is stopped, to be killed, is not told.
+        if !fault.killsWhileAsked { try? await scene.stage.pass(.seconds(1)) }
+        let end = ContinuousClock.now + .patience
         while true {
             let before = await scene.grant(of: target).generation
             let outcome = try await scene.stage.authctl(command, "erase", input: input)

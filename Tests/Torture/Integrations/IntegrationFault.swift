@@ -20,9 +20,6 @@ enum IntegrationFault: String, CaseIterable, Sendable {
     case serviceManagerGone = "service manager gone"
     case unknown = "no such account"
 
-    /// Whether the tokens must not last.
-    var needsShortTokens: Bool { self == .serverDownAndEnded }
-
     /// Whether the daemon is killed during each use.
     var killsWhileAsked: Bool { self == .killed || self == .activated }
 
@@ -38,11 +35,10 @@ extension IntegrationScene {
         case .notRunning: try await endDaemon()
         case .restarted: try await killAndStartDaemon()
         case .signedOut: for account in rows.map(\.account) { try await signOut(account) }
-        case .serverDown: try await closeServer()
+        case .serverDown: await closeServer()
         case .serverDownAndEnded:
-            try await closeServer()
-            let last = try await stage.statuses().compactMap(\.expiresAtUSec).max()
-            try await Task.sleep(until: .ending(last ?? 0))
+            await closeServer()
+            try await stage.pass(until: stage.statuses().compactMap(\.expiresAtUSec).max())
         case .diskFull: try files.give(.refuse(ENOSPC))
         case .readOnly: try files.give(.refuse(EROFS))
         case .tokenFolderGone: try FileManager.default.removeItem(atPath: tokenFolder)

@@ -24,7 +24,7 @@ extension IntegrationScene {
     ) async throws -> CommandOutcome {
         let daemon = try daemon
         try await daemon.freeze()
-        let (before, ends) = (connections, EventLog<Bool>())
+        let (before, ends) = (stage.connections, EventLog<Bool>())
         let using = Task {
             defer { ends.append(true) }
             return try await use()
@@ -33,7 +33,7 @@ extension IntegrationScene {
             try await wait("a caller") {
                 // A loop that never waits would keep the use from beginning.
                 try await Task.sleep(for: .milliseconds(5))
-                return connections > before || ends.count > 0
+                return stage.connections > before || ends.count > 0
             }
         } catch {
             try await daemon.kill()
@@ -45,24 +45,5 @@ extension IntegrationScene {
         let outcome = try await using.value
         if listener == nil { try await startDaemon() }
         return outcome
-    }
-
-    /// The connections to the daemon's socket, with those that it has not accepted yet, and the socket itself.
-    private var connections: Int {
-        let name = Array(" \(stage.socket)".utf8)
-        return Self.socketTable.split(separator: UInt8(ascii: "\n")).count { line in
-            line.suffix(name.count).elementsEqual(name)
-        }
-    }
-
-    /// The table of Unix sockets, proc_net(5). The kernel returns a page of it at most with each read.
-    private static var socketTable: [UInt8] {
-        let descriptor = unsafe open("/proc/net/unix", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return [] }
-        defer { close(descriptor) }
-        var table: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
-        while case let count = unsafe read(descriptor, &piece, piece.count), count > 0 { table += piece[..<count] }
-        return table
     }
 }

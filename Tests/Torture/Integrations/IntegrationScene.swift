@@ -35,11 +35,9 @@ final class IntegrationScene: Sendable {
     /// The account that is forwarded all the time.
     static let forwardedAccount = "forwarded"
 
-    private static let shortLifetime = Duration.seconds(6)
-
     /// Starts the server and the daemon, and signs all accounts in.
     init(_ rows: [Integration], for fault: IntegrationFault) async throws {
-        stage = try DaemonStage()
+        stage = try DaemonStage(hasOwnClock: true)
         self.rows = rows
         files = FaultyFiles(in: stage.folder)
         door = ServerDoor()
@@ -48,11 +46,8 @@ final class IntegrationScene: Sendable {
         listener = fault == .activated ? try Self.listener(at: stage) : nil
         var policy = GrantPolicy()
         policy.refreshesIDTokens = true
-        if fault.needsShortTokens {
-            policy.accessTokenLifetime = Self.shortLifetime
-            policy.idTokenLifetime = Self.shortLifetime
-        }
         var configuration = IssuerConfiguration(clients: [DemoClient(id: "app")], policy: policy)
+        configuration.now = stage.now
         configuration.prepareConnection = door.receive
         issuer = DemoIssuer(configuration: configuration)
         let url = try await issuer.start()
@@ -163,14 +158,12 @@ final class IntegrationScene: Sendable {
 
     // MARK: The server
 
-    func closeServer() async throws {
-        door.set(isOpen: false)
-        // A connection is kept for a second after its use, and no event reports its end.
-        try await Task.sleep(for: .milliseconds(1300))
+    func closeServer() async {
+        await door.close()
     }
 
     func openServer() {
-        door.set(isOpen: true)
+        door.open()
     }
 
     /// How often a refresh token was sent that the server had replaced.
@@ -197,13 +190,13 @@ final class IntegrationScene: Sendable {
     ) async throws -> CommandOutcome {
         let environment = stage.environment.merging(more) { $1 }
         let program = try Program(program, arguments, environment: environment)
-        let end = try await program.ended(within: .seconds(90))
+        let end = try await program.ended()
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
 
     /// Asks again and again, because there is no event for it.
     func wait(_ what: String, until isSo: () async throws -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .patience
         while try await !isSo() {
             guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: what) }
         }
@@ -212,15 +205,35 @@ final class IntegrationScene: Sendable {
 
 /// Lets clients in, or cuts them off before they have said anything.
 private final class ServerDoor: Sendable {
-    private let isOpen = Mutex(true)
+    private struct State {
+        var isOpen = true
+        /// The connections of clients that were let in.
+        var channels: [any Channel] = []
+    }
 
-    func set(isOpen: Bool) {
-        self.isOpen.withLock { $0 = isOpen }
+    private let state = Mutex(State())
+
+    func open() {
+        state.withLock { $0.isOpen = true }
+    }
+
+    /// Lets no client in, and ends the connections of those who are in.
+    func close() async {
+        let channels = state.withLock { state in
+            defer { state = State(isOpen: false) }
+            return state.channels
+        }
+        for channel in channels { try? await channel.close() }
     }
 
     /// - Throws: `Shut`, for the server to close the connection.
-    @Sendable func receive(_: any Channel) throws {
-        guard isOpen.withLock({ $0 }) else { throw Shut() }
+    @Sendable func receive(_ channel: any Channel) throws {
+        let isOpen = state.withLock { state in
+            state.channels.removeAll { !$0.isActive }
+            if state.isOpen { state.channels.append(channel) }
+            return state.isOpen
+        }
+        guard isOpen else { throw Shut() }
     }
 
     private struct Shut: Error {}

@@ -35,7 +35,6 @@ struct IntegrationTrial {
     }
 
     private func run(on scene: IntegrationScene) async throws -> [Finding] {
-        for row in rows where fault.needsShortTokens && !row.asksFirst { try await scene.noteTokens(of: row.account) }
         try await scene.breakDown(fault)
         var findings: [Finding] = []
         for row in rows { findings.append(try await use(row, on: scene)) }

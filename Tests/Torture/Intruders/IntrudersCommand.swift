@@ -13,8 +13,8 @@ struct IntrudersCommand: AsyncParsableCommand {
     @Option(help: "The number of system calls at which a change of the key is killed.")
     var moments = 10
 
-    /// How many refusals of each kind are timed. This many give a stable median.
-    private static let rounds = 300
+    /// How many refusals of each kind are heard. This many give a stable median for the table.
+    private static let rounds = 100
 
     /// The wrappers of the callers, and the expected error texts.
     private static let callers = [
@@ -35,7 +35,7 @@ struct IntrudersCommand: AsyncParsableCommand {
             try await stage.acquire("work")
             try await callAsAnother(stage, daemon, checks)
             try await RefusalTrial.prepare(stage, issuer, url)
-            table = try await RefusalTrial(stage: stage, rounds: Self.rounds).run(checks)
+            table = try await RefusalTrial(stage: stage, issuer: issuer, rounds: Self.rounds).run(checks)
             try await daemon.terminate()
             try await listenAsAnother(checks)
             try await killRekeys(RekeyKills(issuer: issuer, url: url), checks)

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import DemoIssuer
 internal import TestSupport
 
-/// Checks that neither the words nor the duration of a refusal reveal anything.
+/// Checks that the words of a refusal reveal nothing, and shows how long refusals take.
 struct RefusalTrial {
     /// A caller of one kind.
     private struct Row {
@@ -13,15 +13,8 @@ struct RefusalTrial {
         let refusal: String
     }
 
-    /// The greatest ratio of durations. Work on a token, such as reading the disk or waiting for a server, would make
-    /// it far greater. The times below which one in ten lies are compared, because they show the daemon's work; other
-    /// work on the machine changes the rest.
-    private static let ratioMax = 1.5
-    /// How often durations are measured before a difference counts. One that comes from the daemon's work is there each
-    /// time; one that comes from other work on the machine is not.
-    private static let measurementsMax = 6
-
     let stage: DaemonStage
+    let issuer: DemoIssuer
     /// How often each call is made.
     let rounds: Int
 
@@ -49,35 +42,20 @@ struct RefusalTrial {
     func run(_ checks: Checks) async throws -> [[String]] {
         var cells: [[String]] = []
         for row in Self.rows {
-            var heard = try await hear(row)
-            var measurements = 1
-            while Self.ratio(heard) > Self.ratioMax, measurements < Self.measurementsMax {
-                heard = try await zip(heard, hear(row)).map { $0.joined($1) }
-                measurements += 1
-            }
+            let sequence = await issuer.lastSequence
+            let heard = try await row.caller.hear(row.asked.map(\.call), rounds: rounds, at: stage.socket)
             let answers = heard.reduce(into: Set<String>()) { $0.formUnion($1.answers) }
             var surprises = answers.count == 1 ? [] : ["it is told more than one thing: \(answers)"]
             if !(answers.first ?? "").contains(row.refusal) { surprises.append("it is told: \(answers)") }
-            if Self.ratio(heard) > Self.ratioMax { surprises.append("it takes \(heard.map(\.tenth)) µs") }
-            checks.add(
-                "\(row.who) is refused alike, and in like time, whatever there is to refuse",
-                surprises: surprises
-            )
+            let asked = await issuer.entries(after: sequence)
+            if !asked.isEmpty { surprises.append("the server was asked: \(asked)") }
+            checks.add("\(row.who) is refused alike, and at once, whatever there is to refuse", surprises: surprises)
             for (asked, hearing) in zip(row.asked, heard) {
                 let numbers = [hearing.tenth, hearing.median, hearing.ninetieth].map { "\(Int($0)) µs" }
                 cells.append([row.who, asked.what] + numbers)
             }
         }
         return cells
-    }
-
-    private func hear(_ row: Row) async throws -> [RefusedCaller.Hearing] {
-        try await row.caller.hear(row.asked.map(\.call), rounds: rounds, at: stage.socket)
-    }
-
-    private static func ratio(_ heard: [RefusedCaller.Hearing]) -> Double {
-        let times = heard.map(\.tenth)
-        return (times.max() ?? 0) / max(times.min() ?? 0, 1)
     }
 
     static let header = ["who", "asks for", "10 of 100", "median", "90 of 100"]

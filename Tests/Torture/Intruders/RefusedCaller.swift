@@ -14,16 +14,6 @@ struct RefusedCaller {
         var tenth: Double
         var median: Double
         var ninetieth: Double
-
-        /// The answers of both, and the shorter times.
-        func joined(_ other: Self) -> Self {
-            Self(
-                answers: answers.union(other.answers),
-                tenth: min(tenth, other.tenth),
-                median: min(median, other.median),
-                ninetieth: min(ninetieth, other.ninetieth)
-            )
-        }
     }
 
     private static let script = """
@@ -32,7 +22,7 @@ struct RefusedCaller {
         times, answers = [[] for call in calls], [set() for call in calls]
         def ask(call):
             caller = socket.socket(socket.AF_UNIX)
-            caller.settimeout(30)
+            caller.settimeout(120)
             caller.connect(path)
             answer = b""
             try:
@@ -68,7 +58,7 @@ struct RefusedCaller {
         let python = ["/usr/bin/python3", "-c", Self.script, socket, "\(rounds)"] + calls
         let words = wrapper.isEmpty ? python : ["/usr/bin/setpriv"] + wrapper + python
         let program = try Program(words[0], Array(words.dropFirst()), environment: ["PATH": "/usr/bin:/bin"])
-        guard try await program.ended(within: .seconds(300)) == .exited(0) else {
+        guard try await program.ended(within: .seconds(600)) == .exited(0) else {
             throw TestFault.failed(program: "a refused caller", errors: program.errorText)
         }
         return try program.output.all.map { try JSONDecoder().decode(Hearing.self, from: Data($0.utf8)) }

@@ -61,7 +61,7 @@ struct RekeyKills {
         try files.give(.kill(at: number))
         let isDone = (try? await stage.changeKey()) != nil
         daemon.signal(SIGTERM)
-        let end = try await daemon.ended(within: .seconds(60))
+        let end = try await daemon.ended()
         return (end, isDone, try files.withdraw())
     }
 

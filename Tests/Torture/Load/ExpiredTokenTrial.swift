@@ -15,12 +15,12 @@ enum ExpiredTokenTrial {
     /// - Parameter callers: the number of callers, each with a connection of its own.
     static func run(callers: Int) async throws -> Outcome {
         var outcome = Outcome()
-        try await withIssuer(policy: EndedToken.policy) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             // One in sixteen places is reserved for other users.
             try stage.configure("max_connections: \(callers + callers / 8 + 16)\n")
             let daemon = try await stage.start()
-            let token = try await EndedToken(of: daemon, on: stage, issuer, url)
+            let token = try await EndedToken(on: stage, issuer, url)
             let (answers, requests) = try await token.answers(to: callers) { try await ask(stage.socket) }
             outcome.requests = requests.count
             outcome.errors = Set(answers.filter { $0.hasPrefix("error") })
@@ -37,7 +37,7 @@ enum ExpiredTokenTrial {
             let reply = try connection.call(
                 Method.acquireToken.rawValue,
                 parameters: #"{"account":"work","minimumValiditySec":1}"#,
-                timeoutMilliseconds: 60_000
+                timeoutMilliseconds: 120_000
             )
             return reply.parameters["accessToken"]?.string ?? "error: \(reply.error ?? "")"
         }

@@ -46,7 +46,7 @@ struct Fleet: Sendable {
         let reply = try connection.call(
             Method.addAccount.rawValue,
             parameters: String(decoding: try JSONEncoder().encode(parameters), as: UTF8.self),
-            timeoutMilliseconds: 60_000
+            timeoutMilliseconds: 120_000
         )
         if let error = reply.error { throw TestFault.refused(name: error, parameters: reply.parameters.text) }
     }

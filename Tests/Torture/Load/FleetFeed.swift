@@ -11,6 +11,8 @@ final class FleetFeed: Sendable {
         var generation: Int64
         var expiresAt: Int64?
         var nextAttemptAt: Int64?
+        /// Whether its last change is the beginning of a refresh.
+        var isRefreshing = false
     }
 
     fileprivate struct State {
@@ -18,8 +20,6 @@ final class FleetFeed: Sendable {
         var isReady = false
         var isCounting = false
         var refreshes = 0
-        /// The µs between the announced time of each refresh and its beginning.
-        var lateness: [Int64] = []
         var surprises: [String] = []
         /// The error with which the subscription was refused or ended.
         var error: String?
@@ -45,7 +45,7 @@ final class FleetFeed: Sendable {
 
     /// Waits until the present state has arrived, or cannot arrive any more.
     func ready() async {
-        _ = try? await progress.first("the present state", within: .seconds(60)) { _ in true }
+        _ = try? await progress.first("the present state", within: .patience) { _ in true }
     }
 
     /// Waits until each account that it was shown has a token.
@@ -53,11 +53,18 @@ final class FleetFeed: Sendable {
         try await progress.first("a token for each account", within: limit) { $0 == 0 }
     }
 
-    /// Begins to count lateness and surprises.
+    /// Whether no account is being refreshed, or due at `now`, in µs since 1970.
+    func isSettled(at now: Int64) -> Bool {
+        state.withLock { state in
+            state.accounts.values.allSatisfy { !$0.isRefreshing && $0.nextAttemptAt ?? .max > now }
+        }
+    }
+
+    /// Begins to count refreshes and surprises.
     func begin() {
         state.withLock { state in
             state.isCounting = true
-            (state.refreshes, state.lateness, state.surprises) = (0, [], [])
+            (state.refreshes, state.surprises) = (0, [])
         }
     }
 
@@ -67,8 +74,6 @@ final class FleetFeed: Sendable {
     }
 
     var refreshes: Int { state.withLock { $0.refreshes } }
-    /// The lateness of all refreshes, in ascending order, in µs.
-    var lateness: [Int64] { state.withLock { $0.lateness.sorted() } }
     var surprises: [String] { state.withLock { $0.surprises } }
     var isReady: Bool { state.withLock { $0.isReady } }
     /// The error with which the subscription was refused; nil if it was not.
@@ -113,12 +118,12 @@ extension FleetFeed.State {
         accounts[name] = FleetFeed.Known(
             generation: generation,
             expiresAt: status["expiresAtUSec"]?.integer,
-            nextAttemptAt: status["nextAttemptAtUSec"]?.integer ?? before?.nextAttemptAt
+            nextAttemptAt: status["nextAttemptAtUSec"]?.integer ?? before?.nextAttemptAt,
+            isRefreshing: event == "refresh-started"
         )
         guard isCounting, let before else { return }
         switch event {
-        case "refresh-started":
-            if let due = before.nextAttemptAt { lateness.append(at - due) }
+        case "refresh-started": break
         case "token-refreshed":
             refreshes += 1
             if generation != before.generation + 1 {

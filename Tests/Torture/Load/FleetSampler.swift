@@ -24,10 +24,10 @@ final class FleetSampler: Sendable {
 
     private let result = Mutex(Result())
     private let isOver = Mutex(false)
-    private let names: [String]
+    private let fleet: Fleet
 
-    init(names: [String]) {
-        self.names = names
+    init(_ fleet: Fleet) {
+        self.fleet = fleet
     }
 
     /// Asks until `finish`.
@@ -55,12 +55,12 @@ final class FleetSampler: Sendable {
         var connection = try VarlinkConnection(path: socket)
         var random = SplitMix64(seed: seed)
         while !isOver.withLock({ $0 }) {
-            let name = random.pick(names)
-            let start = Duration.nowUSec
+            let name = random.pick(fleet.names)
+            let (start, asked) = (Duration.nowUSec, fleet.stage.nowUSec)
             let reply = try connection.call(
                 Method.acquireToken.rawValue,
                 parameters: "{\"account\":\(JSONText.quote(name))}",
-                timeoutMilliseconds: 60_000
+                timeoutMilliseconds: 120_000
             )
             let took = Duration.nowUSec - start
             result.withLock { result in
@@ -68,7 +68,7 @@ final class FleetSampler: Sendable {
                 result.waits.append(took)
                 if let error = reply.error {
                     result.surprise("\(name): \(error) \(reply.parameters.text)")
-                } else if reply.parameters["expiresAtUSec"]?.integer ?? 0 <= start {
+                } else if reply.parameters["expiresAtUSec"]?.integer ?? 0 <= asked {
                     result.surprise("\(name): a token was given out that had ended")
                 }
             }
@@ -81,17 +81,17 @@ final class FleetSampler: Sendable {
         var connection = try VarlinkConnection(path: socket)
         var next: String?
         while !isOver.withLock({ $0 }) {
-            let start = Duration.nowUSec
+            let asked = fleet.stage.nowUSec
             let reply = try connection.call(
                 Method.getStatus.rawValue,
                 parameters: next.map { "{\"after\":\(JSONText.quote($0))}" } ?? "{}",
-                timeoutMilliseconds: 60_000
+                timeoutMilliseconds: 120_000
             )
             let statuses = reply.parameters["accounts"]?.elements ?? []
             next = reply.parameters["next"]?.string
             result.withLock { result in
                 result.statuses += statuses.count
-                for status in statuses where status["expiresAtUSec"]?.integer ?? 0 <= start {
+                for status in statuses where status["expiresAtUSec"]?.integer ?? 0 <= asked {
                     result.surprise("no valid token: \(status.text)")
                 }
                 if let error = reply.error { result.surprise("\(error) \(reply.parameters.text)") }

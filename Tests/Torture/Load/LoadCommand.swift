@@ -9,18 +9,15 @@ internal import TestSupport
 struct LoadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
-        abstract: "Runs one real daemon with many accounts with short-lived tokens, many subscribers and many callers.",
+        abstract: "Runs one real daemon with many accounts, many subscribers and many callers.",
         discussion: "It needs a network namespace with nothing but loopback: Tests/torture makes one."
     )
 
     @Option(help: "How many accounts are kept fresh.")
     var accounts = 200
 
-    @Option(help: "How long their tokens live, in seconds.")
-    var lifetime = 10
-
-    @Option(help: "How long the load lasts, in seconds.")
-    var duration = 20
+    @Option(help: "How often every account is refreshed, at least 2.")
+    var rounds = 2
 
     @Option(help: "How many follow ten accounts each, all the time.")
     var subscribers = 100
@@ -52,8 +49,8 @@ struct LoadCommand: AsyncParsableCommand {
     }
 
     private func runFleet(_ checks: Checks, _ rows: inout [[String]]) async throws {
-        let server = try await FleetServer(policy: GrantPolicy(accessTokenLifetime: .seconds(lifetime)))
-        let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        let server = try await FleetServer(policy: GrantPolicy(), now: stage.now)
         // Enough for the subscribers (half of all places) and for the other callers.
         let places = max(512, 2 * subscribers + 256)
         try stage.configure(
@@ -69,7 +66,7 @@ struct LoadCommand: AsyncParsableCommand {
         try await daemon.ready()
         let fleet = try await Fleet(of: accounts, at: server, on: stage)
         let all = FleetFeed(stage)
-        try await all.allFresh(within: .seconds(120))
+        try await all.allFresh(within: .seconds(600))
         let some = await follow(fleet)
         let trial = FleetTrial(
             stage: stage,
@@ -78,7 +75,7 @@ struct LoadCommand: AsyncParsableCommand {
             all: all,
             some: some,
             samplers: Self.samplers,
-            seconds: duration
+            rounds: max(2, rounds)
         )
         rows += try await trial.run(checks, floodOf: connections, places: places - places / 16)
         let counters = await server.issuer.counters

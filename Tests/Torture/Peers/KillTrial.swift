@@ -79,7 +79,7 @@ struct KillTrial {
         let settled = ["fresh", "interaction-required"]
         var state = try await stage.status(name).state
         if !settled.contains(state) {
-            let end = try await feed.changes.first("the rest of \(name)", within: .seconds(240)) {
+            let end = try await feed.changes.first("the rest of \(name)", within: .seconds(300)) {
                 $0.account == name && ["token-refreshed", "interaction-required"].contains($0.event)
             }
             state = end.accounts.first?.state ?? state

@@ -65,7 +65,7 @@ struct PeersCommand: AsyncParsableCommand {
             let grant = try await issuer.issueGrant(clientID: "app")
             try await issuer.script(fault)
             try await stage.add("work", issuer: url, grant: grant)
-            let end = try await feed.changes.first("an end", within: .seconds(60)) {
+            let end = try await feed.changes.first("an end") {
                 ["token-refreshed", "interaction-required", "misconfigured"].contains($0.event)
             }
             let failures = feed.changes.all.filter { $0.event == "refresh-failed" }.count

@@ -80,7 +80,7 @@ final class VirtualDaemon: Sendable {
 
     /// Lets `duration` pass, from deadline to deadline.
     ///
-    /// - Throws: `timedOut` if the daemon does not finish within a minute what is due.
+    /// - Throws: `timedOut` if the daemon does not finish what is due.
     func pass(_ duration: Duration) async throws {
         let end = elapsed + duration
         while elapsed < end {
@@ -93,7 +93,7 @@ final class VirtualDaemon: Sendable {
 
     /// The time until the next deadline, once nothing is in flight and nothing is due; nil if there is none.
     private func settled() async throws -> Duration? {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .patience
         var statuses: [AccountStatus] = []
         while ContinuousClock.now < end {
             statuses = try await stage.statuses()

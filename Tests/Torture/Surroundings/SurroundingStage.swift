@@ -217,13 +217,36 @@ final class SurroundingStage: Sendable {
     /// Leaves the daemon no number for another descriptor. A crowd of callers fills the gaps below the highest.
     func useUpDescriptors() async throws {
         let pid = try daemon.pid
-        // A connection to the server is kept for a second after its use. No event reports its end.
-        try await Task.sleep(for: .milliseconds(1500))
+        try await connectionsEnded(of: pid)
         let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
         try await shell("prlimit --pid \(pid) --nofile=\((used.max() ?? 0) + 1):4096")
         let gaps = (used.max() ?? 0) + 1 - used.count
         let crowd = try await onOwnThread { [socket = stage.socket] in try RawConnection.open(gaps, to: socket) }
         state.withLock { $0.crowd = crowd }
+    }
+
+    /// Waits until the daemon has no connection to the server, which it keeps for a while after its use. No event tells
+    /// of their end, so the kernel's tables are read again and again.
+    private func connectionsEnded(of pid: Int32) async throws {
+        let end = ContinuousClock.now + .patience
+        let port = String(format: ":%04X", Int(url.split(separator: ":").last ?? "") ?? 0)
+        while true {
+            // proc(5): the address of the other end is the third field, the inode the tenth.
+            let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8).split(separator: "\n")
+            let sockets = Set(
+                table.map { $0.split(separator: " ") }.filter { $0.count > 9 && $0[2].hasSuffix(port) }.map {
+                    "socket:[\($0[9])]"
+                }
+            )
+            let folder = "/proc/\(pid)/fd"
+            let isConnected = try FileManager.default.contentsOfDirectory(atPath: folder).contains { name in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: folder + "/" + name)).map(sockets.contains)
+                    ?? false
+            }
+            if !isConnected { return }
+            guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: "the end of a connection") }
+            try await Task.sleep(for: .milliseconds(10))
+        }
     }
 
     func giveBackDescriptors() async throws {

@@ -6,7 +6,7 @@ internal import TestSupport
 /// what is wrong. After the fault, everything works again without help.
 struct SurroundingTrial {
     /// The time limit for anything that the daemon must notice.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.patience
 
     let row: Surrounding
 

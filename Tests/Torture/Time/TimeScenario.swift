@@ -4,15 +4,18 @@ internal import TestSupport
 /// An event at a machine's clocks, and the expected behaviour of a daemon.
 struct TimeScenario: Sendable {
     /// The requests that the server must see afterwards.
-    enum Expectation: Sendable {
+    enum Expectation: String, Sendable {
         /// Each account is refreshed at its usual time, neither early nor with a gap.
-        case onTime
+        case onTime = "at the usual time"
         /// All accounts are refreshed as soon as the server's limits allow, and none is ever without a token.
-        case atOnce
+        case atOnce = "at once"
         /// Each account is refreshed at its usual time or before, and none is ever without a token.
-        case inTime
+        case inTime = "by the usual time"
         /// The tokens have expired meanwhile. All accounts are refreshed as soon as the server's limits allow.
-        case atOnceAfterEnd
+        case atOnceAfterEnd = "at once, after the tokens' end"
+
+        /// Whether each account must be refreshed before any more time passes.
+        var isHurried: Bool { self == .atOnce || self == .atOnceAfterEnd }
     }
 
     let name: String
@@ -42,7 +45,7 @@ extension TimeScenario {
 
     private static func step(_ name: String, by step: Duration) -> TimeScenario {
         TimeScenario(name: name, expectation: step > .zero ? .atOnce : .onTime, isStepTold: true) { trial in
-            try await trial.clock.move(to: ShiftedClock.Shift(wall: step))
+            try await trial.move(to: ShiftedClock.Shift(wall: step))
         }
     }
 
@@ -55,13 +58,13 @@ extension TimeScenario {
             step("the wall clock is set to 1970", by: ahead("1970-01-01T00:01:00Z")),
             step("the wall clock is set to 2040", by: ahead("2040-01-19T03:14:07Z")),
             TimeScenario(
-                name: "the wall clock is set a year ahead, and a second later right again",
+                name: "the wall clock is set a year ahead, and right again when the daemon has noticed",
                 expectation: .inTime,
                 isStepTold: true
             ) { trial in
-                try await trial.clock.move(to: ShiftedClock.Shift(wall: year))
-                try await Task.sleep(for: .seconds(1))
-                try await trial.clock.move(to: ShiftedClock.Shift())
+                try await trial.move(to: ShiftedClock.Shift(wall: year))
+                try await trial.noticedStep()
+                try await trial.move(to: ShiftedClock.Shift())
             },
         ]
     }
@@ -76,14 +79,13 @@ extension TimeScenario {
                 isStepTold: false
             ) { _ in },
             TimeScenario(name: "a leap second is inserted", expectation: .onTime, isStepTold: false) { trial in
-                try await trial.clock.move(to: ShiftedClock.Shift(wall: .seconds(-1)))
+                try await trial.move(to: ShiftedClock.Shift(wall: .seconds(-1)))
             },
-            // adjtimex(2) slews all clocks in the same way. This smears a day's adjustment in four seconds.
+            // adjtimex(2) slews all clocks in the same way. This smears a day's adjustment in a moment.
             TimeScenario(name: "a leap second is smeared", expectation: .onTime, isStepTold: false) { trial in
                 for part in 1...20 {
                     let slewed = Duration.milliseconds(-50 * part)
-                    try await trial.clock.move(to: ShiftedClock.Shift(wall: slewed, boot: slewed, monotonic: slewed))
-                    try await Task.sleep(for: .milliseconds(200))
+                    try await trial.move(to: ShiftedClock.Shift(wall: slewed, boot: slewed, monotonic: slewed))
                 }
             },
         ]
@@ -91,7 +93,7 @@ extension TimeScenario {
 
     private static func sleep(_ name: String, _ time: Duration) -> TimeScenario {
         TimeScenario(name: name, expectation: .atOnceAfterEnd, isStepTold: false) { trial in
-            try await trial.clock.move(to: ShiftedClock.Shift(wall: time, boot: time))
+            try await trial.move(to: ShiftedClock.Shift(wall: time, boot: time))
         }
     }
 
@@ -106,14 +108,15 @@ extension TimeScenario {
                 expectation: .atOnceAfterEnd,
                 isStepTold: true
             ) { trial in
-                try await trial.clock.move(to: ShiftedClock.Shift(wall: hour))
+                try await trial.move(to: ShiftedClock.Shift(wall: hour))
             },
             TimeScenario(
                 name: "the daemon is frozen beyond its tokens' end",
                 expectation: .atOnceAfterEnd,
                 isStepTold: false
             ) { trial in
-                try await trial.freeze(for: TimeTrial.lifetime + .seconds(2))
+                // What it sees when it continues.
+                try await trial.pass(TimeTrial.lifetime + .seconds(2))
             },
         ]
     }
@@ -141,7 +144,7 @@ extension TimeScenario {
             ) { trial in
                 try await trial.reboot(to: withoutClock)
                 try await trial.refusedCertificate()
-                try await trial.clock.move(
+                try await trial.move(
                     to: ShiftedClock.Shift(boot: withoutClock.boot, monotonic: withoutClock.monotonic)
                 )
             },
@@ -151,9 +154,9 @@ extension TimeScenario {
                 expectation: .atOnceAfterEnd,
                 isStepTold: true
             ) { trial in
-                try await trial.clock.move(to: ShiftedClock.Shift(wall: ahead("2100-01-01T00:00:00Z")))
+                try await trial.move(to: ShiftedClock.Shift(wall: ahead("2100-01-01T00:00:00Z")))
                 try await trial.refusedCertificate()
-                try await trial.clock.move(to: ShiftedClock.Shift())
+                try await trial.move(to: ShiftedClock.Shift())
             },
         ]
     }

@@ -6,32 +6,65 @@ internal import Synchronization
 internal import TestSupport
 
 /// A real daemon with clocks of its own, a few accounts, and a server that knows the true time.
+///
+/// The true time passes for both when the trial says so, and else as slowly as the machine's. So a refresh that comes
+/// without it came because of the event at the clocks, and one that needs it did not.
 final class TimeTrial: Sendable {
-    /// The lifetime of access tokens, which are refreshed after half of it.
-    static let lifetime = Duration.seconds(12)
+    /// The lifetime of access tokens. They are refreshed after 354 to 432 s.
+    static let lifetime = Duration.seconds(590)
+    /// A time after the last refresh in which none is due, with a reserve of 100 s for a busy machine.
+    private static let quietTime = Duration.seconds(250)
+    /// The time after that until all are due. It leaves a reserve of 140 s until the tokens expire.
+    private static let restOfTime = Duration.seconds(200)
     private static let accounts = 30
     /// The daemon's limit of requests a second to the server.
     private static let rate = 10
-    /// The duration of the requests after a step at that rate, with a reserve for a busy machine.
-    private static let wave = Duration.seconds(accounts / rate + 4)
+
+    /// The true time, and the clocks' difference from it.
+    private final class TrueTime: Sendable {
+        /// The time in addition to the machine's.
+        private let passed = Mutex(Duration.zero)
+        private let shift: Mutex<ShiftedClock.Shift>
+
+        init(_ shift: ShiftedClock.Shift) {
+            self.shift = Mutex(shift)
+        }
+
+        /// The time since 1970.
+        var now: Duration { .microseconds(Duration.nowUSec) + passed.withLock(\.self) }
+
+        var clocks: ShiftedClock.Shift { shift.withLock(\.self) + passed.withLock(\.self) }
+
+        func pass(_ time: Duration) {
+            passed.withLock { $0 += time }
+        }
+
+        func move(to shift: ShiftedClock.Shift) {
+            self.shift.withLock { $0 = shift }
+        }
+    }
 
     let scenario: TimeScenario
-    let clock: ShiftedClock
+    private let clock: ShiftedClock
+    private let time: TrueTime
     private let stage: DaemonStage
     private let issuer: DemoIssuer
     private let url: String
     private let daemon: Mutex<DaemonProcess>
-    /// When the server's certificates were accepted again, in µs since 1970; nil if they were always accepted.
-    private let refusalEnded = Mutex<Int64?>(nil)
+    /// The server's last request before its certificates were accepted again; nil if they were always accepted.
+    private let refusalEnded = Mutex<Int?>(nil)
 
     private init(_ scenario: TimeScenario, _ authority: TestAuthority, port: Int) async throws {
         self.scenario = scenario
         stage = try DaemonStage()
         clock = ShiftedClock(in: stage.folder)
+        let time = TrueTime(scenario.start)
+        self.time = time
         var configuration = IssuerConfiguration(
             clients: [DemoClient(id: "app")],
             policy: GrantPolicy(accessTokenLifetime: Self.lifetime),
-            port: port
+            port: port,
+            now: { time.now }
         )
         if scenario.isSecure {
             let context = try authority.server(for: "DNS:localhost")
@@ -52,15 +85,17 @@ final class TimeTrial: Sendable {
         daemon = Mutex(try await stage.start(environment: environment))
     }
 
-    /// Makes the event happen, observes for `seconds`, and returns what was not as expected.
+    /// Makes the event happen, and returns what was not as expected.
+    ///
+    /// - Parameter rounds: for how many usual refreshes of each account it looks afterwards.
     static func result(
         of scenario: TimeScenario,
         _ authority: TestAuthority,
         port: Int,
-        seconds: Int
+        rounds: Int
     ) async throws -> (surprises: [String], row: [String]) {
         let trial = try await TimeTrial(scenario, authority, port: port)
-        let result = try await trial.run(for: .seconds(seconds))
+        let result = try await trial.run(rounds: rounds)
         try await trial.process.terminate()
         await trial.issuer.shutdown()
         return result
@@ -70,70 +105,109 @@ final class TimeTrial: Sendable {
 
     // MARK: The events of scenarios
 
-    func freeze(for time: Duration) async throws {
-        try await process.freeze()
-        try await Task.sleep(for: time)
-        process.thaw()
+    /// Makes the clocks differ from the true time by `shift`.
+    func move(to shift: ShiftedClock.Shift) async throws {
+        time.move(to: shift)
+        try await clock.move(to: time.clocks)
+    }
+
+    /// Lets true time pass.
+    func pass(_ passed: Duration) async throws {
+        time.pass(passed)
+        try await clock.move(to: time.clocks)
     }
 
     /// Ends the daemon and starts another one after a simulated boot, with the clocks as in `shift`.
     func reboot(to shift: ShiftedClock.Shift) async throws {
         try await process.terminate()
         let bootID = try stage.folder.write("0badcafe-0000-4000-8000-000000000001\n", to: "boot_id")
-        let next = try await stage.start(environment: clock.environment(shift, bootID: bootID))
+        time.move(to: shift)
+        let next = try await stage.start(environment: clock.environment(time.clocks, bootID: bootID))
         daemon.withLock { $0 = next }
     }
 
-    /// Waits until each account has refused the server's certificate because of the clock, and its token has expired.
+    /// Waits until the daemon has noticed a step of its wall clock.
+    func noticedStep() async throws {
+        try await process.says("the wall clock was stepped")
+    }
+
+    /// Waits until accounts have refused the server's certificate because of the clock, and all tokens have expired.
     func refusedCertificate() async throws {
-        let end = ContinuousClock.now + Self.lifetime * 2
-        while ContinuousClock.now < end {
-            if try await stage.statuses().allSatisfy({ $0.state == "misconfigured" }) { break }
-            // The states are read, because no event reports the last of them.
-            try await Task.sleep(for: .milliseconds(200))
+        try await states("misconfigured") { $0.contains("misconfigured") }
+        try await pass(Self.lifetime)
+        // The others follow slowly, because the server's metadata is missing for all of them.
+        try await states("misconfigured") { $0.contains("misconfigured") && !$0.contains("fresh") }
+        let last = await issuer.lastSequence
+        refusalEnded.withLock { $0 = last }
+    }
+
+    /// Waits until the accounts' states are as wanted. No event reports the last of them, so they are read again and
+    /// again.
+    private func states(_ what: String, _ areSo: (Set<String>) -> Bool) async throws {
+        let end = ContinuousClock.now + .patience
+        while try await !areSo(Set(stage.statuses().map(\.state))) {
+            guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: "accounts to be \(what)") }
+            try await Task.sleep(for: .milliseconds(50))
         }
-        try await Task.sleep(for: Self.lifetime)
-        refusalEnded.withLock { $0 = Duration.nowUSec }
+    }
+
+    private func allFresh() async throws {
+        try await states("fresh") { $0 == ["fresh"] }
     }
 
     // MARK: The trial
 
-    private func run(for time: Duration) async throws -> (surprises: [String], row: [String]) {
+    private func run(rounds: Int) async throws -> (surprises: [String], row: [String]) {
         let grants = try await issuer.issueGrants(count: Self.accounts, clientID: "app")
         for (number, grant) in grants.enumerated() {
             try await stage.add(Fleet.name(number), issuer: url, grant: grant)
         }
         let all = FleetFeed(stage)
-        try await all.allFresh(within: .seconds(60))
-        let began = Duration.nowUSec
+        try await all.allFresh(within: .patience)
+        let record = ServerRecord(issuer: issuer, families: grants.map(\.family), rate: Self.rate)
+        let before = await issuer.lastSequence
         try await scenario.act(self)
-        let acted = Duration.nowUSec
+        let acted = time.now
         var surprises = try await askForTokens()
-        try await Task.sleep(for: time)
-        let ended = Duration.nowUSec
-        let requests = await issuer.entries().filter { $0.outcome == .rotated }
-        let record = ServerRecord(
-            families: grants.map(\.family),
-            requests: requests.map { ($0.family ?? 0, $0.timeUSec) },
-            began: began,
-            ableSince: refusalEnded.withLock { $0 } ?? began,
-            acted: acted,
-            ended: ended
-        )
-        surprises += record.surprises(scenario.expectation, lifetime: Self.lifetime, wave: Self.wave, rate: Self.rate)
+        if scenario.expectation.isHurried {
+            // No true time passes, so nothing is due but by the event.
+            let since = refusalEnded.withLock { $0 } ?? before
+            surprises += try await record.surprises(after: since, refreshes: 1...1)
+            surprises += await record.stampede(after: since, from: acted)
+        }
+        try await allFresh()
+        var since = scenario.expectation.isHurried ? await issuer.lastSequence : before
+        if scenario.expectation == .inTime {
+            // The step may have caused a refresh, and the usual one follows.
+            try await pass(Self.quietTime + Self.restOfTime)
+            surprises += try await record.surprises(after: before, refreshes: 1...2)
+            try await allFresh()
+            since = await issuer.lastSequence
+        }
+        // Each account is refreshed at its usual time, and not before.
+        for _ in 0..<rounds {
+            try await pass(Self.quietTime)
+            try await allFresh()
+            surprises += try await record.surprises(after: since, refreshes: 0...0)
+            try await pass(Self.restOfTime)
+            surprises += try await record.surprises(after: since, refreshes: 1...1)
+            try await allFresh()
+            since = await issuer.lastSequence
+        }
         surprises += try await stateSurprises()
-        return (Array(surprises.prefix(5)), [scenario.name] + record.cells)
+        let count = await record.refreshes(after: before).count
+        return (Array(surprises.prefix(5)), [scenario.name, scenario.expectation.rawValue, "\(count)"])
     }
 
-    /// Asks for some tokens as programs do, just after the event. If the tokens have expired, asks until the requests
-    /// after the step are over.
+    /// Asks for some tokens as programs do, just after the event. If the tokens have expired, asks until the certificate
+    /// is accepted again.
     private func askForTokens() async throws -> [String] {
         var surprises: [String] = []
         for number in stride(from: 0, to: Self.accounts, by: Self.accounts / 3) {
             let name = Fleet.name(number)
-            let patience = ContinuousClock.now + (scenario.expectation.isEndGood ? Self.wave : .zero)
+            let end = ContinuousClock.now + .patience
             var outcome = try await stage.authctl("token", name)
-            while outcome.end == .exited(78), ContinuousClock.now < patience {
+            while outcome.end == .exited(78), scenario.expectation == .atOnceAfterEnd, ContinuousClock.now < end {
                 try await Task.sleep(for: .milliseconds(100))
                 outcome = try await stage.authctl("token", name)
             }
@@ -144,14 +218,12 @@ final class TimeTrial: Sendable {
 
     private func stateSurprises() async throws -> [String] {
         var surprises: [String] = []
-        for status in try await stage.statuses() where status.state != "fresh" && status.state != "refreshing" {
-            surprises.append("\(status.account) is \(status.state)")
-        }
         let counters = await issuer.counters
         if counters.spentTokenUses + counters.overlaps > 0 { surprises.append("\(counters)") }
-        let isTold = process.log.all.contains { $0.contains("the wall clock was stepped") }
-        if isTold != scenario.isStepTold {
-            surprises.append(isTold ? "the journal tells of a step" : "the journal tells of no step")
+        if scenario.isStepTold {
+            try await noticedStep()
+        } else if process.log.all.contains(where: { $0.contains("the wall clock was stepped") }) {
+            surprises.append("the journal tells of a step")
         }
         return surprises
     }

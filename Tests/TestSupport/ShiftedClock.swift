@@ -1,14 +1,21 @@
-internal import Foundation
-internal import Glibc
-internal import TestSupport
+import Glibc
 
 /// The clocks of one daemon, which a test moves while it runs (`Tests/CShiftedClock`).
-struct ShiftedClock: Sendable {
+package struct ShiftedClock: Sendable {
     /// How far ahead of the machine's they are.
-    struct Shift: Sendable, Equatable {
-        var wall = Duration.zero
-        var boot = Duration.zero
-        var monotonic = Duration.zero
+    package struct Shift: Sendable, Equatable {
+        package var wall: Duration
+        package var boot: Duration
+        package var monotonic: Duration
+
+        package init(wall: Duration = .zero, boot: Duration = .zero, monotonic: Duration = .zero) {
+            (self.wall, self.boot, self.monotonic) = (wall, boot, monotonic)
+        }
+
+        /// The clocks after `time` has passed in addition.
+        package static func + (shift: Shift, time: Duration) -> Shift {
+            Shift(wall: shift.wall + time, boot: shift.boot + time, monotonic: shift.monotonic + time)
+        }
 
         /// As `CShiftedClock` takes it: ns.
         fileprivate var line: String {
@@ -21,14 +28,14 @@ struct ShiftedClock: Sendable {
 
     private let socket: String
 
-    init(in folder: TemporaryFolder) {
+    package init(in folder: TemporaryFolder) {
         socket = folder.path + "/clock"
     }
 
     /// The environment with which the daemon is started.
     ///
     /// - Parameter bootID: a file that stands for the kernel's; nil for the kernel's.
-    func environment(_ start: Shift = Shift(), bootID: String? = nil) -> [String: String] {
+    package func environment(_ start: Shift = Shift(), bootID: String? = nil) -> [String: String] {
         var environment = [
             "LD_PRELOAD": Program.products + "/libShiftedClock.so", "SHIFTED_CLOCK": socket,
             "SHIFTED_CLOCK_START": start.line,
@@ -38,7 +45,7 @@ struct ShiftedClock: Sendable {
     }
 
     /// Moves the clocks; when it returns, the daemon's timers know.
-    func move(to shift: Shift) async throws {
+    package func move(to shift: Shift) async throws {
         try await onOwnThread { [socket] in try Self.send(shift.line, to: socket) }
     }
 

@@ -1,9 +1,8 @@
-internal import Foundation
-internal import TestSupport
+import Foundation
 
 /// Makes the calls fail with which a daemon changes files, or kills the daemon at one of them (`Tests/CFaultyFiles`).
-struct FaultyFiles: Sendable {
-    enum Order: Sendable {
+package struct FaultyFiles: Sendable {
+    package enum Order: Sendable {
         /// Each call fails with this `errno`.
         case refuse(Int32)
         /// The daemon is killed before the call with this number, counted from 1 since the order.
@@ -13,20 +12,20 @@ struct FaultyFiles: Sendable {
     private let file: String
     private var list: String { file + ".calls" }
 
-    init(in folder: TemporaryFolder) {
+    package init(in folder: TemporaryFolder) {
         file = folder.path + "/order"
     }
 
     /// The environment for the daemon.
     ///
     /// - Parameter folder: the folder in which calls count.
-    func environment(for folder: String) -> [String: String] {
+    package func environment(for folder: String) -> [String: String] {
         [
             "LD_PRELOAD": Program.products + "/libFaultyFiles.so", "FAULTY_FILES": folder, "FAULTY_FILES_ORDER": file,
         ]
     }
 
-    func give(_ order: Order) throws {
+    package func give(_ order: Order) throws {
         let text =
             switch order {
             case .refuse(let code): "errno \(code)"
@@ -37,7 +36,7 @@ struct FaultyFiles: Sendable {
     }
 
     /// - Returns: the names of the calls that were made or refused since the order.
-    @discardableResult func withdraw() throws -> [Substring] {
+    @discardableResult package func withdraw() throws -> [Substring] {
         try FileManager.default.removeItem(atPath: file)
         guard let calls = try? String(contentsOfFile: list, encoding: .utf8) else { return [] }
         try FileManager.default.removeItem(atPath: list)
