@@ -71,7 +71,7 @@ extension StoreError: CustomStringConvertible {
         case .wrongKey(_, let expected, _):
             "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
         case .gone(let path):
-            "put '\(path)' back where it was, with all that was beside it; or restart the daemon to begin with what is there"
+            "put '\(path)' back where it was, with all that was beside it, or unmount what covers its folder: findmnt"
         case .replaced:
             "the daemon restarts with the store that is there now, unless the open one has no name any more or tokens are"
                 + " not stored yet; to have the former one back, put it there, or unmount what covers it: findmnt"

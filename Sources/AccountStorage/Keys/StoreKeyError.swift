@@ -107,7 +107,7 @@ extension StoreKeyError: CustomStringConvertible {
         case .malformed: "a key is 32 bytes, or their 64 hexadecimal digits, or their base64"
         case .cannotCreate(let path, EEXIST): "look at what '\(path)' is, and move it away"
         case .cannotCreate(let path, _), .cannotRemove(let path, _):
-            "make the folder of '\(path)' writable for this user"
+            "make '\(path)' and its folder writable for this user; lsattr and findmnt show what forbids it"
         case .credentialHasNoSuccessor:
             "pass the new key as the credential '\(StoreKeySource.nextName)' too (LoadCredential= in a drop-in), restart the"
                 + " daemon, and repeat this command"

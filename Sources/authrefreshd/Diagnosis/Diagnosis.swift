@@ -118,6 +118,8 @@ struct DaemonCondition: Sendable {
     /// The key that the store is sealed with.
     var keyIdentifier: String
     var storePath: String
+    /// Whether the open store has a name, at its path or elsewhere, so that it outlives the daemon.
+    var storeHasName: Bool
     var isRekeying: Bool
     var now: Moment
     var settings: RefreshConfiguration
@@ -143,6 +145,7 @@ extension DaemonCondition {
         keyring = coordinator.storeKeeping.keyring
         keyIdentifier = coordinator.store.rekeying.keyIdentifier
         storePath = coordinator.store.path
+        storeHasName = coordinator.store.hasName
         isRekeying = coordinator.storeKeeping.isRekeying
         now = coordinator.timebase.now()
         settings = coordinator.settings

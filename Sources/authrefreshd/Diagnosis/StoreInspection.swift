@@ -34,7 +34,7 @@ struct StoreInspection: Sendable {
         if let trouble = condition.overview.trouble { findings.append(.trouble(trouble)) }
         if let mode = files.mode {
             if mode & 0o077 != 0 { findings.append(.fileOpen(mode: mode)) }
-        } else {
+        } else if !condition.storeHasName || findings.isEmpty {
             findings.append(.fileGone)
         }
         if let mode = files.folderMode, mode & 0o022 != 0 { findings.append(.folderOpen(mode: mode)) }

@@ -29,7 +29,6 @@ struct AccountCalls: DutyCalls {
         -> GetStatus.Reply
     {
         let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
-        try stored(StoreFailures.checkPlace(on: coordinator))
         let now = coordinator.timebase.now()
         var accounts: [AccountStatus] = []
         let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {
@@ -206,6 +205,7 @@ struct AccountCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator,
         add: (ShownAccount) throws(VarlinkError) -> Int
     ) throws(VarlinkError) -> String? {
+        try stored(StoreFailures.checkPlace(on: coordinator))
         let largest = Interface.largestPage
         var bytes = 0
         if let names {

@@ -70,6 +70,7 @@ struct SubscribeCalls: DutyCalls {
         of rest: Rest,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> (accounts: [ShownAccount], next: Rest?) {
+        try stored(StoreFailures.checkPlace(on: coordinator))
         let size = CallerLimits.presentPage
         switch rest {
         case .all(let last):
