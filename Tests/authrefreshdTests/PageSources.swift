@@ -15,6 +15,14 @@ enum PageSources {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    /// The daemon's own sources.
+    static func daemonSources() throws -> [(name: String, text: String)] {
+        let folder = root.appending(path: "Sources/authrefreshd")
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "swift" }
+            .map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) }
+    }
+
     /// The commands of `authctl`, by the names of their types: `AccountShow`.
     static func commands() throws -> Set<String> {
         let folder = root.appending(path: "Sources/authctl/Commands")

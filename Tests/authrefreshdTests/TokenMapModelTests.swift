@@ -19,6 +19,13 @@ struct TokenMapModelTests {
         #expect(world.hits > 100, "\(world.hits)")
     }
 
+    /// The map is right because there is one place that could forget it.
+    @Test func `only the records write accounts into the store`() throws {
+        let write = /store\.(?:commit|add|update|rename|remove|schedule\.setAside)\(/
+        let sources = try PageSources.daemonSources()
+        #expect(sources.filter { $0.text.contains(write) }.map(\.name) == ["AccountRecords.swift"])
+    }
+
     @Test func `the same seed gives the same trace`() throws {
         let traces = try (0..<2).map { _ in
             let world = try TokenWorld(seed: 7)

@@ -150,6 +150,7 @@ struct TokenMapTests {
     }
 
     @Test func `tokens take at most their limit, and those that have to leave are erased`() throws {
+        // The limit `tokenMapBytesMax`.
         var held: [Held] = []
         for number in 1...3_000 {
             let secret = Secret(repeatElement(UInt8(ascii: "x"), count: 1_000))
