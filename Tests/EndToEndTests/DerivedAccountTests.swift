@@ -165,8 +165,8 @@ struct DerivedAccountTests {
     @Test func `a derived account and its token file end with the source, whose file goes when the daemon stops`()
         async throws
     {
-        try await withIssuer(clients: [DemoClient(id: "app"), Self.bot]) { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(clients: [DemoClient(id: "app"), Self.bot], now: stage.now) { issuer, url in
             let first = try await stage.start()
             let grant = try await issuer.issueGrant(clientID: "app", scope: "read write")
             try await stage.add("work", issuer: url, grant: grant)
@@ -175,8 +175,8 @@ struct DerivedAccountTests {
             #expect(try await derive(stage, url, ["--token-file", "wiki"]).end == .exited(0))
             try await stage.acquire("wiki")
             #expect(try await stage.authctl("account", "edit", "work", "--token-file", "work").end == .exited(0))
-            let patience = ContinuousClock.now + .seconds(20)
-            while exist() != [true, true], ContinuousClock.now < patience {}
+            let patience = ContinuousClock.now + .patience
+            while exist() != [true, true], ContinuousClock.now < patience { await Task.yield() }
             #expect(exist() == [true, true])
             let edit = try await stage.authctl("account", "edit", "work", "--forget-after", "8h")
             #expect(edit.end == .exited(0) && edit.output.contains("8 h after each sign-in, next "), "\(edit)")
@@ -185,7 +185,7 @@ struct DerivedAccountTests {
             let second = try await stage.start()
             let feed = try await ChangeFeed(stage, accounts: ["wiki"])
             let end = try #require(try await stage.status("work").signOutAtUSec)
-            try await Task.sleep(until: .ending(end - 28_800_000_000 + 1_000_000))
+            try await stage.pass(until: end - 28_800_000_000 + 1_000_000)
             let ended = try await stage.authctl("account", "edit", "work", "--forget-after", "1s", "--yes")
             #expect(ended.end == .exited(0), "\(ended)")
             #expect(try await stage.status("work").state == "signed-out")
@@ -194,7 +194,7 @@ struct DerivedAccountTests {
             }
             let token = try await stage.authctl("token", "wiki")
             #expect(token.end == .exited(3) && token.errors.contains("authctl login work"), "\(token)")
-            while exist() != [false, false], ContinuousClock.now < patience {}
+            while exist() != [false, false], ContinuousClock.now < patience { await Task.yield() }
             #expect(exist() == [false, false])
             let next = try await issuer.issueGrant(clientID: "app", scope: "read write")
             try await stage.importGrant(next, into: "work")

@@ -64,15 +64,15 @@ struct SignOutTests {
     func `a time that would sign the account out at once is refused without --yes, and one without a unit always`()
         async throws
     {
-        try await withIssuer { issuer, url in
-            let stage = try DaemonStage()
+        let stage = try DaemonStage(hasOwnClock: true)
+        try await withIssuer(now: stage.now) { issuer, url in
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             try await stage.acquire("work")
             let edit = ["account", "edit", "work", "--forget-after"]
             #expect(try await stage.authctl(edit + ["30d"]).end == .exited(0))
             let end = try #require(try await stage.status("work").signOutAtUSec)
-            try await Task.sleep(until: .ending(end - 30 * 86_400_000_000 + 1_000_000))
+            try await stage.pass(until: end - 30 * 86_400_000_000 + 1_000_000)
             for more in [["8"], ["8", "--yes"]] {
                 let plain = try await stage.authctl(edit + more)
                 #expect(plain.end == .exited(64) && plain.errors.contains("with its unit"), "\(plain)")

@@ -78,11 +78,3 @@ extension DaemonStage {
         throw TestFault.unreadable("a token for \(account)")
     }
 }
-
-extension ContinuousClock.Instant {
-    /// A moment just after this time of the wall clock, in µs since 1970.
-    package static func ending(_ microseconds: Int64) -> ContinuousClock.Instant {
-        let now = Int64(Date.now.timeIntervalSince1970 * 1e6)
-        return .now + .microseconds(max(microseconds - now, 0) + 10_000)
-    }
-}

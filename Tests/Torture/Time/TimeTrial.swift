@@ -145,8 +145,12 @@ final class TimeTrial: Sendable {
     /// again.
     private func states(_ what: String, _ areSo: (Set<String>) -> Bool) async throws {
         let end = ContinuousClock.now + .patience
-        while try await !areSo(Set(stage.statuses().map(\.state))) {
-            guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: "accounts to be \(what)") }
+        while true {
+            let states = Set(try await stage.statuses().map(\.state))
+            if areSo(states) { return }
+            guard ContinuousClock.now < end else {
+                throw TestFault.timedOut(waitingFor: "accounts to be \(what): they are \(states.sorted())")
+            }
             try await Task.sleep(for: .milliseconds(50))
         }
     }
