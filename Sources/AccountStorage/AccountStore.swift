@@ -52,6 +52,12 @@ package final class AccountStore {
     /// The database's path.
     package var path: String { connection.path }
 
+    /// Tells other threads whether a call of SQLite is under way.
+    package var activity: StoreActivity {
+        get { connection.activity }
+        set { connection.activity = newValue }
+    }
+
     /// Called after the log was found removed or replaced, and its contents were saved in the database.
     package var onLogRenewed: () -> Void {
         get { connection.onLogRenewed }
@@ -78,6 +84,16 @@ package final class AccountStore {
     /// - Throws: the error of the disk.
     package func probe() throws(StoreError) {
         try connection.write(Meta.countProbe)
+    }
+
+    /// How many daemons in a row have crashed during a request of these accounts; without the accounts that are not
+    /// suspected.
+    package func crashes() throws(StoreError) -> [AccountID: Int] {
+        try connection.read(Meta.crashes)
+    }
+
+    package func recordCrashes(_ counts: [AccountID: Int]) throws(StoreError) {
+        try connection.write { db in try Meta.setCrashes(counts, in: db) }
     }
 
     // MARK: Accounts

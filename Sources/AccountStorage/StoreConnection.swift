@@ -9,6 +9,8 @@ final class StoreConnection {
     /// The database's path.
     let path: String
     let database: DatabaseQueue
+    /// Tells other threads whether a call of SQLite is under way.
+    var activity = StoreActivity()
     var keys: SealingKeys {
         didSet { sealer = keys.sealer }
     }
@@ -49,6 +51,8 @@ final class StoreConnection {
     /// If another file is at the store's path, the database stays as it is, with its log, and open until the process
     /// ends: SQLite would remove the log by its name, and that name belongs to the other store now.
     func close() throws(StoreError) {
+        activity.begin()
+        defer { activity.end() }
         defer { lock = nil }
         guard PosixFile.identity(of: path).map({ $0 == file }) ?? true else {
             return Self.abandoned.withLock { $0.append(database) }
@@ -77,6 +81,8 @@ final class StoreConnection {
 
     /// Runs `body`, which must change nothing.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+        activity.begin()
+        defer { activity.end() }
         do {
             return try database.writeWithoutTransaction(body)
         } catch {
@@ -95,6 +101,8 @@ final class StoreConnection {
 
     /// Like `write`, for callers that update `memory` themselves.
     func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
+        activity.begin()
+        defer { activity.end() }
         try checkPlace()
         if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
         do {
@@ -129,6 +137,8 @@ final class StoreConnection {
     ///
     /// The tokens there are sealed, and the caller did not ask for an empty log. So a failure here is not reported.
     func forgetLog() {
+        activity.begin()
+        defer { activity.end() }
         _ = try? database.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
     }
 

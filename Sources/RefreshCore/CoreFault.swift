@@ -3,6 +3,7 @@ enum CoreFault: Hashable, CaseIterable {
     case tokenExpired
     case tokenNotBound
     case outcomeLost
+    case crashed
     /// The grant has no refresh token, and its access token has expired.
     case noRefreshToken
     /// The grant has no refresh token, and a token of a target is wanted.
@@ -14,6 +15,7 @@ enum CoreFault: Hashable, CaseIterable {
         case .tokenExpired: "the server gave an access token that has already expired"
         case .tokenNotBound: "the server gave an access token that is not bound to the account's key"
         case .outcomeLost: "the daemon stopped before the server's answer was stored"
+        case .crashed: "the daemon crashed while it waited for the server's answer"
         case .noRefreshToken:
             "the server gave no refresh token, so a sign-in is needed once the access token has expired"
         case .noRefreshTokenForTarget: "the server gave no refresh token, so a sign-in is needed for another token"

@@ -29,8 +29,9 @@ package enum Event: Hashable, Sendable {
     /// The deadline was reached while the request is still under way. The request's time limit stands still during a
     /// suspend; the lease's does not.
     case requestContinues
-    /// The daemon that held the lease has ended, so its answer is lost.
-    case requestAbandoned
+    /// The daemon that held the lease has ended, so its answer is lost. `crashes` is how many daemons in a row have
+    /// crashed during a request of this account; 0 if this one ended in another way.
+    case requestAbandoned(crashes: Int)
     /// A refresh token was imported; nil if its lifetime is unknown.
     case grantImported(refreshTokenLifetime: Duration?)
     /// A sign-in brought an access token, and a refresh token unless the server issues none. The code was sent at

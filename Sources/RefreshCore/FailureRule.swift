@@ -47,9 +47,13 @@ enum FailureRule {
         return Lease(generation: previous.generation, startedAt: step.now)
     }
 
-    static func outcomeLost(_ step: inout RefreshStep, _ lease: Lease) -> [Effect] {
-        let failure = RefreshFailure(.unanswered, detail: FailureDetail(summary: CoreFault.outcomeLost.summary))
-        return answerLost(&step, failure, sentAt: lease.startedAt)
+    /// The daemon that sent the request has ended.
+    ///
+    /// - Parameter crashes: how many daemons in a row have crashed during a request of this account.
+    static func outcomeLost(_ step: inout RefreshStep, _ lease: Lease, crashes: Int = 0) -> [Effect] {
+        let fault = crashes > 0 ? CoreFault.crashed : .outcomeLost
+        let failure = RefreshFailure(.unanswered, detail: FailureDetail(summary: fault.summary))
+        return answerLost(&step, failure, sentAt: lease.startedAt, crashes: crashes)
     }
 
     /// The server may have rotated the refresh token, but the answer with the new one did not arrive.
@@ -58,10 +62,15 @@ enum FailureRule {
     static func answerLost(
         _ step: inout RefreshStep,
         _ failure: RefreshFailure,
-        sentAt: Moment
+        sentAt: Moment,
+        crashes: Int = 0
     ) -> [Effect] {
+        // After one crash, nobody knows which request was its cause. After the second one, the account waits.
+        let pause: (kind: BackOff.Kind, attempt: Int)? = crashes > 1 ? (.crashed, crashes - 1) : nil
         // A service account spends no refresh token, so this is like an unreachable server.
-        if step.policy.isServiceAccount { return backOff(&step, .transient, after: failure) }
+        if step.policy.isServiceAccount {
+            return backOff(&step, pause?.kind ?? .transient, after: failure, attempt: pause?.attempt)
+        }
         // Earlier failures do not matter here, because servers accept a spent token again only for seconds.
         let isFirst = !step.state.isOutcomeUnknown
         let attempt = isFirst ? 1 : nil
@@ -69,6 +78,7 @@ enum FailureRule {
         // A refusal counts as repeated only if no answer was lost in between.
         step.state.refusals = 0
         step.state.refusal = nil
+        if let pause { return backOff(&step, pause.kind, after: failure, attempt: pause.attempt) }
         if let grace = step.policy.rotationGrace, step.now.longestElapsed(since: sentAt) < grace {
             let rest = grace - step.now.longestElapsed(since: sentAt)
             return backOff(
@@ -168,6 +178,11 @@ enum FailureRule {
             delay = BackOffRule.transient(failures: attempt ?? step.state.failures, jitter: step.jitter)
             let late = step.timeToResend
             if late > delay { delay = late } else { kind = .transient }
+        case .crashed:
+            delay = max(
+                BackOffRule.misconfigured(failures: attempt ?? step.state.failures, jitter: step.jitter),
+                step.timeToResend
+            )
         case .misconfigured:
             delay = BackOffRule.misconfigured(failures: step.state.failures, jitter: step.jitter)
         case .confirming:
@@ -190,7 +205,7 @@ enum FailureRule {
         let change: AccountChange =
             switch wish {
             case .misconfigured: .misconfigured(failure, retryAt: retryAt)
-            case .transient, .serverAsked, .confirming, .doubtful: .refreshFailed(failure, retryAt: retryAt)
+            case .transient, .serverAsked, .confirming, .doubtful, .crashed: .refreshFailed(failure, retryAt: retryAt)
             }
         return [.persist(.unchanged), .publish(change)]
     }
@@ -218,7 +233,7 @@ enum FailureRule {
         case .transient, .misconfigured:
             // A captive portal's certificate looks like a misconfiguration until the user has signed in to the portal.
             return retrySoon(&step) ?? []
-        case .serverAsked, .confirming, .doubtful:
+        case .serverAsked, .confirming, .doubtful, .crashed:
             return []
         }
     }

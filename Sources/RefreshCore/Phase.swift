@@ -63,6 +63,8 @@ package struct BackOff: Hashable, Sendable {
         /// A person may end it early, or a caller after the access token has expired. The refresh token may have been
         /// spent, and a server that detects a second use ends the grant.
         case doubtful
+        /// Nothing may end it early: the daemon crashed during a request of the account, more than once.
+        case crashed
     }
 
     package init(failedAt: Moment, delay: Duration, kind: Kind, failure: RefreshFailure) {
@@ -85,7 +87,7 @@ package struct BackOff: Hashable, Sendable {
         switch kind {
         case .transient: true
         case .misconfigured: failure.failureClass == .untrusted
-        case .serverAsked, .confirming, .doubtful: false
+        case .serverAsked, .confirming, .doubtful, .crashed: false
         }
     }
 

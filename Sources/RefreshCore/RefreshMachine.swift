@@ -53,9 +53,9 @@ package struct RefreshMachine: Sendable {
         case .requestContinues:
             guard case .refreshing = step.state.phase else { return [] }
             return step.rearm(at: step.now.wall + Lease.duration)
-        case .requestAbandoned:
+        case .requestAbandoned(let crashes):
             guard case .refreshing(let lease) = step.state.phase else { return [] }
-            return FailureRule.outcomeLost(&step, lease)
+            return FailureRule.outcomeLost(&step, lease, crashes: crashes)
         case .grantImported(let lifetime):
             return SignInRule.grantImported(&step, refreshTokenLifetime: lifetime)
         case .grantObtained(let issuance, let hasRefreshToken, let sentAt):

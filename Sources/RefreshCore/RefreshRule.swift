@@ -110,6 +110,8 @@ package struct RefreshPolicy: Hashable, Sendable {
 /// | 8 | 2 min 8 s … 4 min 16 s | 30 min … 1 h |
 /// | 9 and more | 2 min 30 s … 5 min | 30 min … 1 h |
 ///
+/// An account during whose requests the daemon has crashed more than once waits like a misconfigured one.
+///
 /// A 429 that states no time (RFC 6585 §4) waits like a transient failure, but at least two seconds, and callers cannot
 /// shorten that.
 package enum BackOffRule {

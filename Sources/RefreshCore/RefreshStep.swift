@@ -51,7 +51,7 @@ struct RefreshStep {
         case .backingOff(let backOff):
             switch backOff.kind {
             case .transient, .misconfigured, .doubtful: now.elapsed(since: backOff.failedAt) >= backOff.leastDelay
-            case .serverAsked, .confirming: backOff.remaining(at: now) == .zero
+            case .serverAsked, .confirming, .crashed: backOff.remaining(at: now) == .zero
             }
         // Nobody signs in to a service account, so its owner resumes it this way after a sign-out.
         case .signedOut: policy.isServiceAccount
@@ -81,7 +81,7 @@ struct RefreshStep {
     func remaining(of backOff: BackOff) -> Duration {
         switch backOff.kind {
         case .doubtful: timeToResend
-        case .transient, .misconfigured, .serverAsked, .confirming: backOff.remaining(at: now)
+        case .transient, .misconfigured, .serverAsked, .confirming, .crashed: backOff.remaining(at: now)
         }
     }
 

@@ -11,6 +11,7 @@ extension Daemon {
         let executor: DispatchQueueExecutor
         var keyring: StoreKeyring
         let storeOpener: StoreOpener
+        let storeActivity: StoreActivity
         let router: CallRouter
         let server: VarlinkServer
         /// Whether callers are admitted.
@@ -36,13 +37,15 @@ extension Daemon {
         ) { happened.yield(.store($0)) }
         let router = CallRouter(executor: executor) { storeOpener.assumeIsolated { $0.callerCame() } }
         let server = try makeServer(endpoint, router, changeLog, happened)
+        let storeActivity = StoreActivity()
         return Parts(
             executor: executor,
             keyring: keyring,
             storeOpener: storeOpener,
+            storeActivity: storeActivity,
             router: router,
             server: server,
-            manager: makeManager(executor, server),
+            manager: makeManager(executor, server, storeActivity),
             changeLog: changeLog,
             hasPassedSocket: endpoint.isPassed
         )

@@ -71,7 +71,8 @@ struct Daemon {
         _ happened: AsyncStream<DaemonEvent>.Continuation
     ) async throws(DaemonError) {
         let client = OAuthClient(configuration: configuration.client)
-        for loop in client.loops { parts.manager.watch(loop) }
+        store.activity = parts.storeActivity
+        for loop in client.loops { parts.manager.watch(Watchdog.Loop(ask: loop)) }
         let timebase = try timebase()
         let coordinator = RefreshCoordinator(
             executor: parts.executor,
@@ -82,7 +83,8 @@ struct Daemon {
             timebase: timebase,
             changeLog: parts.changeLog,
             tokenFolder: paths.tokenFolder,
-            runtimeDirectory: paths.runtimeDirectory
+            runtimeDirectory: paths.runtimeDirectory,
+            crashMark: CrashMark(in: paths.stateDirectory)
         )
         let webSessions = WebSessions(executor: parts.executor, timebase: timebase)
         let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
@@ -283,14 +285,22 @@ extension Daemon {
     }
 
     /// The daemon counts as alive if all its loops run: the coordinator's queue, the queue of the tasks, and the
-    /// socket's thread. The network's loops are added later.
-    func makeManager(_ executor: DispatchQueueExecutor, _ server: VarlinkServer) -> ServiceManagerLink {
+    /// socket's thread. The network's loops are added later. While the coordinator waits for the store, the others feed
+    /// the watchdog.
+    func makeManager(
+        _ executor: DispatchQueueExecutor,
+        _ server: VarlinkServer,
+        _ storeActivity: StoreActivity
+    ) -> ServiceManagerLink {
         ServiceManagerLink(
             notifier: ServiceNotifier.fromEnvironment(),
             loops: [
-                { [queue = executor.queue] answer in queue.async(execute: answer) },
-                { answer in Task { answer() } },
-                { answer in Task { await server.inTurn(answer) } },
+                Watchdog.Loop(
+                    ask: { [queue = executor.queue] answer in queue.async(execute: answer) },
+                    isWaiting: { storeActivity.isUnderWay }
+                ),
+                Watchdog.Loop { answer in Task { answer() } },
+                Watchdog.Loop { answer in Task { await server.inTurn(answer) } },
             ]
         )
     }

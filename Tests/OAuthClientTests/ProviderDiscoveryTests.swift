@@ -33,6 +33,19 @@ struct ProviderDiscoveryTests {
         #"{"issuer":"\#(issuer)","token_endpoint":"\#(origin)/token","jwks_uri":"\#(origin)/keys"\#(extra)}"#
     }
 
+    @Test func `a server whose answers have the status 000 ends the discovery, and nothing else`() async throws {
+        try await withServer({ _, _ in [.send("HTTP/1.1 000 x\r\ncontent-length: 2\r\n\r\n{}")] }) { server in
+            try await withClient { client in
+                let issuer = try Issuer(url: server.origin)
+                await #expect(throws: (any Error).self) {
+                    try await client.inspection.discover(at: issuer, name: nil)
+                }
+                let request = try refreshRequest(to: server.origin)
+                #expect(await client.refresh(request).failure != nil)
+            }
+        }
+    }
+
     @Test func `the printed profile can be used at once`() async throws {
         let (text, origin) = try await discover(name: "mine") { _, origin in
             Self.document(origin, origin, #","scopes_supported":["openid","mail","offline_access"]"#)

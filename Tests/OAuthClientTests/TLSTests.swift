@@ -70,6 +70,20 @@ struct TLSTests {
         }
     }
 
+    @Test func `an answer over TLS with a status below 100 counts as unanswered`() async throws {
+        try await withAuthority { authority in
+            let server = try await LoopbackServer.start(tls: authority.server(for: "IP:127.0.0.1")) { _, _ in
+                [.send("HTTP/1.1 000 x\r\ncontent-length: 2\r\n\r\n{}")]
+            }
+            var profile = ProviderProfile(name: "tls")
+            profile.caFile = authority.caFile
+            let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)", profile: profile)
+            let outcome = try await withClient { await $0.refresh(request) }
+            try await server.stop()
+            #expect(outcome.failure?.failureClass == .unanswered)
+        }
+    }
+
     @Test func `HTTP/1.1 is used even if the server prefers HTTP/2`() async throws {
         try await withAuthority { authority in
             let server = try authority.server(for: "IP:127.0.0.1", protocols: ["h2", "http/1.1"])

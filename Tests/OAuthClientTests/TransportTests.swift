@@ -130,6 +130,24 @@ struct TransportTests {
         }
     }
 
+    @Test(arguments: ["000", "001", "099"])
+    func `an answer with a status below 100 counts as unanswered, and the next request is answered`(
+        _ status: String
+    ) async throws {
+        let script: LoopbackServer.Script = { _, index in
+            index > 0
+                ? [LoopbackServer.json(200, issuedTokens)]
+                : [.send("HTTP/1.1 \(status) x\r\ncontent-length: 2\r\n\r\n{}")]
+        }
+        try await withServer(script) { server in
+            try await withClient { client in
+                let request = try refreshRequest(to: server.origin)
+                #expect(await client.refresh(request).failure?.failureClass == .unanswered)
+                #expect(await client.refresh(request).response != nil)
+            }
+        }
+    }
+
     @Test func `an answer that is not HTTP counts as unanswered`() async throws {
         let (failure, _) = try await failure { _, _ in [.send("SSH-2.0-OpenSSH_9.2\r\n\r\n"), .close] }
         #expect(failure.failureClass == .unanswered)

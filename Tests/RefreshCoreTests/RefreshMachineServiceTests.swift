@@ -59,7 +59,7 @@ struct RefreshMachineServiceTests {
 
     @Test func `an abandoned lease of a service account leaves nothing uncertain`() {
         var machine = refreshing()
-        _ = machine.handle(.requestAbandoned, at: start, jitter: 0.5)
+        _ = machine.handle(.requestAbandoned(crashes: 0), at: start, jitter: 0.5)
         #expect(machine.state.phase.backOffKind == .transient && !machine.state.isOutcomeUnknown)
     }
 

@@ -205,7 +205,7 @@ import Testing
     @Test(arguments: MachineFixture.phases) func `only a refresh can be abandoned`(phase: Phase) {
         var machine = Fixture.machine(phase)
         let before = machine.state
-        let effects = machine.handle(.requestAbandoned, at: start, jitter: 0)
+        let effects = machine.handle(.requestAbandoned(crashes: 0), at: start, jitter: 0)
         guard case .refreshing = phase else {
             #expect(effects == [] && machine.state == before)
             return
@@ -213,5 +213,38 @@ import Testing
         #expect(effects.first == .persist(.unchanged))
         #expect(machine.state.isOutcomeUnknown)
         #expect(machine.state.deadline == start.wall + .seconds(3240))
+    }
+
+    @Test(arguments: [(2, 150), (3, 300), (4, 600), (9, 1800)])
+    func `from the second crash on an account waits, longer each time, and nothing ends the wait early`(
+        crashes: Int,
+        seconds: Int
+    ) {
+        var state = Fixture.machine(.refreshing(MachineFixture.lease)).state
+        state.accessToken = nil
+        var machine = RefreshMachine(state: state, policy: RefreshPolicy())
+        let effects = machine.handle(.requestAbandoned(crashes: crashes), at: start, jitter: 0)
+        #expect(machine.state.phase.backOffKind == .crashed)
+        #expect(machine.state.shown(at: start) == .retrying)
+        #expect(machine.state.deadline == start.wall + .seconds(seconds))
+        guard case .publish(.refreshFailed(let failure, _))? = effects.last else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(failure.detail.summary == "the daemon crashed while it waited for the server's answer")
+        for event in [Event.tokenNeeded, .refreshRequested, .connectivityRestored] {
+            #expect(machine.handle(event, at: start.later(.seconds(seconds - 1)), jitter: 0) == [])
+        }
+        let now = start.later(.seconds(seconds))
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0).count == 2)
+    }
+
+    @Test func `after one crash an account is tried again as after any lost answer`() {
+        var crashed = Fixture.machine(.refreshing(MachineFixture.lease))
+        var killed = crashed
+        _ = crashed.handle(.requestAbandoned(crashes: 1), at: start, jitter: 0)
+        _ = killed.handle(.requestAbandoned(crashes: 0), at: start, jitter: 0)
+        #expect(crashed.state.deadline == killed.state.deadline)
+        #expect(crashed.state.phase.backOffKind == killed.state.phase.backOffKind)
     }
 }

@@ -27,8 +27,10 @@ struct WatchdogTests {
     @Test func `the service manager gets a watchdog message when every loop has answered`() {
         let fed = Mutex(0)
         let loops = (0..<3).map { _ in Loop() }
-        let watchdog = Watchdog([{ loops[0].ask($0) }, { loops[1].ask($0) }]) { fed.withLock { $0 += 1 } }
-        watchdog.watch { loops[2].ask($0) }
+        let watchdog = Watchdog([Watchdog.Loop(ask: loops[0].ask), Watchdog.Loop(ask: loops[1].ask)]) {
+            fed.withLock { $0 += 1 }
+        }
+        watchdog.watch(Watchdog.Loop(ask: loops[2].ask))
         for hung in loops {
             let before = fed.withLock(\.self)
             watchdog.ask()
@@ -40,6 +42,51 @@ struct WatchdogTests {
             hung.turn()
             #expect(fed.withLock(\.self) == before + 1)
         }
+    }
+
+    @Test func `while a loop waits for the store the others feed the watchdog, unless one of them hangs`() {
+        let fed = Mutex(0)
+        let isInStore = Mutex(true)
+        let (keeper, other) = (Loop(), Loop())
+        let watchdog = Watchdog([
+            Watchdog.Loop(ask: keeper.ask, isWaiting: { isInStore.withLock(\.self) }), Watchdog.Loop(ask: other.ask),
+        ]) {
+            fed.withLock { $0 += 1 }
+        }
+        for turn in 1...3 {
+            watchdog.ask()
+            #expect(fed.withLock(\.self) == turn - 1)
+            other.turn()
+            #expect(fed.withLock(\.self) == turn)
+        }
+        // The keeper has been asked once, and the other one hangs now.
+        #expect(keeper.asked == 1)
+        watchdog.ask()
+        watchdog.ask()
+        #expect(other.asked == 1 && fed.withLock(\.self) == 3)
+        other.turn()
+        #expect(fed.withLock(\.self) == 4)
+    }
+
+    @Test func `a loop that hangs outside of the store starves the watchdog`() {
+        let fed = Mutex(0)
+        let isInStore = Mutex(true)
+        let (keeper, other) = (Loop(), Loop())
+        let watchdog = Watchdog([
+            Watchdog.Loop(ask: keeper.ask, isWaiting: { isInStore.withLock(\.self) }), Watchdog.Loop(ask: other.ask),
+        ]) {
+            fed.withLock { $0 += 1 }
+        }
+        watchdog.ask()
+        other.turn()
+        isInStore.withLock { $0 = false }
+        for _ in 1...3 {
+            watchdog.ask()
+            other.turn()
+        }
+        #expect(fed.withLock(\.self) == 1)
+        keeper.turn()
+        #expect(fed.withLock(\.self) == 2)
     }
 
     private enum StartEvent {

@@ -130,7 +130,9 @@ import Synchronization
 
     /// Runs `body` in the queues of both connections, because SQLite's connections belong to their queues.
     private func onConnections(_ body: () -> Int32) -> Int32 {
-        store.connection.database.inDatabase { _ in target.inDatabase { _ in body() } }
+        store.connection.activity.begin()
+        defer { store.connection.activity.end() }
+        return store.connection.database.inDatabase { _ in target.inDatabase { _ in body() } }
     }
 }
 

@@ -15,6 +15,7 @@ enum Meta {
         case probes
         case clockBootID = "clock_boot_id"
         case clockOffset = "clock_wall_minus_boot_usec"
+        case crashes
     }
 
     /// The offset of the schedule's clock in µs; 0 until the wall clock has been stepped.
@@ -42,6 +43,19 @@ enum Meta {
     static func countProbe(in db: Database) throws {
         let count: Int64? = try value(.probes, in: db)
         try set(.probes, (count ?? 0) &+ 1, in: db)
+    }
+
+    /// How many daemons in a row have crashed during a request of these accounts.
+    static func crashes(in db: Database) throws -> [AccountID: Int] {
+        let text: String? = try value(.crashes, in: db)
+        let counts = text.flatMap { JSONColumn.value([Int64: Int].self, from: $0) } ?? [:]
+        return Dictionary(uniqueKeysWithValues: counts.map { (AccountID($0), $1) })
+    }
+
+    static func setCrashes(_ counts: [AccountID: Int], in db: Database) throws {
+        guard !counts.isEmpty else { return try remove([.crashes], in: db) }
+        let counts = Dictionary(uniqueKeysWithValues: counts.map { ($0.rawValue, $1) })
+        try set(.crashes, JSONColumn.text(of: counts), in: db)
     }
 
     static func value<Value: DatabaseValueConvertible>(_ key: Key, in db: Database) throws -> Value? {

@@ -8,3 +8,9 @@
 ///
 /// Call this once, before the first task is made.
 void authrefresh_run_tasks_on_own_queue(void);
+
+/// From now on, a signal that tells of an error in this program (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT) writes its number, as one
+/// byte, to `descriptor` before it ends the process.
+///
+/// A handler that exists, such as that of Swift's crash reporter, runs after the byte is written. Call this once.
+void authrefresh_mark_crashes(int descriptor);

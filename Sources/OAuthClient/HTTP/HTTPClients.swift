@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Dispatch
 import Glibc
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import OAuthMessages
 import RefreshCore
@@ -198,7 +199,10 @@ final class HTTPClients: Sendable {
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         settings.http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(FlushGathering(), position: .first)
+                let pipeline = channel.pipeline.syncOperations
+                try pipeline.addHandler(FlushGathering(), position: .first)
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(StatusCheck(), position: .after(decoder))
                 try LostPeerDetection.enable(on: channel)
             }
         }
@@ -265,6 +269,27 @@ final class FlushGathering: ChannelOutboundHandler, RemovableChannelHandler {
         guard isFlushPending else { return }
         isFlushPending = false
         context.flush()
+    }
+}
+
+/// Ends a connection whose answer has a status below 100, which does not exist (RFC 9110 §15).
+///
+/// The HTTP client takes such an answer for an interim one, and the end of the answer then violates a precondition: the
+/// whole process ends.
+private final class StatusCheck: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    private var isBroken = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // The decoder goes on with the bytes that it has.
+        guard !isBroken else { return }
+        guard case .head(let head) = unwrapInboundIn(data), head.status.code < 100 else {
+            return context.fireChannelRead(data)
+        }
+        isBroken = true
+        context.fireErrorCaught(HTTPParserError.invalidStatus)
+        context.close(promise: nil)
     }
 }
 

@@ -34,7 +34,7 @@ final class ServiceManagerLink {
     }
 
     /// Adds a loop that has to run for the daemon to count as alive.
-    func watch(_ loop: @escaping Watchdog.Loop) {
+    func watch(_ loop: Watchdog.Loop) {
         watchdog.watch(loop)
     }
 
@@ -115,15 +115,24 @@ final class LongStart {
 /// Asks every loop of the daemon a question, and reports when all have answered, because then all of them run.
 ///
 /// In each loop, the question waits behind the loop's other work. A loop that hangs never answers, and is not asked
-/// again.
+/// again. A loop that waits for something outside of the daemon counts as one that has answered, as long as it waits:
+/// a slow disk is no reason to end a daemon that holds answers of servers in memory.
 final class Watchdog: Sendable {
-    /// Calls `answer` on the loop, after its earlier work.
-    typealias Loop = @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
+    /// A loop that has to run.
+    struct Loop: Sendable {
+        /// Calls `answer` on the loop, after its earlier work.
+        let ask: @Sendable (_ answer: @escaping @Sendable () -> Void) -> Void
+        /// Whether the loop waits for something outside of the daemon. May be called on any thread.
+        var isWaiting: @Sendable () -> Bool = { false }
+    }
 
     private struct State {
         var loops: [Loop]
-        /// How many loops have not answered the last question.
-        var unanswered = 0
+        /// The loops that have not answered their last question.
+        var silent: Set<Int> = []
+
+        /// Whether all loops run or wait.
+        var areAllWell: Bool { silent.allSatisfy { loops[$0].isWaiting() } }
     }
 
     private let state: Mutex<State>
@@ -138,24 +147,25 @@ final class Watchdog: Sendable {
     }
 
     /// Adds a loop, beginning with the next question.
-    func watch(_ loop: @escaping Loop) {
+    func watch(_ loop: Loop) {
         state.withLock { $0.loops.append(loop) }
     }
 
-    /// Asks all loops, unless one of them has not answered yet.
+    /// Asks all loops that have answered, unless another one hangs.
     func ask() {
-        let loops = state.withLock { state -> [Loop] in
-            guard state.unanswered == 0 else { return [] }
-            state.unanswered = state.loops.count
-            return state.loops
+        let asked = state.withLock { state -> [(number: Int, loop: Loop)] in
+            guard state.areAllWell else { return [] }
+            let free = state.loops.indices.filter { !state.silent.contains($0) }
+            state.silent.formUnion(free)
+            return free.map { ($0, state.loops[$0]) }
         }
-        for loop in loops { loop { self.answered() } }
+        for (number, loop) in asked { loop.ask { self.answered(number) } }
     }
 
-    private func answered() {
+    private func answered(_ number: Int) {
         let isLast = state.withLock { state in
-            state.unanswered -= 1
-            return state.unanswered == 0
+            state.silent.remove(number)
+            return state.areAllWell
         }
         if isLast { allTurn() }
     }

@@ -112,6 +112,13 @@ struct ChangeLog: Sendable {
         write(.machineUnwatched, [JournalKey.error: "\(error)", JournalKey.detail: "\(consequence.text)"])
     }
 
+    /// Logs that the last daemon crashed.
+    ///
+    /// - Parameter requests: how many requests it had under way.
+    func crashed(_ signal: Int32, during requests: Int) {
+        write(.daemonCrashed, [JournalKey.detail: "signal \(signal), requests under way: \(requests)"])
+    }
+
     /// Logs that fewer descriptors are allowed than the configured number of callers needs.
     func descriptorsLimited(to granted: Int, of wanted: Int) {
         write(.descriptorsLimited, [JournalKey.detail: "\(granted) of \(wanted)"])

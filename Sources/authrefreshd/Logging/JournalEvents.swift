@@ -6,6 +6,7 @@ internal import Systemd
 /// The catalog (`systemd/authrefreshd.catalog`) has an entry for each ID. A test compares the two.
 enum JournalEvent: CaseIterable {
     case daemonStarted
+    case daemonCrashed
     case daemonStopping
     case accountAdded
     case accountUpdated
@@ -70,6 +71,7 @@ enum JournalEvent: CaseIterable {
     var id: MessageID {
         switch self {
         case .daemonStarted: MessageID(0xd83f_969f_38e3_482b, 0x8e7b_49e9_1c46_8b65)
+        case .daemonCrashed: MessageID(0x1e84_b5d7_3a60_4f92, 0x8bc1_06f5_d92e_7a43)
         case .daemonStopping: MessageID(0xbf8e_8b26_41ce_4510, 0xbf25_4aef_aad3_a992)
         case .accountAdded: MessageID(0xd9d4_0b86_491d_4b74, 0x9bda_5e04_8514_2281)
         case .accountUpdated: MessageID(0x8eec_1e11_959f_4493, 0x9eef_ac8c_c9a9_53ad)
@@ -146,7 +148,7 @@ enum JournalEvent: CaseIterable {
             .descriptorsLimited, .logDropped, .issuerBehind, .tokenFilesFailed,
             .changeCommandFailed:
             .warning
-        case .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
+        case .daemonCrashed, .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
             .descriptorsExhausted, .keyGone:
             .error
         }

@@ -7,6 +7,7 @@ extension JournalEvent {
     var message: Logger.Message {
         switch self {
         case .daemonStarted: "authrefreshd has started"
+        case .daemonCrashed: "the previous daemon crashed"
         case .daemonStopping: "authrefreshd is stopping"
         case .accountAdded: "account added"
         case .accountUpdated: "account updated"

@@ -45,6 +45,8 @@ actor RefreshCoordinator {
     var changeCommands = ChangeCommands()
     /// `$XDG_RUNTIME_DIR`, which contains the socket of the user's service manager; nil if it is not set.
     let runtimeDirectory: String?
+    /// How the last daemon ended; nil if that is not known.
+    private let crashMark: CrashMark?
     var requestMetrics = RequestMetrics()
 
     let storeKeeping: StoreKeeping
@@ -67,7 +69,8 @@ actor RefreshCoordinator {
         timebase: Timebase,
         changeLog: ChangeLog,
         tokenFolder: String,
-        runtimeDirectory: String? = nil
+        runtimeDirectory: String? = nil,
+        crashMark: CrashMark? = nil
     ) {
         self.executor = executor
         self.store = store
@@ -82,6 +85,7 @@ actor RefreshCoordinator {
         self.changeLog = changeLog
         tokenFiles = TokenFiles(in: tokenFolder)
         self.runtimeDirectory = runtimeDirectory
+        self.crashMark = crashMark
         startedAt = timebase.now().wall
     }
 
@@ -109,16 +113,29 @@ actor RefreshCoordinator {
         StoreFailures.watchFiles(on: self)
         StoreKeepingSteps.keepMetadata(on: self)
         try HostChanges.reconcileClock(at: timebase.now(), on: self)
-        // The store's lock shows that the daemon that held these leases has ended.
-        for account in try store.schedule.leased(limit: .max) {
-            submit(.requestAbandoned, for: account)
-        }
         try StoreFailures.takeBackMended(after: AccountID(0), on: self)
         try DerivedAccounts.wakeLackingSource(on: self)
         StoreCopy.removeLeftovers(besides: store.path)
         take(try storeKeeping.resumeRekeying())
         try TokenFileSteps.begin(on: self)
+        try settleAbandoned()
         wake()
+    }
+
+    /// Ends the requests of the last daemon. The store's lock shows that it has ended.
+    private func settleAbandoned() throws(StoreError) {
+        let now = timebase.now()
+        let signal = crashMark?.signal
+        let arrivals = try scheduler.abandoned(byCrash: signal != nil, at: now)
+        if let signal { changeLog.crashed(signal, during: arrivals.count) }
+        do throws(StoreError) {
+            if !arrivals.isEmpty { try decide(arrivals, at: now) }
+        } catch {
+            StoreFailures.note(error, with: arrivals, at: now, on: self)
+            arrivals.forEach(submit)
+        }
+        // Now that the crash is stored with its accounts, it must not be counted again.
+        crashMark?.begin()
     }
 
     /// Releases the watches of the clocks after everything under way has ended.

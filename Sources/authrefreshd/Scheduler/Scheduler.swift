@@ -77,6 +77,7 @@ final class Scheduler {
     private var inbox: [Arrival] = []
     private var gates = IssuerGates()
     private var pace = AskingPace()
+    private var suspects: CrashSuspects
     /// The position in the walk over the accounts that a restored network concerns; nil if there is no walk.
     private var connectivityCursor: AccountID?
     /// The requests under way. Snapshots of accounts and the daemon's end read them.
@@ -86,6 +87,7 @@ final class Scheduler {
         self.store = store
         self.records = records
         self.timebase = timebase
+        suspects = CrashSuspects(store: store)
     }
 
     // MARK: Inbox
@@ -177,10 +179,23 @@ final class Scheduler {
         for account in repaired where requests[account] == nil {
             // Its request was sent by an earlier daemon, which has ended.
             if case .refreshing? = try store.record(account)?.state.phase {
-                put(Arrival(account: account, event: .requestAbandoned))
+                put(Arrival(account: account, event: .requestAbandoned(crashes: 0)))
             }
         }
         return (last, !repaired.isEmpty)
+    }
+
+    // MARK: After a crash
+
+    /// The end of the requests that an earlier daemon had under way, as arrivals to decide on.
+    ///
+    /// - Parameter hasCrashed: whether that daemon ended by a fault of its own.
+    func abandoned(byCrash hasCrashed: Bool, at now: Moment) throws(StoreError) -> [Arrival] {
+        let leased = try store.schedule.leased(limit: .max)
+        try suspects.begin(with: hasCrashed ? leased : [], at: now)
+        return leased.map { account in
+            Arrival(account: account, event: .requestAbandoned(crashes: hasCrashed ? suspects[account] : 0))
+        }
     }
 
     // MARK: What is due
@@ -194,6 +209,7 @@ final class Scheduler {
         guard conditions.mayBegin else { return }
         let before = turn.arrivals.count
         turn.arrivals += pace.takeReady(at: now)
+        turn.arrivals += suspects.takeReady(during: requests, at: now)
         for issuer in gates.backlogged {
             if let behind = gates.look(at: issuer, at: now) { turn.paceChanges.append((behind, .issuerBehind)) }
             try takeBacklog(of: issuer, into: &turn, conditions, at: now)
@@ -204,9 +220,9 @@ final class Scheduler {
                 at: now.wall,
                 online: conditions.isOnline,
                 excluding: gates.backlogged,
-                limit: room
+                limit: room + suspects.waitingCount
             )
-            turn.arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
+            turn.arrivals += suspects.withoutWaiting(due).map { Arrival(account: $0, event: .deadlineReached) }
         }
         turn.arrivals += try connectivityArrivals()
         turn.hasDue = turn.hasDue || turn.arrivals.count > before
@@ -231,12 +247,13 @@ final class Scheduler {
         guard slots > 0 else { return }
         let waiting = gates.takeWaiting(at: issuer, upTo: slots)
         turn.arrivals += waiting.map { Arrival(account: $0.account, event: $0.event) }
-        let due = try store.schedule.due(
+        var due = try store.schedule.due(
             issuer: issuer,
             at: now.wall,
             online: conditions.isOnline,
-            limit: slots - waiting.count
+            limit: slots - waiting.count + suspects.waitingCount
         )
+        due = suspects.withoutWaiting(due)
         turn.arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
         if waiting.count + due.count < slots, let issuer = gates.markServed(issuer) {
             turn.paceChanges.append((issuer, .issuerCaughtUp))
@@ -265,8 +282,8 @@ final class Scheduler {
         let signOut = timeToSignOut.map { now.wall + $0 }
         guard conditions.mayBegin else { return signOut }
         let stored = try store.schedule.nextDeadline(after: now.wall, online: conditions.isOnline)
-        let postponed = pace.wait(at: now).map { now.wall + $0 }
-        return [signOut, stored, gates.nextOpening(at: now), postponed].compactMap { $0 }.min()
+        let postponed = [pace.wait(at: now), suspects.wait(at: now)].map { $0.map { now.wall + $0 } }
+        return ([signOut, stored, gates.nextOpening(at: now)] + postponed).compactMap { $0 }.min()
     }
 
     /// Issuers whose accounts need more requests than are allowed, and since when.
@@ -291,7 +308,7 @@ final class Scheduler {
     ) throws(StoreError) -> Plan {
         var plan = Plan()
         var decided: [AccountID: Record] = [:]
-        var starting: [IssuerID: Int] = [:]
+        var starting = Starting()
         var rest = arrivals[...]
         while let arrival = rest.popFirst() {
             let known = decided[arrival.account].map(AccountEntry.intact)
@@ -310,15 +327,9 @@ final class Scheduler {
                     plan.held.append((record, obstacle))
                     continue
                 }
+                let limits = settings.limits(for: record.account)
                 let isAwake = conditions.timeToSleep == nil
-                if isAwake, pace.postpone(arrival, at: now) { continue }
-                let issuer = record.issuerID
-                let slots = gates.openSlots(for: issuer, limits: settings.limits(for: record.account), at: now)
-                guard isAwake, slots > starting[issuer, default: 0] else {
-                    queue(arrival, of: record)
-                    continue
-                }
-                starting[issuer, default: 0] += 1
+                guard begins(arrival, of: record, &starting, limits, isAwake: isAwake, at: now) else { continue }
             }
             decided[arrival.account] = decision.record
             plan.decisions.append(decision)
@@ -334,6 +345,38 @@ final class Scheduler {
         return try store.derived(from: account.id, limit: CallerLimits.derivedAccountsMax * 2).map {
             Arrival(account: $0, event: .sourceSignedOut(failure))
         }
+    }
+
+    /// The requests that a plan begins.
+    private struct Starting {
+        var counts: [IssuerID: Int] = [:]
+        /// Whether one of them is of an account during whose requests a daemon has crashed.
+        var hasSuspect = false
+    }
+
+    /// Whether the request for an arrival begins in this turn. Otherwise the arrival waits.
+    private func begins(
+        _ arrival: Arrival,
+        of record: Record,
+        _ starting: inout Starting,
+        _ limits: IssuerGate.Limits,
+        isAwake: Bool,
+        at now: Moment
+    ) -> Bool {
+        if isAwake, pace.postpone(arrival, at: now) { return false }
+        let isSuspect = suspects[record.account.id] > 0
+        if isSuspect, suspects.holdBack(arrival, during: requests, orSuspect: starting.hasSuspect, at: now) {
+            return false
+        }
+        let issuer = record.issuerID
+        let slots = gates.openSlots(for: issuer, limits: limits, at: now)
+        guard isAwake, slots > starting.counts[issuer, default: 0] else {
+            queue(arrival, of: record)
+            return false
+        }
+        starting.counts[issuer, default: 0] += 1
+        starting.hasSuspect = starting.hasSuspect || isSuspect
+        return true
     }
 
     /// The event of an arrival for an account. A deadline during a request does not end the request.
@@ -443,6 +486,7 @@ final class Scheduler {
     ) -> PendingRequest? {
         let (issuer, account) = (record.issuerID, record.account.id)
         gates.leave(issuer, place)
+        if outcome.isAnswered { suspects.clear(account) }
         if let word = outcome.wordOnRate {
             gates.note(word, of: issuer, to: account, askedAt: lease.startedAt, at: now)
         }
@@ -474,6 +518,14 @@ extension Phase {
 }
 
 extension RefreshOutcome {
+    /// Whether a whole answer of the server has arrived.
+    fileprivate var isAnswered: Bool {
+        switch result {
+        case .success: true
+        case .failure(let failure): failure.detail.httpStatus != nil
+        }
+    }
+
     /// What the server's answer says about the rate of requests; nil if there was no answer.
     fileprivate var wordOnRate: IssuerGate.Word? {
         switch result {

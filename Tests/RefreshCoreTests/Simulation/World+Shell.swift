@@ -246,6 +246,6 @@ extension World {
         }
         machine = RefreshMachine(state: store.state, policy: store.policy)
         guard case .refreshing = store.state.phase else { return }
-        if try !handle(.requestAbandoned) { crash() }
+        if try !handle(.requestAbandoned(crashes: 0)) { crash() }
     }
 }
