@@ -9,6 +9,8 @@ struct CompactJWS: Sendable {
 
     let header: JSONObject
     let payload: JSONObject
+    /// The payload's JSON text.
+    let payloadBytes: [UInt8]
     let signature: [UInt8]
     /// The signed bytes: header, dot and payload as received.
     let signingInput: [UInt8]
@@ -31,6 +33,7 @@ struct CompactJWS: Sendable {
         self.header = try JSONObject(header)
         algorithm = try Self.algorithm(self.header)
         self.payload = try JSONObject(payload)
+        payloadBytes = payload
         self.signature = signature
         signingInput = Array(bytes[..<parts[1].endIndex])
     }

@@ -156,21 +156,27 @@ extension IDTokenValidation {
 
     /// Checks §3.1.3.7 rule 2: the issuer, byte by byte, or what its provider is known to write instead.
     func checkIssuer(_ claims: IDToken, signedBy key: JSONWebKey?) throws(JOSEError) {
+        try checkIssuer(claims.issuer, tenant: claims.tenant, signedBy: key)
+    }
+
+    private func checkIssuer(
+        _ found: String,
+        tenant: String?,
+        signedBy key: JSONWebKey?
+    ) throws(JOSEError) {
         guard let issuerTemplate, !isOneTenant(of: issuerTemplate) else {
-            guard isConfigured(claims.issuer) else { throw .wrongIssuer(claims.issuer) }
+            guard isConfigured(found) else { throw .wrongIssuer(found) }
             return
         }
         // Entra's key set lists for each key the issuer that it signs for. A key of one tenant must not sign for
         // another.
         if let signer = key?.issuer {
-            guard fill(signer, claims.tenant)?.isIdentical(to: claims.issuer) ?? false else {
+            guard fill(signer, tenant)?.isIdentical(to: found) ?? false else {
                 throw .keyOfAnotherIssuer
             }
         }
-        let own = fill(issuerTemplate, claims.tenant)
-        guard isConfigured(claims.issuer) || own?.isIdentical(to: claims.issuer) ?? false else {
-            throw .wrongIssuer(claims.issuer)
-        }
+        let own = fill(issuerTemplate, tenant)
+        guard isConfigured(found) || own?.isIdentical(to: found) ?? false else { throw .wrongIssuer(found) }
     }
 
     private func isConfigured(_ found: String) -> Bool {
@@ -203,14 +209,34 @@ extension IDTokenValidation {
     ///
     /// The signature is not checked, because the token came directly from the token endpoint (§3.1.3.7 rule 6).
     /// Fetching keys for it would delay storing a rotated refresh token.
-    package func continued(_ token: Secret, subject: String) throws(JOSEError) -> IDToken {
+    ///
+    /// - Parameter subject: the user; nil if that is not known yet.
+    package func continued(_ token: Secret, subject: String?) throws(JOSEError) -> IDToken {
         let payload = try CompactJWS(token).payload
         let claims = try IDToken(payload)
         try checkIssuer(claims, signedBy: nil)
         try policy?.check(payload)
-        guard claims.subject.isIdentical(to: subject) else { throw .changedOnRefresh(.subject) }
         guard claims.audiences.contains(where: { $0.isIdentical(to: clientID) }) else { throw .wrongAudience }
+        if let subject, !claims.subject.isIdentical(to: subject) { throw .changedOnRefresh(.subject) }
         return claims
+    }
+}
+
+extension IDTokenValidation {
+    /// The claims of a signed answer of the UserInfo endpoint, as JSON (OpenID Connect Core §5.3.2).
+    ///
+    /// - Throws: `JOSEError`. If it `mayBeKeyRotation`, fetch the key set again, once.
+    package func userInfo(_ token: Secret, keys: JWKSet) throws(JOSEError) -> [UInt8] {
+        let jws = try CompactJWS(token)
+        let key = try checkSignature(of: jws, keys)
+        let claims = jws.payload
+        // The standard recommends both, and says what they must be.
+        if let found = claims.text("iss") { try checkIssuer(found, tenant: claims.text("tid"), signedBy: key) }
+        let audiences = claims.texts("aud") ?? claims.text("aud").map { [$0] } ?? []
+        guard audiences.isEmpty || audiences.contains(where: { $0.isIdentical(to: clientID) }) else {
+            throw .wrongAudience
+        }
+        return jws.payloadBytes
     }
 }
 

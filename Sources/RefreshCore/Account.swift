@@ -181,6 +181,17 @@ package struct PersonNames: Hashable, Sendable {
 
     /// The name that identifies the person best; nil if there is none.
     package var best: String? { email ?? username ?? fullName }
+
+    /// The person's mail addresses: the email, and the user name if it has the form of one.
+    package var addresses: [String] {
+        [email, username].compactMap(\.self).filter(Self.isAddress)
+    }
+
+    /// Whether `text` has the form of a mail address.
+    package static func isAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty && !$0.contains(" ") }
+    }
 }
 
 /// The number of an account in the store. It stays the same when the account is renamed, and is never reused.

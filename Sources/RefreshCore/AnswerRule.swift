@@ -35,7 +35,7 @@ enum AnswerRule {
         step.adoptRefreshToken(of: issuance, sentAt: sentAt)
         var times = step.accessTokenTimes(of: issuance, sentAt: sentAt)
         let flaw = AccessTokenFlaw(issuance, times)
-        if target == nil, flaw == nil {
+        if target == nil, flaw == nil, issuance.otherPerson == nil {
             // An earlier request would bring the same token again.
             if issuance.refreshIn == nil, let held = step.state.accessToken, times.endsWith(held, at: step.now) {
                 times.refreshAfter = times.lifetime
@@ -52,9 +52,23 @@ enum AnswerRule {
             step.state.phase = .scheduled
             step.state.deadline = step.scheduledDeadline
         }
+        if let name = issuance.otherPerson { return withheld(&step, from: name) }
         if let flaw { return grantKept(&step, without: flaw, for: target, after: failures) }
         guard let target else { return [.persist(.store), .publish(.tokenRefreshed)] }
         return [.persist(.storeTarget(target, times)), .publish(.targetRefreshed(target))]
+    }
+
+    /// The effects of an answer with the tokens of another person. The refresh token is kept, because it may be the only
+    /// one that the server still accepts. Nobody gets an access token, old or new, until the person has said whose the
+    /// account is.
+    private static func withheld(_ step: inout RefreshStep, from name: String) -> [Effect] {
+        step.state.accessToken = nil
+        guard step.state.phase != .parked else { return [.persist(.storeGrant)] }
+        let failure = RefreshFailure(
+            .userRequired,
+            detail: FailureDetail(summary: "the server answered with tokens of another person, '\(name)'")
+        )
+        return [.persist(.storeGrant)] + FailureRule.requireInteraction(&step, .otherPerson, failure).dropFirst()
     }
 
     /// The effects of an answer whose access token is not used. The account keeps the token that it holds, and asks

@@ -96,6 +96,9 @@ package struct Issuance: Hashable, Sendable {
     /// Whether the access token is not bound to a key although the account requires that (RFC 9449 §5). Such a token is
     /// not used.
     package var isUnbound: Bool
+    /// The other person whom the answer names, by name or else by subject; nil if it names the account's person or
+    /// nobody. Such an access token is not used.
+    package var otherPerson: String?
     /// How long the refresh token stays valid from now (`refresh_expires_in` and similar fields, or the provider
     /// profile); nil if unknown or unlimited.
     package var refreshTokenLifetime: Duration?

@@ -215,7 +215,8 @@ enum FailureRule {
         _ reason: InteractionReason,
         _ failure: RefreshFailure
     ) -> [Effect] {
-        let isLost = step.state.isOutcomeUnknown && reason != .userRequired && reason != .rejectedWithoutReason
+        let saysMore: [InteractionReason] = [.userRequired, .rejectedWithoutReason, .otherPerson]
+        let isLost = step.state.isOutcomeUnknown && !saysMore.contains(reason)
         let interaction = InteractionRequired(
             reason: isLost ? .outcomeUnknown : reason,
             since: step.now.wall,

@@ -136,7 +136,7 @@ package struct InteractionRequired: Hashable, Sendable {
     func timeToAttempt(at now: Moment) -> Duration? {
         switch reason {
         case .rejectedWithoutReason: remaining(of: BackOffRule.hopefulInterval, at: now)
-        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount: nil
+        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount, .otherPerson: nil
         }
     }
 
@@ -145,7 +145,7 @@ package struct InteractionRequired: Hashable, Sendable {
         switch reason {
         case .rejectedWithoutReason: remaining(of: BackOffRule.callersHopefulInterval, at: now)
         case .grantEnded, .outcomeUnknown: remaining(of: BackOffRule.callersLastInterval, at: now)
-        case .userRequired, .noRefreshToken, .sourceAccount: nil
+        case .userRequired, .noRefreshToken, .sourceAccount, .otherPerson: nil
         }
     }
 
@@ -153,7 +153,7 @@ package struct InteractionRequired: Hashable, Sendable {
     package var longestWait: Duration? {
         switch reason {
         case .rejectedWithoutReason: max(BackOffRule.hopefulInterval, leastDelay).scaled(by: 1.1)
-        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount: nil
+        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount, .otherPerson: nil
         }
     }
 
@@ -182,6 +182,8 @@ package enum InteractionReason: String, Hashable, Sendable, CaseIterable {
     case noRefreshToken
     /// The account that this account's token is derived from needs a person.
     case sourceAccount
+    /// A refresh brought tokens of another person than the account's.
+    case otherPerson
 }
 
 extension InteractionReason {
@@ -189,7 +191,7 @@ extension InteractionReason {
     var leavesGrant: Bool {
         switch self {
         case .rejectedWithoutReason, .userRequired: true
-        case .grantEnded, .outcomeUnknown, .noRefreshToken, .sourceAccount: false
+        case .grantEnded, .outcomeUnknown, .noRefreshToken, .sourceAccount, .otherPerson: false
         }
     }
 }

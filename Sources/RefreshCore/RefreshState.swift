@@ -98,6 +98,9 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
+    /// Whether nobody gets a token of the account, because its refresh token belongs to another person.
+    package var isWithheld: Bool { interaction?.reason == .otherPerson }
+
     /// How long until the account signs out by itself, by the clock that shows less; nil if it stays signed in.
     package func timeToSignOut(at now: Moment) -> Duration? { signOut?.remaining(at: now) }
 
@@ -110,14 +113,14 @@ package struct RefreshState: Hashable, Sendable {
     ///
     /// A token that is derived from another account's ends with that account, too, which this state does not know.
     package func givable(at now: Moment) -> ClockEnds? {
-        guard let token = accessToken else { return nil }
+        guard !isWithheld, let token = accessToken else { return nil }
         return ClockEnds(of: token.lifetime, since: token.issuedAt, at: now)
             .earlier(signOut.map { ClockEnds(of: $0.lifetime, since: $0.issuedAt, at: now) })
     }
 
     /// Whether the access token has at least `minimumValidity` left at `now`.
     package func holdsAccessToken(for minimumValidity: Duration, at now: Moment) -> Bool {
-        guard !isSignOutDue(at: now), let remaining = accessToken?.remaining(at: now) else { return false }
+        guard !isWithheld, !isSignOutDue(at: now), let remaining = accessToken?.remaining(at: now) else { return false }
         return remaining > .zero && remaining >= minimumValidity
     }
 }

@@ -2,18 +2,28 @@
 enum SignInFault: SignInCause, Hashable {
     /// `owner` is the person to whom the account belongs.
     case personUnknown(owner: String)
+    /// The server was asked, and named nobody.
+    case personNotNamed(owner: String)
     case storeUnwritable
     case codeRefused
     /// The browser brought an error of the server.
     case serverError
     case mistrusted(Mistrust)
 
-    var hint: String? { nil }
+    var hint: String? {
+        switch self {
+        case .personNotNamed(let owner):
+            "if you are not '\(owner)', or the server never says who signs in, repeat the sign-in with --replace"
+        case .personUnknown, .storeUnwritable, .codeRefused, .serverError, .mistrusted: nil
+        }
+    }
 
     var reason: String {
         switch self {
         case .personUnknown(let owner):
             "the server did not say who signed in, and the account belongs to '\(owner)'"
+        case .personNotNamed(let owner):
+            "the server does not say who signed in, and the account belongs to '\(owner)'"
         case .storeUnwritable: "the tokens arrived, but the store cannot be written"
         case .codeRefused: "the authorization server refuses the code"
         case .serverError: "the server sent the browser back with an error"

@@ -69,8 +69,14 @@ package struct SignInAttempt: Sendable {
             return phase.isForPerson ? [.tell(.opened)] : []
         case .responseArrived(let response): return responseArrived(response, at: now)
         case .pollEnded(let answer): return pollEnded(answer, at: now)
-        case .grantArrived(let subject, let name, let isUnavailable):
-            return grantArrived(subject, called: name, isUnavailable: isUnavailable, at: now)
+        case .grantArrived(let subject, let name, let isUnavailable, let addresses):
+            return grantArrived(
+                subject,
+                called: name,
+                isUnavailable: isUnavailable,
+                addresses: addresses,
+                at: now
+            )
         case .identityArrived(let subject, let name):
             guard phase.isObtaining else { return [] }
             return otherOwner(than: subject, called: name).map { end($0) } ?? end(.completed)
@@ -171,21 +177,42 @@ package struct SignInAttempt: Sendable {
         _ subject: String?,
         called name: String?,
         isUnavailable: Bool,
+        addresses: [String],
         at now: Moment
     ) -> [SignInEffect] {
         guard phase.isObtaining else { return [] }
-        if let stored = plan.storedSubject, !plan.replacesSubject {
-            // The tokens are not revoked. Revoking could end the grant of the right account of a person who signed in
-            // to the wrong one by mistake.
-            if let subject, let other = otherOwner(than: subject, called: name) { return end(other) }
-            // A server that never names anybody cannot name another person. A server that could not be asked might.
-            if subject == nil, isUnavailable {
-                let fault = SignInFault.personUnknown(owner: plan.storedName ?? stored)
-                return end(.failed(SignInFailure(.unavailable, fault)))
-            }
+        // If it is another person, the tokens are not revoked. Revoking could end the grant of the right account of a
+        // person who signed in to the wrong one by mistake.
+        let obstacle: SignInEnd?
+        if plan.storedSubject == nil {
+            obstacle = otherMailbox(than: addresses, called: name)
+        } else if let subject {
+            obstacle = otherOwner(than: subject, called: name)
+        } else {
+            obstacle = unnamedPerson(isUnavailable: isUnavailable)
         }
+        if let obstacle { return end(obstacle) }
         phase = .storing(since: now)
         return [.store]
+    }
+
+    /// How it ends if the account belongs to somebody, and the server did not say who signed in; nil if the account may
+    /// be taken over.
+    private func unnamedPerson(isUnavailable: Bool) -> SignInEnd? {
+        guard let stored = plan.storedSubject, !plan.replacesSubject else { return nil }
+        let owner = plan.storedName ?? stored
+        // If the server could not be asked, waiting may help. Otherwise it names nobody to this client.
+        return isUnavailable
+            ? .failed(SignInFailure(.unavailable, SignInFault.personUnknown(owner: owner)))
+            : .failed(SignInFailure(.refused, SignInFault.personNotNamed(owner: owner)))
+    }
+
+    /// How a first sign-in ends if the account is for one mailbox, and the person who signed in has others; nil if not.
+    private func otherMailbox(than addresses: [String], called name: String?) -> SignInEnd? {
+        guard let mailbox = plan.mailbox, !plan.replacesSubject, let first = addresses.first,
+            !addresses.contains(where: { $0.lowercased() == mailbox.lowercased() })
+        else { return nil }
+        return .otherSubject(signedIn: name ?? first, owner: mailbox)
     }
 
     /// How it ends if the account belongs to another person; nil if it belongs to the one who signed in or to nobody,
@@ -221,61 +248,6 @@ extension ServerRefusal {
         case .denied: .denied(self)
         case .failed(let kind): .failed(SignInFailure(kind, self))
         }
-    }
-}
-
-/// How the answer comes back. The raw values are used on the wire.
-package enum SignInFlow: String, Hashable, Sendable, CaseIterable {
-    /// The server sends the browser to a port on loopback (RFC 8252 §7.3).
-    case browser
-    /// The person pastes the address that the browser was sent to.
-    case paste
-    /// The browser passes the address on by a private-use URI scheme (RFC 8252 §7.1).
-    case scheme
-    /// The person types a code on any device (RFC 8628).
-    case device
-}
-
-/// A part of a sign-in at a server whose policies decide what the person does there.
-package enum SignInLeg: Hashable, Sendable {
-    /// The account's own policy. Its code brings the account's grant.
-    case grant
-    /// The policy for resetting a forgotten password, before the account's own policy runs again.
-    case passwordReset
-    /// Another policy that was requested, for example to edit a profile. It does not change the account.
-    case otherPolicy
-}
-
-/// The settings of a sign-in.
-package struct SignInPlan: Hashable, Sendable {
-    package let flow: SignInFlow
-    package let leg: SignInLeg
-    /// Whether there is a policy for resetting the password.
-    package let resetsPasswords: Bool
-    /// The subject of the account's person; nil if it is unknown.
-    package let storedSubject: String?
-    /// The name of the account's person; nil if it is unknown.
-    package let storedName: String?
-    /// Whether another person may take over the account.
-    package let replacesSubject: Bool
-    package let startedAt: Moment
-
-    package init(
-        flow: SignInFlow,
-        leg: SignInLeg = .grant,
-        resetsPasswords: Bool = false,
-        storedSubject: String?,
-        storedName: String? = nil,
-        replacesSubject: Bool,
-        startedAt: Moment
-    ) {
-        self.flow = flow
-        self.leg = leg
-        self.resetsPasswords = resetsPasswords
-        self.storedSubject = storedSubject
-        self.storedName = storedName
-        self.replacesSubject = replacesSubject
-        self.startedAt = startedAt
     }
 }
 
@@ -329,9 +301,14 @@ package enum SignInEvent: Equatable, Sendable {
     case responseArrived(AuthorizationResponse)
     /// The token endpoint answered a poll without tokens.
     case pollEnded(DevicePollAnswer)
-    /// The tokens have arrived. The subject is nil if the server named none or could not be asked; the name is safe for
-    /// a terminal.
-    case grantArrived(subject: String?, name: String? = nil, isUnavailable: Bool = false)
+    /// The tokens have arrived. The subject is nil if the server named none or could not be asked; the name and the mail
+    /// addresses of the person are safe for a terminal.
+    case grantArrived(
+        subject: String?,
+        name: String? = nil,
+        isUnavailable: Bool = false,
+        addresses: [String] = []
+    )
     /// The ID token, the only thing requested, is genuine. The name is safe for a terminal.
     case identityArrived(subject: String, name: String?)
     /// The code brought no tokens, or the device's tokens cannot be trusted.

@@ -40,7 +40,6 @@ struct RefreshedIDTokenTests {
     }
 
     @Test(arguments: [
-        Change(what: "another user", claims: ["sub": .string("mallory")]),
         Change(what: "another issuer", claims: ["iss": .string("https://evil.example")]),
         Change(what: "another client", claims: ["aud": .string("other")]),
         Change(what: "no signature", claims: [:], algorithm: "none"),
@@ -55,9 +54,24 @@ struct RefreshedIDTokenTests {
         #expect(outcome.idTokenFault?.isEmpty == false)
     }
 
-    @Test func `without a known subject no ID token is compared`() async throws {
+    @Test func `tokens of another user are kept, and the user is named`() async throws {
+        let outcome = try await refresh(["sub": .string("u-2"), "email": .string("mallory@example.org")])
+        let response = try #require(outcome.response)
+        #expect(response.refreshToken?.secret == Secret("r2"))
+        #expect(response.issuance.otherPerson == "mallory@example.org")
+        #expect(response.idToken == nil && outcome.person == nil && outcome.idTokenFault == nil)
+    }
+
+    @Test func `without a known subject the ID token says whose grant it is`() async throws {
         let outcome = try await refresh(["sub": .string("anybody")], subject: nil)
         #expect(outcome.response?.idToken != nil)
+        #expect(outcome.response?.issuance.otherPerson == nil)
+        #expect(outcome.person?.subject == "anybody")
         #expect(outcome.idTokenFault == nil)
+    }
+
+    @Test func `without a known subject an ID token for another client names nobody`() async throws {
+        let outcome = try await refresh(["aud": .string("other")], subject: nil)
+        #expect(outcome.response != nil && outcome.person == nil && outcome.idTokenFault == nil)
     }
 }

@@ -128,6 +128,32 @@ import Testing
         #expect(machine.state.generation == Fixture.generation.next)
     }
 
+    @Test func `tokens of another person are stored, nobody gets any, and a person is told whose they are`() throws {
+        let target = try TokenTarget(scopes: ["mail"])
+        var answer = Issuance(lifetime: .seconds(3600), isRotated: true)
+        answer.otherPerson = "mallory"
+        for event in [
+            Event.tokensIssued(Fixture.generation, answer), .targetIssued(target, Fixture.generation, answer),
+        ] {
+            var machine = Fixture.machine(.refreshing(Fixture.lease))
+            let effects = machine.handle(event, at: start, jitter: 0.5)
+            #expect(effects.first == .persist(.storeGrant) && effects.count == 2)
+            let interaction = try #require(machine.state.interaction)
+            #expect(interaction.reason == .otherPerson)
+            #expect(interaction.failure.detail.summary.contains("'mallory'"))
+            #expect(effects.last == .publish(.interactionRequired(interaction)))
+            #expect(machine.state.generation == Fixture.generation.next)
+            #expect(machine.state.accessToken == nil && machine.state.isWithheld)
+            #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(86_400)), jitter: 0.5) == [])
+            // The next answer for the account's own person ends it.
+            let later = start.later(.seconds(60))
+            _ = machine.handle(.refreshRequested, at: later, jitter: 0.5)
+            #expect(machine.state.isWithheld)
+            _ = machine.handle(.tokensIssued(Fixture.generation.next, Fixture.issuance), at: later, jitter: 0.5)
+            #expect(machine.state.phase == .scheduled && !machine.state.isWithheld)
+        }
+    }
+
     @Test func `a token that the server repeats is requested again when it expires`() {
         var machine = Fixture.machine(
             .refreshing(Lease(generation: Fixture.generation, startedAt: start.later(.seconds(2400))))

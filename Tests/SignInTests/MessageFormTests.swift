@@ -6,13 +6,17 @@ import Testing
 /// Holds every text of `Messages.swift` to the form: what failed, on what, why.
 @Suite struct MessageFormTests {
     private static let faults: [SignInFault] =
-        [.personUnknown(owner: "joe@example.org"), .storeUnwritable, .codeRefused, .serverError]
+        [
+            .personUnknown(owner: "joe@example.org"), .personNotNamed(owner: "joe@example.org"), .storeUnwritable,
+            .codeRefused, .serverError,
+        ]
         + Mistrust.allCases.map(SignInFault.mistrusted)
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
     private static func name(_ fault: SignInFault) -> String {
         switch fault {
         case .personUnknown: "personUnknown"
+        case .personNotNamed: "personNotNamed"
         case .storeUnwritable: "storeUnwritable"
         case .codeRefused: "codeRefused"
         case .serverError: "serverError"

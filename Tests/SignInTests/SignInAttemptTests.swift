@@ -255,7 +255,34 @@ import Testing
         var wanted = try exchanging("alice", replaces: true)
         #expect(wanted.handle(.grantArrived(subject: "bob"), at: start) == [.store])
         var unnamed = try exchanging("alice")
-        #expect(unnamed.handle(.grantArrived(subject: nil), at: start) == [.store])
+        let why = SignInFailure(.refused, SignInFault.personNotNamed(owner: "alice"))
+        #expect(unnamed.handle(.grantArrived(subject: nil), at: start) == [.finish(.failed(why))])
+        var wantedUnnamed = try exchanging("alice", replaces: true)
+        #expect(wantedUnnamed.handle(.grantArrived(subject: nil), at: start) == [.store])
+    }
+
+    @Test(arguments: [
+        (["bob@example.org"], false), (["bob@example.org", "Alice@Example.org"], true), ([], true),
+    ])
+    func `a first sign-in to an account for one mailbox is refused if the server names only others`(
+        _ addresses: [String],
+        isStored: Bool
+    ) throws {
+        for replaces in [false, true] {
+            var attempt = SignInAttempt(
+                plan: SignInPlan(
+                    flow: .device,
+                    storedSubject: nil,
+                    mailbox: "alice@example.org",
+                    replacesSubject: replaces,
+                    startedAt: start
+                )
+            )
+            _ = attempt.handle(.deviceAuthorized(interval: nil, lifetime: .seconds(900)), at: start)
+            let event = SignInEvent.grantArrived(subject: "bob", name: addresses.first, addresses: addresses)
+            let refused = SignInEffect.finish(.otherSubject(signedIn: "bob@example.org", owner: "alice@example.org"))
+            #expect(attempt.handle(event, at: start) == [isStored || replaces ? .store : refused])
+        }
     }
 
     @Test func `if the server cannot say who signed in, nobody takes over the account`() throws {

@@ -57,6 +57,8 @@ package struct RefreshOutcome: Sendable {
     /// The tokens are kept anyway: the old ones may be spent, and the server that issued these also issued the
     /// wrong ID token.
     package let idTokenFault: String?
+    /// The person whom the answer's ID token names; nil if it names nobody.
+    package let person: SignedInPerson?
     /// The claims that the next sign-in of the person should ask for, a JSON object (Entra's `claims`); nil if the
     /// server wants none.
     package let demandedClaims: String?
@@ -66,8 +68,10 @@ package struct RefreshOutcome: Sendable {
         serverDate: Timestamp? = nil,
         basicCredentialEncoding: BasicCredentialEncoding? = nil,
         idTokenFault: String? = nil,
+        person: SignedInPerson? = nil,
         demandedClaims: String? = nil
     ) {
+        self.person = person
         self.demandedClaims = demandedClaims
         self.idTokenFault = idTokenFault
         self.result = result
@@ -84,25 +88,40 @@ extension RefreshOutcome {
             serverDate: serverDate,
             basicCredentialEncoding: basicCredentialEncoding,
             idTokenFault: idTokenFault,
+            person: person,
             demandedClaims: demandedClaims
         )
     }
 }
 
 extension RefreshRequest {
-    /// What is wrong with the ID token that came with the refresh (OpenID Connect Core §12.2); nil if nothing is, or if
-    /// the subject of the grant is not known.
-    func fault(of token: Secret?) -> String? {
-        guard let token, let subject else { return nil }
+    /// What the ID token of a refresh says (OpenID Connect Core §12.2).
+    enum IDTokenReading {
+        /// There is none, or it cannot be used to recognize the person.
+        case nothing
+        /// The account's person.
+        case person(SignedInPerson)
+        /// Another person than the account's.
+        case otherPerson(SignedInPerson)
+        /// What is wrong with it.
+        case fault(String)
+    }
+
+    /// Compares the ID token that came with the refresh with the subject of the grant.
+    func reading(of token: Secret?) -> IDTokenReading {
+        guard let token, client.profile?.signIn.idToken != .ignored else { return .nothing }
         var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
         validation.issuerTemplate = client.profile?.issuerTemplate
         validation.issuerAliases = client.profile?.issuerAliases ?? []
         validation.policy = client.profile?.policies.demand
         do throws(JOSEError) {
-            _ = try validation.continued(token, subject: subject)
-            return nil
+            let claims = try validation.continued(token, subject: nil)
+            let person = SignedInPerson(claims)
+            return subject.map { $0.utf8.elementsEqual(claims.subject.utf8) } ?? true
+                ? .person(person) : .otherPerson(person)
         } catch {
-            return error.summary
+            // Without a known person, nothing depends on the token.
+            return subject == nil ? .nothing : .fault(error.summary)
         }
     }
 }

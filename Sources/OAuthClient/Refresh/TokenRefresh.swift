@@ -102,10 +102,18 @@ struct TokenRefresh: Sendable {
             profile: request.client.profile,
             now: serverDate ?? now
         )
-        var idTokenFault: String?
+        var (idTokenFault, person): (String?, SignedInPerson?)
         if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
-            idTokenFault = request.fault(of: response.idToken)
-            if idTokenFault != nil { response.idToken = nil }
+            switch request.reading(of: response.idToken) {
+            case .nothing: break
+            case .person(let named): person = named
+            case .otherPerson(let other):
+                response.idToken = nil
+                response.issuance.otherPerson = FailureText.clean(other.names?.best ?? other.subject) ?? "?"
+            case .fault(let fault):
+                idTokenFault = fault
+                response.idToken = nil
+            }
             result = .success(request.client.judged(response))
         } else {
             result = .failure(request.client.failure(conclusion, hiding: [request.refreshToken.secret], now: now))
@@ -115,6 +123,7 @@ struct TokenRefresh: Sendable {
             serverDate: serverDate,
             basicCredentialEncoding: conclusion.foundEncoding ?? probed,
             idTokenFault: idTokenFault,
+            person: person,
             demandedClaims: conclusion.row == nil ? nil : ErrorReading(conclusion.body?.fields ?? [:]).demandedClaims
         )
     }

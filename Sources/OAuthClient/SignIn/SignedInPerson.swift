@@ -66,7 +66,7 @@ struct PersonLookup: Sendable {
         let (known, token) = (grant.person, grant.tokens.accessToken)
         guard known.subject == nil || known.names?.best == nil else { return grant }
         if let endpoint = metadata.endpoints.userInfo {
-            let asked = await userInfo(at: endpoint, with: token, as: client)
+            let asked = await userInfo(at: endpoint, with: token, as: client, metadata)
             if known.subject == nil {
                 grant.person = asked
             } else if asked.subject == known.subject {
@@ -79,13 +79,16 @@ struct PersonLookup: Sendable {
         return grant
     }
 
-    private func userInfo(at endpoint: Endpoint, with token: AccessToken, as client: RequestingClient) async
-        -> SignedInPerson
-    {
+    private func userInfo(
+        at endpoint: Endpoint,
+        with token: AccessToken,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> SignedInPerson {
         let deadline = servers.configuration.uptime() + min(Self.personTimeout, servers.configuration.totalTimeout)
         do throws(TransportFailure) {
             let answer = try await userInfoAnswer(at: endpoint, with: token, as: client, before: deadline)
-            guard answer.status == 200, let fields = JSONValue.object(inAnswer: Array(answer.text)) else {
+            guard answer.status == 200, let fields = await fields(of: answer, as: client, metadata) else {
                 // If the server refuses to answer this client (401, 403), it names nobody. If the server has failed, it
                 // may name somebody later.
                 return (500...599).contains(answer.status) || answer.status == 429
@@ -95,6 +98,34 @@ struct PersonLookup: Sendable {
         } catch {
             return .unavailable(client, httpStatus: nil)
         }
+    }
+
+    /// The fields of an answer: plain JSON, or a JWT that the server has signed (OpenID Connect Core §5.3.2). Nil if it is
+    /// neither, or if the signature cannot be checked.
+    private func fields(
+        of answer: Answer,
+        as client: RequestingClient,
+        _ metadata: AuthorizationServerMetadata
+    ) async -> [String: JSONValue]? {
+        let kind = answer.headers.first(name: "content-type")?.prefix { $0 != ";" } ?? ""
+        guard kind.lowercased().filter({ $0 != " " }) == "application/jwt" else {
+            return JSONValue.object(inAnswer: Array(answer.text))
+        }
+        guard let endpoint = metadata.endpoints.keySet else { return nil }
+        let token = Secret(answer.text)
+        let source = KeySetCache.Key(endpoint: endpoint, caFile: client.profile?.caFile)
+        var validation = IDTokenValidation(issuer: client.issuer, clientID: client.registration.clientID)
+        validation.issuerTemplate = client.profile?.issuerTemplate
+        validation.issuerAliases = client.profile?.issuerAliases ?? []
+        for age in [KeySetCache.usualAge, KeySetCache.renewalAge] {
+            guard let keys = try? await servers.keySets.keys(for: source, age: age) else { return nil }
+            do throws(JOSEError) {
+                return JSONValue.object(inAnswer: try validation.userInfo(token, keys: keys))
+            } catch {
+                guard error.mayBeKeyRotation else { return nil }
+            }
+        }
+        return nil
     }
 
     /// Sends one request and reads its answer. Sends a second request if the server only asked for its DPoP nonce.
@@ -108,7 +139,9 @@ struct PersonLookup: Sendable {
         var nonce = key == nil ? nil : servers.cache.origins.nonce(for: endpoint)
         var isRepeated = false
         while true {
-            var headers: HTTPHeaders = ["accept": "application/json", "user-agent": servers.configuration.userAgent]
+            var headers: HTTPHeaders = [
+                "accept": "application/json, application/jwt", "user-agent": servers.configuration.userAgent,
+            ]
             if let key {
                 let now = servers.configuration.now() + servers.cache.origins.skew(of: endpoint)
                 let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nonce)

@@ -150,7 +150,7 @@ struct LoginCommand: ParsableCommand {
     )
     var hashedNonce: String?
 
-    @Flag(help: "Accept the grant even if another person signs in than before.")
+    @Flag(help: "Accept the grant even if another person signs in, or the server does not say who.")
     var replace = false
 
     @Flag(help: "Cancel the sign-in that is under way, and start a new one.")

@@ -15,6 +15,7 @@ enum Wording {
         case "noRefreshToken": "the server gave no refresh token, so the access token cannot be refreshed"
         case "noIDToken": "it has no ID token that is still valid, and the server sends none with a refresh"
         case "sourceAccount": "the account that its token is derived from needs a sign-in"
+        case "otherPerson": "a refresh brought tokens of another person, and they are not handed out"
         case "stepUp": "a server that got the token asks for a stronger sign-in or for more scopes"
         case let other?: PlainText.line(other)
         case nil: "no reason is given"

@@ -53,6 +53,7 @@ struct DaemonRefusal {
         case .userRequired: "somebody has to sign in"
         case .noRefreshToken: "there is no refresh token"
         case .sourceAccount: "the account that its token is derived from needs a sign-in"
+        case .otherPerson: "the server answered for another person"
         case nil: reason
         }
     }

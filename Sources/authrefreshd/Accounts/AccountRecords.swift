@@ -205,6 +205,7 @@ final class AccountRecords {
     ///
     /// - Parameter target: nil for the account's default.
     func accessTokenTimes(of record: Record, for target: TokenTarget?) -> AccessTokenTimes? {
+        guard !record.state.isWithheld else { return nil }
         guard let target else { return record.state.accessToken }
         // An unreadable store counts as empty here. A caller that asks for more gets the error.
         return (try? targetRecord(target, of: record.account.id))?.times

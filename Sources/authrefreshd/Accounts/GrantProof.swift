@@ -51,7 +51,11 @@ struct GrantProof: Sendable {
             account: account.id,
             event: .grantProved(response.issuance, sentAt: sentAt),
             tokens: tokens,
-            grantFacts: GrantFacts(scope: response.scopes.flatMap { GrantedScope(granted: $0) }),
+            grantFacts: GrantFacts(
+                subject: outcome.person?.subject,
+                person: outcome.person?.names,
+                scope: response.scopes.flatMap { GrantedScope(granted: $0) }
+            ),
             settings: change,
             learnedEncoding: outcome.basicCredentialEncoding,
             correlationID: correlationID

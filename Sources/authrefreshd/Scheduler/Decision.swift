@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import OAuthClient
 internal import RefreshCore
 
 /// A decision about one account: what to commit, and what to do after that.
@@ -130,9 +131,10 @@ extension Decision {
                 settings: arrival.settings,
                 learnedEncoding: arrival.learnedEncoding
             )
-            if let scope = arrival.learnedScope, !isNewGrant {
-                after.account.grantFacts.scope = scope
-                write?.grantFacts = after.account.grantFacts
+            let facts = record.account.grantFacts.learning(from: arrival)
+            if !isNewGrant, facts != record.account.grantFacts {
+                after.account.grantFacts = facts
+                write?.grantFacts = facts
             }
         }
         let hasNewToken = machine.state.accessToken != nil && machine.state.accessToken != record.state.accessToken
@@ -147,6 +149,19 @@ extension Decision {
             failureBefore: record.state.phase.failure,
             concernsDerived: isNewGrant || hasNewToken || callsUser
         )
+    }
+}
+
+extension GrantFacts {
+    /// These facts with what the answer of a refresh shows. The first answer that names a person says whose grant it
+    /// is; later ones are compared with it.
+    fileprivate func learning(from arrival: Arrival) -> GrantFacts {
+        var facts = self
+        if let scope = arrival.learnedScope { facts.scope = scope }
+        if facts.subject == nil, let person = arrival.learnedPerson, let subject = person.subject {
+            (facts.subject, facts.person) = (subject, person.names ?? facts.person)
+        }
+        return facts
     }
 }
 

@@ -568,6 +568,8 @@ struct Arrival {
     var learnedEncoding: BasicCredentialEncoding?
     /// What the answer shows about the grant's scope; nil if nothing new.
     var learnedScope: GrantedScope?
+    /// The person whom the answer names; nil if it names nobody.
+    var learnedPerson: SignedInPerson?
     /// The identifier of the request that has ended.
     var correlationID: String?
     /// Whether an earlier decision on it contradicted the store.

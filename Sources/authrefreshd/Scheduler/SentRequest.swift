@@ -152,6 +152,7 @@ struct SentRequest: Sendable {
                 tokens: tokens,
                 learnedEncoding: outcome.basicCredentialEncoding,
                 learnedScope: learnedScope(from: outcome, on: coordinator),
+                learnedPerson: outcome.person,
                 correlationID: correlationID
             )
         )

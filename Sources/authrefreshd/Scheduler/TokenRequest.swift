@@ -131,8 +131,9 @@ extension RequestingClient {
 extension StoredTokens {
     /// Everything usable in an answer.
     init(_ response: TokenResponse) {
+        let isUsed = !response.issuance.isUnbound && response.issuance.otherPerson == nil
         self.init(
-            accessToken: response.issuance.isUnbound ? nil : response.accessToken,
+            accessToken: isUsed ? response.accessToken : nil,
             refreshToken: response.refreshToken,
             idToken: response.idToken,
             scopes: response.scopes

@@ -116,10 +116,18 @@ struct RunningSignIn {
             resetsPasswords: policies.passwordReset != nil,
             storedSubject: account.grantFacts.subject,
             storedName: account.grantFacts.person?.best,
+            mailbox: Self.mailbox(of: account, asked: request, isNew: source != nil),
             replacesSubject: request.replacesSubject,
             startedAt: now
         )
         attempt = SignInAttempt(plan: plan)
+    }
+
+    /// The mail address that the account is for; nil if nothing names one. A new account's name is the person's own
+    /// choice, and `--replace` cannot accept somebody else for it.
+    private static func mailbox(of account: Account, asked request: SignInRequest, isNew: Bool) -> String? {
+        ([request.loginHint] + (isNew ? [] : [account.delivery.username, account.name.text])).compactMap(\.self)
+            .first(where: PersonNames.isAddress)
     }
 
     var flow: SignInFlow { attempt.plan.flow }
@@ -298,7 +306,6 @@ extension RunningSignIn {
         sentAt: Moment
     ) -> Arrival {
         let tokens = grant.tokens
-        // If the server names nobody, the person it named before is kept.
         let before = request.replacesSubject ? GrantFacts() : account.grantFacts
         // With `replace`, it is the same person only if the server names the same one again.
         let isSamePerson =

@@ -463,7 +463,8 @@ final class SignIns {
             let event = SignInEvent.grantArrived(
                 subject: person.subject,
                 name: person.names?.best,
-                isUnavailable: person.unavailable != nil
+                isUnavailable: person.unavailable != nil,
+                addresses: person.names?.addresses ?? []
             )
             return date + tell(event, toAttempt: signIn.id)
         }

@@ -120,6 +120,51 @@ struct SignedInPersonTests {
         #expect(person.names == nil)
     }
 
+    private func signed(
+        _ claims: [String: JSONValue],
+        by key: TestSigner? = nil,
+        algorithm: String = "ES256"
+    ) async throws -> SignedInPerson {
+        let signer = TestSigner()
+        let script = signInServer(signer) { request, _ in
+            switch request.line {
+            case "POST /token": return LoopbackServer.json(200, Self.tokens + "}")
+            case "GET /me":
+                let all = ["iss": JSONValue.string(request.origin), "aud": .string("client"), "sub": .string("alice")]
+                    .merging(claims) { $1 }
+                let token = try (key ?? signer).token(all, algorithm: algorithm)
+                return LoopbackServer.answer(200, ["content-type": "application/jwt"], token)
+            default: return nil
+            }
+        }
+        return try await withServer(script) { server in
+            try await withClient { client in
+                var profile = ProviderProfile(name: "test")
+                profile.endpoints.userInfo = Endpoint(server.origin + "/me")
+                let request = try codeExchange(at: server.origin, profile: profile) { $0.nonce = nil }
+                return try await client.codes.exchange(request).result.get().person
+            }
+        }
+    }
+
+    @Test func `a signed answer of the UserInfo endpoint is read`() async throws {
+        let person = try await signed(["email": .string("alice@example.org")])
+        #expect(person.subject == "alice")
+        #expect(person.names?.email == "alice@example.org")
+    }
+
+    @Test(arguments: [["iss": JSONValue.string("https://evil.example")], ["aud": .string("other")]])
+    func `a signed answer of another issuer, or for another client, names nobody`(
+        _ claims: [String: JSONValue]
+    ) async throws {
+        #expect(try await signed(claims) == SignedInPerson())
+    }
+
+    @Test func `an answer that the server has not signed names nobody`() async throws {
+        #expect(try await signed([:], by: TestSigner()) == SignedInPerson())
+        #expect(try await signed([:], algorithm: "none") == SignedInPerson())
+    }
+
     @Test(arguments: [
         LoopbackServer.answer(401), LoopbackServer.answer(403), LoopbackServer.json(200, "[]"),
         LoopbackServer.json(200, "{}"),
