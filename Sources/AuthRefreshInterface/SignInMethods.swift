@@ -171,12 +171,20 @@ package enum SignOut {
     package struct Parameters: Codable, Hashable, Sendable {
         package var account: String
         package var revoke: Bool?
+        package var revokeParked: Bool?
         package var endSession: Bool?
         package var forget: Bool?
 
-        package init(account: String, revoke: Bool? = nil, endSession: Bool? = nil, forget: Bool? = nil) {
+        package init(
+            account: String,
+            revoke: Bool? = nil,
+            revokeParked: Bool? = nil,
+            endSession: Bool? = nil,
+            forget: Bool? = nil
+        ) {
             self.account = account
             self.revoke = revoke
+            self.revokeParked = revokeParked
             self.endSession = endSession
             self.forget = forget
         }

@@ -48,7 +48,7 @@ enum AnswerRule {
         step.state.failures = 0
         step.state.refusals = 0
         step.state.refusal = nil
-        if step.state.phase != .parked {
+        if !step.state.phase.isParked {
             step.state.phase = .scheduled
             step.state.deadline = step.scheduledDeadline
         }
@@ -82,7 +82,7 @@ enum AnswerRule {
         after failures: Int
     ) -> [Effect] {
         if let target { return [.persist(.storeGrant), .publish(.targetFailed(target, flaw.failure))] }
-        guard step.state.phase != .parked else { return [.persist(.storeGrant)] }
+        guard !step.state.phase.isParked else { return [.persist(.storeGrant)] }
         step.state.failures = failures
         return [.persist(.storeGrant)] + FailureRule.backOff(&step, flaw.wait, after: flaw.failure).dropFirst()
     }

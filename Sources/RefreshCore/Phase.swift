@@ -13,6 +13,10 @@ package enum Phase: Hashable, Sendable {
     /// The grant was exported for a move. The account keeps it but does not use it until somebody says that it stays
     /// here.
     case parked
+
+    package var isParked: Bool {
+        if case .parked = self { true } else { false }
+    }
 }
 
 /// The exclusive, time-limited right to spend one generation. It is on disk before the request leaves.

@@ -89,6 +89,16 @@ package struct RefreshState: Hashable, Sendable {
         }
     }
 
+    /// Whether the account has a grant that can be parked now. A request under way has to end first, because its answer
+    /// may hold the refresh token that the other machine needs.
+    package var mayBeParked: Bool {
+        guard isRefreshable else { return false }
+        return switch phase {
+        case .signedOut, .refreshing, .parked: false
+        case .scheduled, .backingOff, .interactionRequired: true
+        }
+    }
+
     /// Why a person is needed, also during an attempt that shows whether that is still so; nil if nobody is needed.
     package var interaction: InteractionRequired? {
         switch phase {

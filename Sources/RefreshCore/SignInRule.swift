@@ -93,14 +93,9 @@ enum SignInRule {
         return [.persist(.erase), .publish(change)]
     }
 
-    /// Parks the account. A request under way has to end first, because its answer may hold the refresh token that the
-    /// other machine needs.
+    /// Parks the account, if it can be parked now.
     static func parked(_ step: inout RefreshStep) -> [Effect] {
-        guard step.state.isRefreshable else { return [] }
-        switch step.state.phase {
-        case .signedOut, .refreshing, .parked: return []
-        case .scheduled, .backingOff, .interactionRequired: break
-        }
+        guard step.state.mayBeParked else { return [] }
         step.state.phase = .parked
         step.state.deadline = nil
         return [.persist(.unchanged), .publish(.parked)]

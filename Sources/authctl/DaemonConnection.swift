@@ -15,7 +15,7 @@ struct DaemonConnection: ~Copyable {
     static let refreshPatience: Int32 = 60
 
     /// After how many seconds a person at a terminal is told what the command waits for.
-    private static let quiet: Int32 = 2
+    static let quiet: Int32 = 2
 
     /// For this type's methods only.
     var connection: VarlinkConnection
@@ -59,7 +59,7 @@ struct DaemonConnection: ~Copyable {
     }
 
     /// Tells a person at a terminal what the command waits for. Nobody reads that from a pipe.
-    private static func tell(of awaited: Awaited, _ patience: Int32) {
+    static func tell(of awaited: Awaited, _ patience: Int32) {
         guard StandardError.isTerminal else { return }
         switch awaited {
         case .named(let name): StandardError.note(.waiting(subject: name, seconds: patience))

@@ -9,6 +9,7 @@ extension Samples {
         .firstAccount,
         .signIn(account: "work"), .signInForScopes(account: "work"), .next("authctl login work"),
         .askConsent(account: "work"), .removeAfterMove(account: "work"), .signedInAs(person: "jane@example.org"),
+        .parkedWithoutExport(account: "work"), .importContinues(account: "work"),
         .onlyIDToken(subject: "0042"), .oldRefreshTokenKept, .registeredClient(id: "c-1"),
         .registerRedirect(uri: "http://127.0.0.1/"), .knownServer(provider: "google"), .ofProvider("it has a console"),
         .schemeTaken(uri: "com.example.app:/", previous: "other.desktop"), .exportHasSecrets(file: "work.json"),
@@ -31,6 +32,8 @@ extension Samples {
         case .next: "next"
         case .askConsent: "askConsent"
         case .removeAfterMove: "removeAfterMove"
+        case .parkedWithoutExport: "parkedWithoutExport"
+        case .importContinues: "importContinues"
         case .signedInAs: "signedInAs"
         case .onlyIDToken: "onlyIDToken"
         case .oldRefreshTokenKept: "oldRefreshTokenKept"
@@ -53,7 +56,7 @@ extension Samples {
         }
     }
 
-    static let notesCount = 28
+    static let notesCount = 30
 
     static let warnings: [Warning] = [
         .shortToken(left: "9 min", asked: "2 h"), .fileOpenToOthers(path: "token.txt"),

@@ -133,6 +133,29 @@ struct RoomTests {
         #expect(callers.targets(of: account) == [target, target, target])
     }
 
+    @Test func `whoever moves an account waits until it is parked, before all others`() throws {
+        var callers = Callers()
+        _ = add(&callers, after: .refreshRequested)
+        _ = callers.add(.parking, of: account, after: .parked, holding: nil, at: at(0)) { _ in }
+        let failure = RefreshFailure(.unreachable, detail: FailureDetail(summary: "no route"))
+        let backOff = BackOff(failedAt: at(0), delay: .seconds(1), kind: .transient, failure: failure)
+        let busy = try callers.settle(standing(RefreshState(phase: .refreshing(lease(1))), after: .parked))
+        #expect(busy.told.isEmpty && busy.again.isEmpty)
+        let target = try TokenTarget(scopes: ["read"])
+        let free = try callers.settle(standing(RefreshState(phase: .scheduled), after: .targetNeeded(target)))
+        #expect(free.told.isEmpty && free.again == [.parked, .refreshRequested])
+        let failed = try callers.settle(standing(RefreshState(phase: .backingOff(backOff)), after: .deadlineReached))
+        #expect(failed.told.count == 1 && failed.again == [.parked])
+        #expect(callers.wantParking(of: account))
+        let parked = try callers.settle(standing(RefreshState(phase: .parked), after: .parked))
+        #expect(parked.told.count == 1 && !callers.wantParking(of: account))
+        // Without a grant, there is nothing to park.
+        for state in [RefreshState(), RefreshState(phase: .scheduled, isRefreshable: false)] {
+            _ = callers.add(.parking, of: account, after: .parked, holding: nil, at: at(0)) { _ in }
+            #expect(try callers.settle(standing(state, after: .parked)).told.count == 1)
+        }
+    }
+
     // MARK: Registrations
 
     /// An account whose client secret expires within a fortnight, and may be renewed by the client.

@@ -182,7 +182,9 @@ struct SchedulerTests {
 
     @Test func `an arrival that nobody waits for any more is dropped`() throws {
         let id = try add("work")
-        #expect(try plan([Arrival(account: id, event: .tokenNeeded)]).decisions.isEmpty)
+        for event in [Event.tokenNeeded, .parked] {
+            #expect(try plan([Arrival(account: id, event: event)]).decisions.isEmpty)
+        }
         #expect(try plan([Arrival(account: AccountID(99), event: .deadlineReached)]).decisions.isEmpty)
     }
 

@@ -43,13 +43,20 @@ struct AccountExportCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         guard newFile != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
+        let loss = move ? Note.parkedWithoutExport(account: PlainText.line(account)) : nil
         guard let newFile else {
-            try StandardOutput.write(document())
+            try StandardOutput.write(document(), orNote: loss)
             return tellParked()
         }
         var file = try NewFile(path: newFile)
-        try file.write(document())
-        try file.keep()
+        let document = try document()
+        do throws(AuthctlError) {
+            try file.write(document)
+            try file.keep()
+        } catch {
+            if let loss { StandardError.note(loss) }
+            throw error
+        }
         if output.json { try output.print(FileAnswer(path: newFile), or: "") }
         StandardError.note(.exportHasSecrets(file: newFile))
         tellParked()

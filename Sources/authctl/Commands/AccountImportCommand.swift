@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Glibc
 internal import Terminal
 
 /// `authctl account import`.
@@ -25,7 +26,8 @@ struct AccountImportCommand: ParsableCommand {
             If the account's present grant may still work, it stays until the server has accepted the new one. If \
             the server refuses the new one, nothing changes, settings included, and the exit status tells why: 65, \
             75 or 78. Any other account gets the new grant at once, and the command waits for the first refresh. \
-            If that refresh fails, the grant stays imported and the exit status is 3, 75 or 78.
+            If that refresh fails, the grant stays imported and the exit status is 3, 75 or 78. Ctrl-C ends only \
+            the command, not the import.
             """
     )
 
@@ -118,8 +120,7 @@ struct AccountImportCommand: ParsableCommand {
                 .importGrant,
                 ImportGrant.Parameters(account: account, refreshToken: token),
                 for: ImportGrant.Reply.self,
-                patience: DaemonConnection.refreshPatience,
-                waitingFor: DaemonConnection.server(of: account)
+                continuingFor: account
             ).status
             try finish(&daemon, status, done: AccountText.grantImported(status.account), isRefreshing: true)
         } catch {
@@ -169,8 +170,7 @@ struct AccountImportCommand: ParsableCommand {
                 .updateAccount,
                 document.update,
                 for: UpdateAccount.Reply.self,
-                patience: DaemonConnection.refreshPatience,
-                waitingFor: DaemonConnection.server(of: document.settings.name)
+                continuingFor: document.settings.name
             )
             try tellChange(of: document.settings.name, hasGrant: hasGrant, &daemon)
         }
@@ -200,6 +200,34 @@ struct AccountImportCommand: ParsableCommand {
             return try finish(&daemon, status, done: AccountText.imported(account), isRefreshing: true)
         }
         try output.print(ImportGrant.Reply(status: status), or: AccountText.changedOnly(account))
+    }
+}
+
+extension DaemonConnection {
+    /// Imports a grant. If the person interrupts the wait, the daemon continues, because the token may be spent already.
+    ///
+    /// - Parameter account: the account that gets the grant.
+    fileprivate mutating func ask<Reply: Decodable>(
+        _ method: Method,
+        _ parameters: some Encodable,
+        for type: Reply.Type,
+        continuingFor account: String
+    ) throws(AuthctlError) -> Reply {
+        let signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP])
+        try begin(method, parameters)
+        var waits = [Self.quiet, Self.refreshPatience - Self.quiet][...]
+        while true {
+            if let (reply, _) = try availableReply(type) { return reply }
+            guard let seconds = waits.first else { throw .connection(.noAnswer(seconds: Self.refreshPatience)) }
+            let ready = signals.wait(for: [pollDescriptor], microseconds: Int64(seconds) * 1_000_000)
+            if let number = signals.take().first {
+                StandardError.note(.importContinues(account: PlainText.line(account)))
+                CaughtSignals.passOn(number)
+            } else if ready.isEmpty {
+                waits.removeFirst()
+                if !waits.isEmpty { Self.tell(of: .server(ofAccount: account), Self.refreshPatience) }
+            }
+        }
     }
 }
 

@@ -25,6 +25,9 @@ struct LogoutCommand: ParsableCommand {
             erased here, and --forget removes the account. If a step fails, the others are still done, and the \
             exit status is 75.
 
+            Another machine may use the grant of a parked account. --revoke would end it there, too, and so it \
+            needs --yes.
+
             --all signs out of all accounts, and asks before it does. Without a terminal it needs --yes.
             """
     )
@@ -47,7 +50,7 @@ struct LogoutCommand: ParsableCommand {
     @Flag(help: "Sign out of all accounts.")
     var all = false
 
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask, and revoke the grants of parked accounts, too.")
     var yes = false
 
     @OptionGroup var output: OutputOptions
@@ -56,7 +59,7 @@ struct LogoutCommand: ParsableCommand {
 
     func validate() throws {
         guard all != (account != nil) else { throw ValidationError(.allOrOneAccount) }
-        guard !yes || all else { throw ValidationError(.yesNeedsAll) }
+        guard !yes || all || revoke else { throw ValidationError(.yesNeedsAll) }
         guard !noOpen || endSession else { throw ValidationError(.noOpenNeedsEndSession) }
     }
 
@@ -75,6 +78,7 @@ struct LogoutCommand: ParsableCommand {
                 let parameters = SignOut.Parameters(
                     account: account,
                     revoke: revoke ? true : nil,
+                    revokeParked: revoke && yes ? true : nil,
                     endSession: endSession ? true : nil,
                     forget: forget ? true : nil
                 )

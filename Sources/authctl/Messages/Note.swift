@@ -17,6 +17,10 @@ enum Note: Hashable, Sendable {
     case next(String)
     case askConsent(account: String)
     case removeAfterMove(account: String)
+    /// The account was parked, and its export could not be written.
+    case parkedWithoutExport(account: String)
+    /// The person has interrupted the command, but the daemon does not stop half-way.
+    case importContinues(account: String)
 
     // What a command found or did.
     case signedInAs(person: String)
@@ -58,6 +62,11 @@ extension Note {
             "to ask the server for a refresh token: authctl login \(account) --prompt consent"
         case .removeAfterMove(let account):
             "'\(account)' is parked here; after the import on the other machine: authctl account remove \(account)"
+        case .parkedWithoutExport(let account):
+            "'\(account)' is parked here, but its export was not written;"
+                + " if no other machine has it: authctl account resume \(account)"
+        case .importContinues(let account):
+            "the daemon continues the import of '\(account)'; for its result: authctl status \(account)"
         case .signedInAs(let person): "signed in as \(person)"
         case .onlyIDToken(let subject):
             "'\(subject)' signed in; the account has not changed, because an ID token alone cannot be refreshed"

@@ -209,7 +209,7 @@ extension Refusal {
     private static func accountParked(_ error: AccountParkedError) -> Report {
         Report(
             status: .signedOut,
-            message: "'\(error.account)' is parked: it was exported to be moved, and has no valid token here",
+            message: "'\(error.account)' is parked, because another machine may use its grant",
             hints: [error.hint]
         )
     }

@@ -20,10 +20,12 @@ enum StandardOutput {
 
     /// Writes the whole text unchanged.
     ///
+    /// - Parameter loss: what the person has to know if the text cannot be written.
     /// - Throws: `cannotWriteOutput`. If the pipe is closed, the process ends by SIGPIPE, like other filters.
-    static func write(_ text: String) throws(AuthctlError) {
+    static func write(_ text: String, orNote loss: Note? = nil) throws(AuthctlError) {
         let number = FileDescriptor.write(text, to: STDOUT_FILENO)
         guard number != 0 else { return }
+        if let loss { StandardError.note(loss) }
         if number == EPIPE { endByPipe() }
         throw .cannotWriteOutput(errno: number)
     }

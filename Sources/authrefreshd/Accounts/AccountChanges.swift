@@ -116,11 +116,6 @@ enum AccountChanges {
         coordinator.wake()
     }
 
-    /// Parks an account's grant, because it is moving to another machine. No request for it may be under way.
-    static func park(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
-        try coordinator.decideNow(Arrival(account: account, event: .parked), at: coordinator.timebase.now())
-    }
-
     /// Makes the account use its grant here again.
     static func unpark(_ account: AccountID, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         try coordinator.decideNow(Arrival(account: account, event: .unparked), at: coordinator.timebase.now())

@@ -58,6 +58,9 @@ struct AccountSignOut {
             for _ in 0..<2 {
                 guard let record = try coordinator.records.record(of: account.id), holdsSameGrant(record) else { break }
                 snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
+                guard request.revokesParked || !snapshot.state.phase.isParked else {
+                    return .failed(FailureDetail(summary: "the grant was exported to be moved meanwhile"))
+                }
                 guard snapshot.state.generation != revoked, let request = try revocation(on: coordinator) else { break }
                 revoked = snapshot.state.generation
                 switch await coordinator.client.revoke(request) {
@@ -166,6 +169,8 @@ struct AccountSignOut {
 /// What a sign-out does besides erasing the tokens.
 struct SignOutRequest: Sendable {
     var revokes = false
+    /// Whether it also revokes a grant that is parked, and that another machine may use.
+    var revokesParked = false
     var endsSession = false
     /// Whether the client is deregistered and the account removed afterwards.
     var forgets = false

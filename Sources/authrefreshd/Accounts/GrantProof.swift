@@ -14,6 +14,17 @@ struct GrantProof: Sendable {
     /// The change from the stored account to that account; nil if they are the same.
     let change: SettingsChange?
 
+    /// How a proof ends; a success without a snapshot means that the account was removed meanwhile.
+    typealias Outcome = Result<AccountSnapshot?, ServerOrStoreError>
+
+    func result(on coordinator: isolated RefreshCoordinator) async -> Outcome {
+        do throws(ServerOrStoreError) {
+            return .success(try await run(on: coordinator))
+        } catch {
+            return .failure(error)
+        }
+    }
+
     /// Proves the new grant.
     ///
     /// - Returns: nil if the account was removed meanwhile.
@@ -66,6 +77,40 @@ struct GrantProof: Sendable {
         } catch {
             throw .store(error)
         }
+    }
+}
+
+/// The proofs that are under way. A call with a token that is being proved waits for that proof, because a token that is
+/// sent twice ends the grant at a server that rotates.
+struct GrantProofs {
+    /// Called once, on the coordinator's queue, with the proof and its result.
+    typealias Answer = @Sendable (GrantProof, GrantProof.Outcome) -> Void
+
+    private var underWay: [(proof: GrantProof, answers: [Answer])] = []
+
+    mutating func begin(_ proof: GrantProof, _ answer: @escaping Answer) {
+        underWay.append((proof, [answer]))
+    }
+
+    /// Waits for the proof of this token for this account.
+    ///
+    /// - Returns: false if there is none; then `answer` is never called.
+    mutating func join(_ grant: RefreshToken, of account: AccountID, _ answer: @escaping Answer) -> Bool {
+        guard let index = index(of: grant, account) else { return false }
+        underWay[index].answers.append(answer)
+        return true
+    }
+
+    /// Ends a proof.
+    ///
+    /// - Returns: whom to tell.
+    mutating func end(_ proof: GrantProof) -> [Answer] {
+        guard let index = index(of: proof.grant, proof.account.id) else { return [] }
+        return underWay.remove(at: index).answers
+    }
+
+    private func index(of grant: RefreshToken, _ account: AccountID) -> Int? {
+        underWay.firstIndex { $0.proof.account.id == account && $0.proof.grant == grant }
     }
 }
 

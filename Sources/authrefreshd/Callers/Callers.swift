@@ -31,6 +31,11 @@ struct Callers {
         waiters[account]?.contains { $0.target == target && !$0.isSatisfied(by: accessToken, at: now) } ?? false
     }
 
+    /// Whether a caller waits until `account` is parked.
+    func wantParking(of account: AccountID) -> Bool {
+        waiters[account]?.contains(where: \.isForParking) ?? false
+    }
+
     /// How long until the first caller's time limit; nil if nobody waits.
     func remaining(at now: Moment) -> Duration? {
         waiters.values.joined().map { $0.remaining(at: now) }.min()
@@ -101,9 +106,11 @@ struct Callers {
             }
         }
         keep(rest, of: account)
-        guard standing.snapshot.state.phase == .scheduled else { return (told, []) }
+        if case .refreshing = standing.snapshot.state.phase { return (told, []) }
         var asked: Set<Event> = []
-        return (told, rest.map(\.request).filter { asked.insert($0).inserted })
+        // Parking comes first. Otherwise callers that refresh again and again could keep the account from being parked.
+        let requests = rest.filter(\.isForParking) + rest.filter { !$0.isForParking }
+        return (told, requests.map(\.request).filter { asked.insert($0).inserted })
     }
 
     /// The answer for a caller; nil if it has to keep waiting.
@@ -113,6 +120,8 @@ struct Callers {
         if waiter.isSatisfied(by: accessToken, at: snapshot.at) || waiter.isForToken && snapshot.isOver {
             return .settled(snapshot)
         }
+        // Only a parked account satisfies it. After a request that was under way, the account can be parked.
+        if waiter.isForParking, snapshot.state.mayBeParked { return nil }
         switch snapshot.state.phase {
         case .refreshing: return standing.isOverdue ? .overdue(snapshot) : nil
         case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
@@ -228,6 +237,8 @@ struct Waiter {
         case token(minimumValidity: Duration?, isForced: Bool)
         /// The end of an attempt, with any result.
         case attempt
+        /// That the account is parked, after the end of an attempt that is under way.
+        case parking
     }
 
     /// The longest wait of a caller. It is longer than the time limit of a request (30 s), so that the caller learns
@@ -243,7 +254,7 @@ struct Waiter {
         case .token(minimumValidity: nil, isForced: false):
             guard let rest = accessToken?.remaining(at: now), rest > .zero else { return timeLimit }
             return min(rest / 2, timeLimit)
-        case .token, .attempt:
+        case .token, .attempt, .parking:
             return timeLimit
         }
     }
@@ -262,12 +273,16 @@ struct Waiter {
     /// The token target that it waits for; nil for the account's default.
     var target: TokenTarget? { request.target }
 
+    var isForParking: Bool {
+        if case .parking = purpose { true } else { false }
+    }
+
     /// Whether an access token with these times satisfies it, so that no request is needed.
     func isSatisfied(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
         switch purpose {
         case .token(let minimumValidity, isForced: false):
             accessToken?.suffices(for: minimumValidity, at: now) ?? false
-        case .token(_, isForced: true), .attempt: false
+        case .token(_, isForced: true), .attempt, .parking: false
         }
     }
 
@@ -284,7 +299,7 @@ struct Waiter {
     func isLeftWanting(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
         switch purpose {
         case .token: accessToken?.remaining(at: now) == .zero
-        case .attempt: false
+        case .attempt, .parking: false
         }
     }
 

@@ -35,6 +35,7 @@ actor RefreshCoordinator {
     // MARK: The other duties
 
     var callers = Callers()
+    var proofs = GrantProofs()
     var subscribers = Subscribers()
     var registrations = Registrations()
     let signIns: SignIns

@@ -390,6 +390,8 @@ final class Scheduler {
     /// Callers ask one by one, and one request serves them all. Its answer may have come since they asked, because it
     /// was earlier in the queue, or because they waited at the issuer's gate.
     private func isStillWanted(_ arrival: Arrival, of record: Record, by callers: Callers, at now: Moment) -> Bool {
+        // Whoever wanted to move the account has left, so it stays in use here.
+        if arrival.event == .parked { return callers.wantParking(of: arrival.account) }
         // Their wait is over in any case.
         guard arrival.event.isForWaiters, !record.state.isSignOutDue(at: now) else { return true }
         let target = arrival.event.target

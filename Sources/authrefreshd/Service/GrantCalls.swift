@@ -41,6 +41,22 @@ struct GrantCalls: DutyCalls {
         let changed = change?.applied(to: held) ?? held
         guard held.registration.serviceGrant == nil else { throw .invalid(WrongGrant.needsNoRefreshToken) }
         let grant = try checked(refreshToken: text)
+        // An earlier call has sent this token. If it were sent twice, the server would end the grant.
+        let joined = coordinator.proofs.join(grant, of: id) { [coordinator] proof, result in
+            coordinator.assumeIsolated { coordinator in
+                guard case .success(.some) = result, proof.account != changed else {
+                    return answer(result, held.name, responder, reply: reply)
+                }
+                // The grant is the account's now, and only these settings are missing.
+                do throws(VarlinkError) {
+                    let now = try account(held.name.text, on: coordinator)
+                    try swapGrant(of: now, for: text, by: change, responder, on: coordinator, reply: reply)
+                } catch {
+                    responder.fail(error)
+                }
+            }
+        }
+        guard !joined else { return }
         guard snapshot.state.mayHoldGoodGrant else {
             try stored(AccountChanges.importGrant(grant, for: id, by: changed == held ? nil : change, on: coordinator))
             return responder.reply(reply(try account(held.name.text, on: coordinator)))
@@ -55,23 +71,29 @@ struct GrantCalls: DutyCalls {
         try stored(coordinator.storeKeeping.checkIsWritable())
         let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
         try beginServerCall(on: coordinator) { coordinator in
-            do throws(ServerOrStoreError) {
-                if let proved = try await proof.run(on: coordinator) {
-                    responder.reply(reply(proved))
-                } else {
-                    responder.fail(VarlinkError(NoSuchAccountError(account: held.name.text)))
-                }
-            } catch {
-                switch error {
-                case .server(let failure): responder.fail(VarlinkError(unproved: failure, held.name))
-                case .store(let error): responder.fail(VarlinkError(error))
-                }
-            }
+            let result = await proof.result(on: coordinator)
+            for answer in coordinator.proofs.end(proof) { answer(proof, result) }
+        }
+        coordinator.proofs.begin(proof) { _, result in answer(result, held.name, responder, reply: reply) }
+    }
+
+    /// Tells a caller how the proof of its grant has ended.
+    private func answer<Reply: Encodable & SendableMetatype>(
+        _ result: GrantProof.Outcome,
+        _ name: AccountName,
+        _ responder: VarlinkResponder,
+        reply: (AccountSnapshot) -> Reply
+    ) {
+        switch result {
+        case .success(let proved?): responder.reply(reply(proved))
+        case .success(nil): responder.fail(VarlinkError(NoSuchAccountError(account: name.text)))
+        case .failure(.server(let failure)): responder.fail(VarlinkError(unproved: failure, name))
+        case .failure(.store(let error)): responder.fail(VarlinkError(error))
         }
     }
 
-    /// Exports a grant. With `park`, the grant is parked here before it is returned. A request under way has to end
-    /// first, because its answer may contain the refresh token that the other machine needs.
+    /// Exports a grant. With `park`, only a grant that is parked here is returned. A request under way has to end first,
+    /// because its answer may contain the refresh token that the other machine needs.
     func exportGrant(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -83,19 +105,33 @@ struct GrantCalls: DutyCalls {
         guard asked.park ?? false else { return responder.reply(try export(snapshot, on: coordinator)) }
         try checkCanMove(snapshot)
         let id = snapshot.account.id
-        wait(for: .attempt, of: id, after: .parked, responder, on: coordinator) { [coordinator] outcome in
+        wait(for: .parking, of: id, after: .parked, responder, on: coordinator) { [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 guard case .settled = outcome else { return refuse(outcome, asked.account, responder) }
                 do throws(VarlinkError) {
-                    // The account may have signed out while we waited.
-                    try checkCanMove(try account(asked.account, on: coordinator))
-                    try stored(AccountChanges.park(id, on: coordinator))
-                    responder.reply(try export(try account(asked.account, on: coordinator), on: coordinator))
+                    responder.reply(try exportParked(id, asked.account, on: coordinator))
                 } catch {
+                    // Nobody has got the grant, so it stays in use here.
+                    if !snapshot.state.phase.isParked { try? AccountChanges.unpark(id, on: coordinator) }
                     responder.fail(error)
                 }
             }
         }
+    }
+
+    /// Exports a grant that the store has parked. The account may have been renamed or signed out while we waited.
+    private func exportParked(
+        _ id: AccountID,
+        _ name: String,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> ExportGrant.Reply {
+        guard let record = try stored(coordinator.records.record(of: id)) else {
+            throw VarlinkError(NoSuchAccountError(account: name))
+        }
+        let snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
+        try checkCanMove(snapshot)
+        guard snapshot.state.phase.isParked else { throw .invalid(WrongArgument.nothingToMove) }
+        return try export(snapshot, on: coordinator)
     }
 
     private func checkCanMove(_ snapshot: AccountSnapshot) throws(VarlinkError) {
@@ -134,7 +170,7 @@ struct GrantCalls: DutyCalls {
     {
         let asked = try call.decodeParameters(as: ResumeAccount.Parameters.self)
         let snapshot = try account(asked.account, on: coordinator)
-        guard snapshot.state.phase == .parked else {
+        guard snapshot.state.phase.isParked else {
             return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
         }
         try stored(AccountChanges.unpark(snapshot.account.id, on: coordinator))
@@ -156,11 +192,18 @@ struct GrantCalls: DutyCalls {
             ? try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
             : try account(asked.account, on: coordinator)
         guard let snapshot = found else { return }
+        let revokesParked = asked.revokeParked ?? false
+        if asked.revoke ?? false, !revokesParked, snapshot.state.phase.isParked {
+            let name = snapshot.account.name
+            let hint = "authctl logout \(name), which erases it here only; or authctl logout \(name) --revoke --yes"
+            throw VarlinkError(AccountParkedError(account: name.text, hint: hint))
+        }
         if asked.forget ?? false {
             guard try confirm(.removal, ofAccount: asked.account, caller, on: coordinator) else { return }
         }
         let request = SignOutRequest(
             revokes: asked.revoke ?? false,
+            revokesParked: revokesParked,
             endsSession: asked.endSession ?? false,
             forgets: asked.forget ?? false
         )

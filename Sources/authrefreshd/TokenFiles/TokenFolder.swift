@@ -4,8 +4,8 @@ internal import RefreshCore
 /// The folder of the token files. Its calls block if the file system does, so call them in a piece of `BlockingWork`.
 ///
 /// It must belong to this user and must not be a symbolic link, so that nobody else can influence what is written in
-/// it. If the socket is in a folder of the user's, the user may have a folder of this name. A folder there that has files
-/// and no mark of the daemon is left alone.
+/// it. The user may have a folder of this name. A folder that has files and no mark of the daemon is left alone,
+/// wherever it is.
 struct TokenFolder: Sendable {
     let path: String
 
@@ -31,9 +31,6 @@ struct TokenFolder: Sendable {
     /// The name of the file that marks the folder as a daemon's. It is neither the name of an account nor that of an
     /// incomplete file.
     static let mark = ".made by authrefreshd"
-
-    /// Whether the folder is in one that only daemons use, as `$XDG_RUNTIME_DIR/authrefreshd` is.
-    private var isInDaemonsFolder: Bool { path.hasSuffix("/authrefreshd/tokens") }
 
     /// Whether something with this name exists. It is next to the socket, which was just created, so this does not
     /// block.
@@ -104,7 +101,7 @@ struct TokenFolder: Sendable {
     private func check(_ folder: Int32, taking: Bool) throws(Fault) -> Bool {
         var status = stat()
         guard unsafe fstat(folder, &status) == 0, status.st_uid == geteuid() else { throw .notOurs }
-        if !isInDaemonsFolder, unsafe faccessat(folder, Self.mark, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
+        if unsafe faccessat(folder, Self.mark, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
             guard taking else { return false }
             guard let names = Self.names(in: folder) else { throw .failed(errno: errno) }
             guard names.isEmpty else { throw .unmarked }
