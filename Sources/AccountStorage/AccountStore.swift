@@ -49,6 +49,9 @@ package final class AccountStore {
         rekeying = StoreKeyChange(connection: connection)
     }
 
+    /// How many grants were parked because the store came from another machine.
+    package internal(set) var parkedGrants = 0
+
     /// The database's path.
     package var path: String { connection.path }
 

@@ -194,6 +194,10 @@ package struct TokenTable {
         if changed == 0 { try put(sealed, type: type, at: place, in: db) }
     }
 
+    func put(_ secret: Secret, type: String?, at place: TokenPlace, in db: Database) throws {
+        try put(connection.sealer.seal(secret, for: place.sealedPlace), type: type, at: place, in: db)
+    }
+
     private func put(_ sealed: Data, type: String?, at place: TokenPlace, in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """

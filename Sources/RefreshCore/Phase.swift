@@ -10,13 +10,21 @@ package enum Phase: Hashable, Sendable {
     case backingOff(BackOff)
     /// The user must act; no retry helps.
     case interactionRequired(InteractionRequired)
-    /// The grant was exported for a move. The account keeps it but does not use it until somebody says that it stays
+    /// Another machine may use the grant. The account keeps it but does not use it until somebody says that it stays
     /// here.
-    case parked
+    case parked(ParkReason)
 
     package var isParked: Bool {
         if case .parked = self { true } else { false }
     }
+}
+
+/// Why an account is parked. The raw values are stored, and used on the wire.
+package enum ParkReason: String, Hashable, Sendable, CaseIterable {
+    /// The grant was exported to be moved.
+    case moved
+    /// The store came from another machine.
+    case otherMachine
 }
 
 /// The exclusive, time-limited right to spend one generation. It is on disk before the request leaves.

@@ -173,7 +173,7 @@ package enum ShownState: String, Hashable, Sendable, CaseIterable {
     case signedOut = "signed-out"
     /// The server refuses the way we ask, or its certificate is not trusted.
     case misconfigured
-    /// The grant was exported for a move to another machine, and is not used here.
+    /// Another machine may use the grant, so it is not used here.
     case parked
 }
 

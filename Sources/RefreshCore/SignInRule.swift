@@ -96,7 +96,7 @@ enum SignInRule {
     /// Parks the account, if it can be parked now.
     static func parked(_ step: inout RefreshStep) -> [Effect] {
         guard step.state.mayBeParked else { return [] }
-        step.state.phase = .parked
+        step.state.phase = .parked(.moved)
         step.state.deadline = nil
         return [.persist(.unchanged), .publish(.parked)]
     }

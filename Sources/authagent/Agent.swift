@@ -206,7 +206,7 @@ struct Agent: ~Copyable {
 
     private mutating func show(_ account: String, _ text: NotificationText, _ replaces: UInt32) {
         if showsActions == nil { showsActions = server.showsActions() }
-        let hasActions = showsActions ?? false
+        let hasActions = (showsActions ?? false) && text.offersSignIn
         let body = text.markup(hasActions: hasActions, command: "authctl login \(account)")
         let actions = hasActions ? Self.signInActions : []
         // Without a server nothing is shown. A server that starts later gets everything that is needed then.

@@ -97,6 +97,11 @@ enum NotificationWords {
         "\(server) wants you to sign in again" + (reason.map { ": \($0)" } ?? "")
     }
 
+    static let parkedSummary = "Accounts are parked"
+    static let parkedBody =
+        "They came with a store from another machine. Two machines must not use the same grants."
+        + " If the other one no longer uses them, run: authctl account resume --all"
+
     /// - Parameter host: the machine on which the program runs; nil for this one.
     static func tokenQuestion(_ account: String, host: String?) -> (summary: String, body: String) {
         let (place, others) = host.map { (" on \($0)", "all programs there") } ?? ("", "all programs of your session")

@@ -2,7 +2,8 @@ internal import AuthRefreshInterface
 
 /// Decides which accounts a person is notified about, and does nothing else.
 ///
-/// There is one notification for each account that needs its user. A dismissed one does not return until the account
+/// There is one notification for each account that needs its user, and one for all accounts that are parked because the
+/// store came from another machine. A dismissed one does not return until the account
 /// was fine in between. Only a few are shown at a time; the rest wait for room.
 struct NotificationDesk {
     /// What the caller has to do, in this order.
@@ -42,6 +43,9 @@ struct NotificationDesk {
     }
 
     private var entries: [String: Entry] = [:]
+    /// The parked accounts that have one notification, under the name that no account has.
+    private var parked: Set<String> = []
+    private static let parkedName = ""
     private var effects: [Effect] = []
     /// The accounts of the initial state that is arriving; nil once it is complete.
     private var present: Set<String>?
@@ -61,6 +65,7 @@ struct NotificationDesk {
     }
 
     mutating func apply(_ change: Subscribe.Reply) {
+        defer { showParked() }
         if let previous = change.previousName { forget(previous) }
         if change.accounts.isEmpty, let account = change.account { forget(account) }
         for status in change.accounts {
@@ -69,11 +74,20 @@ struct NotificationDesk {
         }
         guard change.event == "ready", let seen = present else { return }
         present = nil
-        for account in entries.keys.sorted() where !seen.contains(account) { forget(account) }
+        for account in entries.keys.sorted() where account != Self.parkedName && !seen.contains(account) {
+            forget(account)
+        }
+        parked.formIntersection(seen)
+        showParked()
     }
 
     private mutating func apply(_ status: AccountStatus) {
-        guard let text = NotificationText(status) else { return forget(status.account) }
+        guard let text = NotificationText(status) else {
+            forget(status.account)
+            if status.state == "parked", status.reason == "otherMachine" { parked.insert(status.account) }
+            return
+        }
+        parked.remove(status.account)
         guard var entry = entries[status.account] else {
             entries[status.account] = Entry(text: text, stage: .waiting(replaces: 0))
             return
@@ -90,7 +104,18 @@ struct NotificationDesk {
         entries[status.account] = entry
     }
 
+    /// Shows the notification about parked accounts, or withdraws it when the last one is no longer parked.
+    private mutating func showParked() {
+        guard present == nil, parked.isEmpty != (entries[Self.parkedName] == nil) else { return }
+        guard parked.isEmpty else {
+            entries[Self.parkedName] = Entry(text: .parked, stage: .waiting(replaces: 0))
+            return
+        }
+        forget(Self.parkedName)
+    }
+
     private mutating func forget(_ account: String) {
+        parked.remove(account)
         switch entries.removeValue(forKey: account)?.stage {
         case .shown(let id), .waiting(replaces: let id): if id != 0 { effects.append(.withdraw(id: id)) }
         case .asked, .dismissed, .signingIn, nil: break

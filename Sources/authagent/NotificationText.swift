@@ -9,6 +9,16 @@ struct NotificationText: Equatable {
     let since: Int64
     /// Why the last sign-in from here failed; nil if there was none.
     var problem: String?
+    /// Whether a sign-in helps.
+    let offersSignIn: Bool
+
+    /// The text about all accounts that are parked because the store came from another machine.
+    static let parked = NotificationText()
+
+    private init() {
+        (summary, body) = (NotificationWords.parkedSummary, NotificationWords.parkedBody)
+        (since, offersSignIn) = (0, false)
+    }
 
     /// Returns nil if the account needs nobody.
     init?(_ status: AccountStatus) {
@@ -18,13 +28,14 @@ struct NotificationText: Equatable {
         summary = NotificationWords.signInSummary(Self.line(status.account))
         body = NotificationWords.signInBody(server: server, reason: status.failure.map { Self.line($0.summary) })
         since = status.sinceUSec ?? 0
+        offersSignIn = true
     }
 
     /// The body in the markup of the desktop notifications specification.
     ///
     /// - Parameter hasActions: whether the server shows buttons. Without buttons, the text names the command.
     func markup(hasActions: Bool, command: String) -> String {
-        let lines = [problem, body, hasActions ? nil : command].compactMap(\.self)
+        let lines = [problem, body, hasActions || !offersSignIn ? nil : command].compactMap(\.self)
         return lines.map { Self.escaped(Self.line($0)) }.joined(separator: "\n")
     }
 

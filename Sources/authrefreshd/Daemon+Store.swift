@@ -33,7 +33,8 @@ extension Daemon {
             keyring: keyring,
             memory: paths.runtimeDirectory.map { StoreMemory(folder: $0 + "/authrefreshd") },
             busAddress: paths.sessionBus,
-            hasPassedSocket: endpoint.isPassed
+            hasPassedSocket: endpoint.isPassed,
+            machine: MachineIdentity.current()
         ) { happened.yield(.store($0)) }
         let router = CallRouter(executor: executor) { storeOpener.assumeIsolated { $0.callerCame() } }
         let server = try makeServer(endpoint, router, changeLog, happened)
@@ -100,7 +101,13 @@ extension Daemon {
         let store = paths.stateDirectory + "/" + AccountStore.fileName
         do throws(StoreOpeningError) {
             let outcome = try StoreRestore(of: store, from: backup, keyring: makeKeyring()).run()
-            return DaemonAnswer.restored(backup, accounts: outcome.accounts, kept: outcome.kept)
+            if let reason = outcome.grantsLost {
+                DaemonCommand.warn(
+                    "newer refresh tokens of the previous store were not taken over: \(reason);"
+                        + " if a server refuses the older ones: authctl login ACCOUNT"
+                )
+            }
+            return DaemonAnswer.restored(backup, outcome)
         } catch {
             throw DaemonError(error)
         }

@@ -61,8 +61,15 @@ struct DaemonCommand: AsyncParsableCommand {
     }
 
     private static func tell(_ message: String, hint: String) {
-        let text = "authrefreshd: error: \(message)\nauthrefreshd: hint: \(hint)\n"
-        _ = unsafe text.withCString { unsafe write(STDERR_FILENO, $0, strlen($0)) }
+        write("authrefreshd: error: \(message)\nauthrefreshd: hint: \(hint)\n")
+    }
+
+    static func warn(_ message: String) {
+        write("authrefreshd: warning: \(message)\n")
+    }
+
+    private static func write(_ text: String) {
+        _ = unsafe text.withCString { unsafe Glibc.write(STDERR_FILENO, $0, strlen($0)) }
     }
 }
 

@@ -93,6 +93,7 @@ enum StateSamples {
 
     private static let phases: [Phase] =
         [.signedOut, .scheduled, .refreshing(Lease(generation: Generation(3), startedAt: Sample.moment(0)))]
+        + ParkReason.allCases.map { .parked($0) }
         + BackOff.Kind.allCases.map { backingOff($0, Sample.failure) }
         + FailureClass.allCases.map {
             backingOff(.serverAsked, RefreshFailure($0, detail: FailureDetail(summary: "none of the optional ones")))

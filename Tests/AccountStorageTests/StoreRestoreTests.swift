@@ -130,6 +130,54 @@ struct StoreRestoreTests {
         try store.close()
     }
 
+    /// Gives the account `name` a newer refresh token, as a refresh does.
+    private static func rotate(_ name: String, in store: AccountStore, to phase: Phase = .scheduled) throws {
+        let record = try #require(try store.record(named: Sample.name(name)))
+        var state = record.state
+        state.generation = state.generation.next
+        (state.phase, state.isRotating) = (phase, true)
+        let token = Sample.refreshToken("\(name)-\(state.generation.rawValue)")
+        let tokens = StoredTokens(accessToken: Sample.accessToken("new"), refreshToken: token)
+        let write = StateWrite(
+            account: record.account.id,
+            base: record.state.generation,
+            state: state,
+            tokens: .store(tokens)
+        )
+        try store.commit([write])
+    }
+
+    @Test func `a restore keeps newer grants of the same accounts and clients`() throws {
+        let store = try folder.open()
+        _ = try store.add(["kept", "moved", "other", "same", "gone"].map { try Sample.scheduled($0, due: 10) })
+        try store.backup(to: backup)
+        for name in ["kept", "other"] { try Self.rotate(name, in: store) }
+        try Self.rotate("moved", in: store, to: .parked(.moved))
+        var other = try #require(try store.record(named: Sample.name("other"))).account
+        other.registration.clientID = "another"
+        try store.update(other)
+        let gone = try #require(try store.record(named: Sample.name("gone"))).account.id
+        let signedOut = RefreshState(generation: Generation(2))
+        try store.commit([StateWrite(account: gone, base: Generation(1), state: signedOut, tokens: .erase)])
+        let kept = try #require(try store.record(named: Sample.name("kept"))).account.id
+        try store.rename(kept, to: Sample.name("renamed"))
+        try store.close()
+
+        let outcome = try restore()
+        #expect(outcome.newerGrants == 2 && outcome.grantsLost == nil)
+        let restored = try folder.open()
+        let expected: [(String, Int64)] = [("kept", 2), ("moved", 2), ("other", 1), ("same", 1), ("gone", 1)]
+        for (name, generation) in expected {
+            let record = try #require(try restored.record(named: Sample.name(name)))
+            #expect(record.state.generation == Generation(generation), "\(name)")
+            let token = try restored.tokens.refreshToken(of: record.account.id, generation: record.state.generation)
+            #expect(token == Sample.refreshToken("\(name)-\(generation)"))
+            #expect(record.state.phase == (name == "moved" ? .parked(.moved) : .scheduled))
+        }
+        #expect(try restored.tokens.accessToken(of: kept) == Sample.accessToken("new"))
+        #expect(try files == ["accounts.sqlite", "accounts.sqlite.before-restore", "backup", "store-key"])
+    }
+
     @Test func `a backup is restored even without a store`() throws {
         try leaveKilledStore()
         for name in ["", "-wal"] { try FileManager.default.removeItem(atPath: folder.store + name) }
@@ -139,7 +187,9 @@ struct StoreRestoreTests {
     @Test func `a damaged store is replaced and kept`() throws {
         try leaveKilledStore()
         try Data("damaged".utf8).write(to: URL(fileURLWithPath: folder.store))
-        let kept = try #require(try restore().kept)
+        let outcome = try restore()
+        #expect(outcome.newerGrants == 0 && outcome.grantsLost?.contains("'\(folder.store)'") == true, "\(outcome)")
+        let kept = try #require(outcome.kept)
         #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == Data("damaged".utf8))
         #expect(try folder.open().counts().scheduled == 300)
     }

@@ -99,7 +99,8 @@ import Testing
     }
 
     private static let phasesOfGrants: [Phase] =
-        [.scheduled, .refreshing(Fixture.lease), .parked, calling(.userRequired), calling(.rejectedWithoutReason)]
+        [.scheduled, .refreshing(Fixture.lease), .parked(.moved), .parked(.otherMachine)]
+        + [calling(.userRequired), calling(.rejectedWithoutReason)]
         + BackOff.Kind.allCases.map { .backingOff(Fixture.backOff($0)) }
 
     @Test(arguments: phasesOfGrants)
@@ -139,7 +140,7 @@ import Testing
         for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested, .connectivityRestored, .accountUpdated] {
             let effects = machine.handle(event, at: late, jitter: 0.5)
             #expect(!effects.contains { if case .send = $0 { true } else { false } }, "\(event)")
-            #expect(machine.state.phase == .parked)
+            #expect(machine.state.phase == .parked(.moved))
         }
         #expect(machine.handle(.unparked, at: late, jitter: 0.5) == [.persist(.unchanged), .publish(.unparked)])
         #expect(machine.handle(.deadlineReached, at: late, jitter: 0.5) == Fixture.begin(at: late))
@@ -152,7 +153,7 @@ import Testing
         _ = machine.handle(.parked, at: start, jitter: 0.5)
         let late = Event.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(3600), isRotated: true))
         _ = machine.handle(late, at: start, jitter: 0.5)
-        #expect(machine.state.phase == .parked && machine.state.deadline == nil)
+        #expect(machine.state.phase == .parked(.moved) && machine.state.deadline == nil)
         #expect(machine.state.generation == Fixture.generation.next)
     }
 

@@ -60,6 +60,35 @@ import Testing
         #expect(show(tell("signed-in", Self.well("a"))) == ["e"])
     }
 
+    @Test mutating func `all accounts of a store from another machine have one notification`() {
+        func parked(_ account: String, _ reason: String?) -> AccountStatus {
+            var status = Self.well(account)
+            (status.state, status.reason) = ("parked", reason)
+            return status
+        }
+        desk.beginPresentState()
+        let present = [parked("a", "otherMachine"), parked("b", "otherMachine"), parked("c", nil), Self.needy("d")]
+        desk.apply(Subscribe.Reply(event: "present", atUSec: 0, accounts: present))
+        #expect(show(desk.takeEffects()) == ["d"])
+        let ready = tell("ready")
+        guard case .show("", .parked, replaces: 0) = ready.first, ready.count == 1 else {
+            Issue.record("\(ready)")
+            return
+        }
+        desk.noteShown("", id: 9)
+        #expect(tell("account-resumed", Self.well("a")) == [])
+        // It does not return after the agent has lost the daemon, as the person has seen it.
+        desk.noteClosed(id: 9)
+        desk.beginPresentState()
+        desk.apply(Subscribe.Reply(event: "present", atUSec: 0, accounts: [parked("b", "otherMachine")]))
+        #expect(tell("ready") == [.withdraw(id: Self.id("d"))])
+        #expect(tell("account-resumed", Self.well("b")) == [])
+        #expect(tell("account-parked", parked("b", "otherMachine")).count == 1)
+        desk.noteShown("", id: 10)
+        desk.apply(Subscribe.Reply(event: "account-removed", atUSec: 0, accounts: [], account: "b"))
+        #expect(desk.takeEffects() == [.withdraw(id: 10)])
+    }
+
     @Test mutating func `a dismissed notification returns only with a new need`() {
         _ = show(tell("interaction-required", Self.needy("a")))
         desk.noteClosed(id: Self.id("a"))

@@ -13,7 +13,7 @@ extension Samples {
         .onlyIDToken(subject: "0042"), .oldRefreshTokenKept, .registeredClient(id: "c-1"),
         .registerRedirect(uri: "http://127.0.0.1/"), .knownServer(provider: "google"), .ofProvider("it has a console"),
         .schemeTaken(uri: "com.example.app:/", previous: "other.desktop"), .exportHasSecrets(file: "work.json"),
-        .emptyHistory(account: "work", hours: 48), .noJournald, .nothingToRefresh, .waitingForDaemon,
+        .emptyHistory(account: "work", hours: 48), .noJournald, .nothingToRefresh, .nothingToResume, .waitingForDaemon,
         .daemonEnded(seconds: 10),
         .backupNeedsKey,
         .backupNeedsKeys(["0123456789abcdef", "fedcba9876543210"]), .unreadableSecrets(2),
@@ -46,6 +46,7 @@ extension Samples {
         case .emptyHistory: "emptyHistory"
         case .noJournald: "noJournald"
         case .nothingToRefresh: "nothingToRefresh"
+        case .nothingToResume: "nothingToResume"
         case .waitingForDaemon: "waitingForDaemon"
         case .daemonEnded: "daemonEnded"
         case .backupNeedsKey: "backupNeedsKey"
@@ -56,7 +57,7 @@ extension Samples {
         }
     }
 
-    static let notesCount = 30
+    static let notesCount = 31
 
     static let warnings: [Warning] = [
         .shortToken(left: "9 min", asked: "2 h"), .fileOpenToOthers(path: "token.txt"),

@@ -147,7 +147,7 @@ struct RoomTests {
         let failed = try callers.settle(standing(RefreshState(phase: .backingOff(backOff)), after: .deadlineReached))
         #expect(failed.told.count == 1 && failed.again == [.parked])
         #expect(callers.wantParking(of: account))
-        let parked = try callers.settle(standing(RefreshState(phase: .parked), after: .parked))
+        let parked = try callers.settle(standing(RefreshState(phase: .parked(.moved)), after: .parked))
         #expect(parked.told.count == 1 && !callers.wantParking(of: account))
         // Without a grant, there is nothing to park.
         for state in [RefreshState(), RefreshState(phase: .scheduled, isRefreshable: false)] {

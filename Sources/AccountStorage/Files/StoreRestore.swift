@@ -13,6 +13,10 @@ package struct StoreRestore {
         package var accounts: Int
         /// Where the old store is; nil if there was none.
         package var kept: String?
+        /// How many accounts have got newer grants from the old store.
+        package var newerGrants = 0
+        /// Why newer grants of the old store, if it has any, were not taken over; nil if all were, or if there was none.
+        package var grantsLost: String?
     }
 
     private let path: String
@@ -32,13 +36,15 @@ package struct StoreRestore {
     }
 
     private var copy: String { path + ".restoring" }
+    /// The copy of the old store, from which newer grants are taken.
+    private var oldCopy: String { copy + "-previous" }
 
     /// Restores the backup. It blocks while the backup is copied and checked: a minute for a million accounts.
     ///
     /// - Throws: `inUse` while a daemon has the store open; `notRestorable` if the backup cannot be used; an error if
     ///   its key is missing; disk errors. The store is then unchanged.
     package func run() throws(StoreOpeningError) -> Outcome {
-        defer { removeCopy() }
+        defer { removeCopies() }
         do {
             try PosixFile.createFolder(PosixFile.parent(of: path))
             let lock = try StoreLock(path)
@@ -46,12 +52,14 @@ package struct StoreRestore {
             // The backup may not be the store itself.
             try withExtendedLifetime(OwnFile(at: path)) { try copyBackup() }
             let accounts = try checkCopy()
-            // The long part is over. A program that has opened the store meanwhile would use it without its log.
             try checkUnread()
             try KeptStore.takeBack(to: path)
+            let newer = takeNewerGrants()
+            // The long part is over. A program that has opened the store meanwhile would use it without its log.
+            try checkUnread()
             let kept = try replaceStore()
             _ = consume lock
-            return Outcome(accounts: accounts, kept: kept)
+            return Outcome(accounts: accounts, kept: kept, newerGrants: newer.taken, grantsLost: newer.lost)
         } catch let error as StoreOpeningError {
             throw error
         } catch let error as PosixError {
@@ -66,7 +74,7 @@ package struct StoreRestore {
     }
 
     private func copyBackup() throws {
-        removeCopy()
+        removeCopies()
         do {
             guard let status = try PosixFile.status(of: backup), status.isRegularFile || status.isSymbolicLink else {
                 throw StoreError.cannotOpen(path: backup, code: ENOENT)
@@ -96,6 +104,33 @@ package struct StoreRestore {
             throw error.refusal(of: backup)
         } catch let error as StoreError {
             throw error.refusal(of: backup)
+        }
+    }
+
+    /// Takes newer grants from the old store over into the copy of the backup. The old store may be damaged, so it is
+    /// copied, too, and a failure does not end the restore.
+    ///
+    /// - Returns: how many, and why some are missing.
+    private func takeNewerGrants() -> (taken: Int, lost: String?) {
+        do {
+            guard try PosixFile.status(of: path) != nil else { return (0, nil) }
+            for suffix in ["", "-wal"] where try PosixFile.status(of: path + suffix) != nil {
+                try PosixFile.copy(path + suffix, to: oldCopy + suffix)
+            }
+            let (old, new) = (try keyring.openStore(at: oldCopy), try keyring.openStore(at: copy))
+            let (taken, unreadable) = try NewerGrants(old: old, new: new).take()
+            try old.close()
+            try new.close()
+            try PosixFile.sync(copy)
+            return (taken, unreadable == 0 ? nil : "\(unreadable) of its accounts cannot be read")
+        } catch let error as PosixError {
+            return (0, StoreError(error, path: path).description)
+        } catch StoreOpeningError.store(let error) {
+            return (0, error.description.replacing(oldCopy, with: path))
+        } catch StoreOpeningError.key(let error) {
+            return (0, error.description.replacing(oldCopy, with: path))
+        } catch {
+            return (0, StoreError(error, path: path).description)
         }
     }
 
@@ -159,9 +194,10 @@ package struct StoreRestore {
         }
     }
 
-    private func removeCopy() {
-        for suffix in ["", "-wal", "-shm", "-journal", UpgradeCopy.suffix, StoreLock.suffix] {
-            try? PosixFile.remove(copy + suffix)
+    private func removeCopies() {
+        let suffixes = ["", "-wal", "-shm", "-journal", UpgradeCopy.suffix, StoreLock.suffix]
+        for store in [copy, oldCopy] {
+            for suffix in suffixes { try? PosixFile.remove(store + suffix) }
         }
     }
 }

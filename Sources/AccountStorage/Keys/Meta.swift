@@ -13,6 +13,8 @@ enum Meta {
         case retiredKeyID = "retired_key_id"
         case scheduleOffset = "schedule_offset_usec"
         case probes
+        /// The machine that used the store last. Missing: none with a lasting identifier.
+        case machine
         case clockBootID = "clock_boot_id"
         case clockOffset = "clock_wall_minus_boot_usec"
         case crashes

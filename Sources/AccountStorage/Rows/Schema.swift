@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"). It distinguishes them from other programs' files.
     static let applicationID = 0x4152_4652
     /// `user_version` of a store with these tables.
-    static let latest = 26
+    static let latest = 27
     /// `user_version` of the earliest store that can be migrated. Earlier ones were development versions.
     static let oldest = 21
 
@@ -86,6 +86,10 @@ enum Schema {
                     PRAGMA user_version = 26;
                     """
             )
+        }
+        migrator.registerMigration("grants of another machine") { db in
+            // NULL in a parked account means that it was exported.
+            try db.execute(sql: "ALTER TABLE account ADD COLUMN park_reason TEXT; PRAGMA user_version = 27")
         }
         return migrator
     }
@@ -287,7 +291,7 @@ private enum SettingsMigration {
     ]
 
     static func run(in db: Database) throws {
-        let states = StateColumns.names.filter { !$0.hasPrefix("sign_out_") }
+        let states = StateColumns.names.filter { !$0.hasPrefix("sign_out_") && $0 != "park_reason" }
         let kept = (kept + states).joined(separator: ", ")
         let function = DatabaseFunction("settings_of", argumentCount: columns.count, pure: true, function: settings)
         db.add(function: function)

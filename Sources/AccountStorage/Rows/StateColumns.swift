@@ -17,6 +17,7 @@ enum StateColumns {
         "refusal", "refusal_wall_usec", "refusal_boot_id", "refusal_boot_usec", "is_rotating",
         "sign_out_wall_usec", "sign_out_boot_id", "sign_out_boot_usec", "sign_out_after_usec", "sign_out_announced",
         "sign_out_next_usec",
+        "park_reason",
     ]
 
     /// The column values of `state`. The deadline is converted to the schedule's clock, which is `offset` behind the
@@ -62,6 +63,7 @@ enum StateColumns {
         values.append(state.signOut?.lifetime.microseconds)
         values.append(state.signOut?.isEndAnnounced)
         values.append(state.signOut?.nextAfter.microseconds)
+        values.append(columns.parkReason?.rawValue)
         return values
     }
 
@@ -87,6 +89,9 @@ enum StateColumns {
         if let refusal, let refusedSince { state.refusal = RepeatedRefusal(since: refusedSince, text: refusal) }
         state.isRotating = reader.flag()
         state.signOut = try signOut(from: &reader)
+        // Earlier versions wrote NULL.
+        let parkReason = try reader.choice(ParkReason.self) ?? .moved
+        if state.phase.isParked { state.phase = .parked(parkReason) }
         return state
     }
 
@@ -156,13 +161,15 @@ struct PhaseColumns {
     /// For a lease during which a person is still needed: since when.
     private(set) var calledSince: Timestamp?
     private(set) var attemptedAt: Moment?
+    private(set) var parkReason: ParkReason?
 
     init(_ phase: Phase) {
         switch phase {
         case .signedOut:
             name = .signedOut
-        case .parked:
+        case .parked(let reason):
             name = .parked
+            parkReason = reason
         case .scheduled:
             name = .scheduled
         case .refreshing(let lease):
@@ -217,7 +224,8 @@ struct PhaseColumns {
         case .signedOut:
             return .signedOut
         case .parked:
-            return .parked
+            // The reason is in a later column.
+            return .parked(.moved)
         case .scheduled:
             return .scheduled
         case .refreshing:

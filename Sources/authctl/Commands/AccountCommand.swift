@@ -249,26 +249,55 @@ struct AccountRemoveCommand: ParsableCommand {
 struct AccountResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Use a parked account here again, after 'account export --move'.",
+        abstract: "Use a parked account here again.",
         discussion: """
             Examples:
 
               authctl account resume work
+              authctl account resume --all
 
-            Refreshes the grant at once, to check that it still works here. Do this only if no other machine uses \
-            the export: a server that rotates refresh tokens revokes a grant that two machines use.
+            An account is parked after 'account export --move', and if its store came from another machine: with a \
+            backup, a copied home folder, or a cloned machine. This command refreshes the grant at once, to check \
+            that it still works here. Do this only if no other machine uses the grant: a server that rotates \
+            refresh tokens revokes a grant that two machines use.
+
+            --all resumes the accounts whose store came from another machine, but none that was exported.
             """
     )
 
     @Argument(help: "The account.", completion: DaemonCompletion.accounts)
-    var account: String
+    var account: String?
+
+    @Flag(help: "Resume all accounts that are parked because the store came from another machine.")
+    var all = false
 
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
 
+    func validate() throws {
+        guard all != (account != nil) else { throw ValidationError(.allOrOneAccount) }
+    }
+
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
+        if let account { return try resume(account, &daemon) }
+        var worst = ExitStatus.success
+        let parked = try daemon.allStatuses(accounts: []).filter { $0.state == "parked" && $0.reason == "otherMachine" }
+        if parked.isEmpty { StandardError.note(.nothingToResume) }
+        for status in parked {
+            do throws(AuthctlError) {
+                try resume(status.account, &daemon)
+            } catch {
+                guard error.isOutcome else { throw error }
+                StandardError.tell(error)
+                worst = .worst(worst, error.report.status)
+            }
+        }
+        guard worst == .success else { throw .reported(worst) }
+    }
+
+    private func resume(_ account: String, _ daemon: inout DaemonConnection) throws(AuthctlError) {
         let status = try daemon.ask(
             .resumeAccount,
             ResumeAccount.Parameters(account: account),
@@ -277,6 +306,11 @@ struct AccountResumeCommand: ParsableCommand {
             waitingFor: DaemonConnection.server(of: account)
         ).status
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
-        try output.print(ResumeAccount.Reply(status: status), or: RefreshOutcome.line(for: status))
+        let reply = ResumeAccount.Reply(status: status)
+        if all {
+            try output.printLine(reply, or: RefreshOutcome.line(for: status))
+        } else {
+            try output.print(reply, or: RefreshOutcome.line(for: status))
+        }
     }
 }

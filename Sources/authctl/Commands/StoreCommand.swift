@@ -96,8 +96,10 @@ struct StoreRestoreCommand: ParsableCommand {
             that systemd passes as a credential is not passed to this command: name its folder in \
             CREDENTIALS_DIRECTORY.
 
-            The backup does not contain refresh tokens that the server has issued since. The server may refuse the \
-            old ones: those accounts then need 'authctl login'.
+            The backup does not contain refresh tokens that servers have issued since. Accounts of the backup get them \
+            from the previous store. If there is no previous store, or it cannot be read, a server may refuse the old \
+            ones: those accounts then need 'authctl login'. If the backup is from another machine, accounts whose \
+            server rotates refresh tokens are parked: see 'authctl account resume'.
 
             Exit status: 75 if the disk is full or fails, 77 if the key is missing, 78 if a daemon has the store \
             open or FILE cannot be used.

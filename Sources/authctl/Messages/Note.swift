@@ -36,6 +36,7 @@ enum Note: Hashable, Sendable {
     case emptyHistory(account: String, hours: Int)
     case noJournald
     case nothingToRefresh
+    case nothingToResume
 
     // The store.
     case backupNeedsKey
@@ -85,6 +86,7 @@ extension Note {
                 + " for its state: authctl status \(account)"
         case .noJournald: "journald does not run on this machine; the daemon writes to its standard error instead"
         case .nothingToRefresh: "no account has a grant to refresh with: authctl status"
+        case .nothingToResume: "no account is parked because its store came from another machine: authctl status"
         case .backupNeedsKey: "the file does not contain the store's key; without a copy of the key nobody can open it"
         case .backupNeedsKeys(let keys):
             "a key change is unfinished: the file needs the keys \(keys.joined(separator: " and "));"

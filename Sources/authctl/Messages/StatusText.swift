@@ -16,7 +16,7 @@ struct StatusSentence: CustomStringConvertible {
         case .refreshTokenExpiring:
             "fresh\(until); " + grantEnd
         case .signedOut: "signed-out"
-        case .parked: "parked: exported to be moved, not refreshed here" + (isValid ? "; valid" + until : "")
+        case .parked: "parked: \(Wording.parked(status)), not refreshed here" + (isValid ? "; valid" + until : "")
         case .misconfigured: "misconfigured" + because
         case nil: PlainText.line(status.state) + until
         }
@@ -31,7 +31,7 @@ struct StatusSentence: CustomStringConvertible {
                 + (status.nextAttemptAtUSec.map { "; next attempt \(time.relative($0))" } ?? "")
         case .interactionRequired: "needs you: " + Wording.reason(status.reason) + serverWords
         case .signedOut: "is signed out"
-        case .parked: "is parked: it was exported to be moved, and is not refreshed here"
+        case .parked: "is parked: \(Wording.parked(status)), and it is not refreshed here"
         case .misconfigured: "cannot be refreshed as it is set up" + because
         }
     }
@@ -83,7 +83,7 @@ struct StatusNote {
         case .signedOut:
             title = "is signed out: there is no grant"
         case .parked:
-            title = "is parked: it was exported to be moved, and is not refreshed here"
+            title = "is parked: \(Wording.parked(status)), and it is not refreshed here"
         case .refreshTokenExpiring:
             title =
                 "will need you: " + StatusSentence(status: status, time: time).grantEnd

@@ -22,6 +22,11 @@ enum Wording {
         }
     }
 
+    /// Why an account is parked.
+    static func parked(_ status: AccountStatus) -> String {
+        status.reason == "otherMachine" ? "the store came from another machine" : "it was exported to be moved"
+    }
+
     /// Why the expiry of an access token is assumed. An unknown code is shown unchanged.
     static func basis(_ basis: String) -> String {
         switch basis {

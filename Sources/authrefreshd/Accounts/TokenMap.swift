@@ -50,7 +50,7 @@ final class TokenMap: Sendable {
         /// Returns nil if the coordinator has to decide about each caller: there is no token, the account has a list of
         /// callers or asks its user, its grant has moved to another machine, or its token ends with another account's.
         init?(_ account: Account, _ state: RefreshState) {
-            guard let times = state.accessToken, state.phase != .parked, account.allowedCallers == nil,
+            guard let times = state.accessToken, !state.phase.isParked, account.allowedCallers == nil,
                 account.registration.serviceGrant?.exchange == nil
             else { return nil }
             self.times = times

@@ -18,6 +18,7 @@ enum JournalEvent: CaseIterable {
     case signedInWithoutRefreshToken
     case accountParked
     case accountUnparked
+    case storeFromOtherMachine
     case tokenRefreshed
     case targetRefreshed
     case targetFailed
@@ -83,6 +84,7 @@ enum JournalEvent: CaseIterable {
         case .signedInWithoutRefreshToken: MessageID(0x5d3b_9e21_c7f4_4a0e, 0x8b6a_42d1_09e7_f35c)
         case .accountParked: MessageID(0x91c4_2f8e_6b0d_4d37, 0xa57e_18c3_f264_9b0a)
         case .accountUnparked: MessageID(0xe07a_53c6_1d9f_4b82, 0x9c3d_7f40_a8b5_e216)
+        case .storeFromOtherMachine: MessageID(0x3d0e_9a75_c1f2_4b68, 0x8a47_e52b_06dc_f193)
         case .tokenRefreshed: MessageID(0xcee0_2e56_4487_4186, 0x8e4a_14d0_8b21_f5d0)
         case .targetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
         case .targetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
@@ -145,7 +147,7 @@ enum JournalEvent: CaseIterable {
             .signInFailed, .refreshTokenExpiring, .signOutNear, .clientSecretEnding, .clockStepped, .networkDown,
             .staleAnswerDropped,
             .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeAwaited, .storeLogLost, .machineUnwatched,
-            .descriptorsLimited, .logDropped, .issuerBehind, .tokenFilesFailed,
+            .descriptorsLimited, .logDropped, .issuerBehind, .tokenFilesFailed, .storeFromOtherMachine,
             .changeCommandFailed:
             .warning
         case .daemonCrashed, .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,

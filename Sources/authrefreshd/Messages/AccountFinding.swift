@@ -50,7 +50,7 @@ enum AccountFinding {
         case .parked:
             .note(
                 .account,
-                "it is parked: exported to be moved, and not refreshed here",
+                "it is parked, because another machine may use its grant",
                 of: account,
                 advice: advice
             )

@@ -66,11 +66,14 @@ enum DaemonAnswer {
         "the configuration is valid, and so \(profiles == 1 ? "is 1 provider profile" : "are \(profiles) provider profiles")"
     }
 
-    /// The answer to `--restore`, in one line or two.
-    ///
-    /// - Parameter kept: where the store from before is now; nil if there was none.
-    static func restored(_ backup: String, accounts: Int, kept: String?) -> String {
-        let done = "'\(backup)' is restored: \(accounts) \(accounts == 1 ? "account" : "accounts")"
-        return kept.map { done + "\nthe previous store is kept as '\($0)'" } ?? done
+    /// The answer to `--restore`, in up to three lines.
+    static func restored(_ backup: String, _ outcome: StoreRestore.Outcome) -> String {
+        let (accounts, newer) = (outcome.accounts, outcome.newerGrants)
+        var lines = ["'\(backup)' is restored: \(accounts) \(accounts == 1 ? "account" : "accounts")"]
+        if newer > 0 {
+            lines.append("\(newer) of them \(newer == 1 ? "keeps its newer grant" : "keep their newer grants")")
+        }
+        if let kept = outcome.kept { lines.append("the previous store is kept as '\(kept)'") }
+        return lines.joined(separator: "\n")
     }
 }

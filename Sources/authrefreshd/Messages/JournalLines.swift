@@ -18,6 +18,7 @@ extension JournalEvent {
         case .signedIn: "signed in"
         case .signedInWithoutRefreshToken: "signed in without a new refresh token; the previous one is kept"
         case .accountParked: "account parked: exported to be moved, and no longer refreshed here"
+        case .storeFromOtherMachine: "the store came from another machine, which may still use its grants"
         case .accountUnparked: "account resumed: it is refreshed here again"
         case .tokenRefreshed: "access token refreshed"
         case .targetRefreshed: "token set obtained"

@@ -10,6 +10,8 @@ extension AccountSnapshot {
         case .fresh where needsClientSecret: "authctl account edit \(account.name) --client-secret-file FILE"
         case .fresh where lacksRefreshToken && consentMayHelp: "authctl login \(account.name) --prompt consent"
         case .fresh, .refreshing, .retrying: nil
+        case .parked where state.phase == .parked(.otherMachine):
+            "authctl account resume \(account.name), if the other machine no longer uses it"
         case .parked: "authctl account remove \(account.name), or authctl account resume \(account.name)"
         case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
         case .interactionRequired where account.registration.serviceGrant?.exchange != nil:

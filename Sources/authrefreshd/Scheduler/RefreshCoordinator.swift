@@ -110,6 +110,11 @@ actor RefreshCoordinator {
             let (watches, isOnline) = machine.begin(on: queue)
             host.begin(watches, isOnline: isOnline)
         }
+        let parked = store.parkedGrants
+        if parked > 0 {
+            let reason = "\(parked) \(parked == 1 ? "account is" : "accounts are") parked"
+            changeLog.write(.storeFromOtherMachine, [JournalKey.reason: "\(reason)"])
+        }
         store.onLogRenewed = { [changeLog] in changeLog.write(.storeLogLost) }
         StoreFailures.watchFiles(on: self)
         StoreKeepingSteps.keepMetadata(on: self)

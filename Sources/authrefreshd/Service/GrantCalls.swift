@@ -41,21 +41,7 @@ struct GrantCalls: DutyCalls {
         let changed = change?.applied(to: held) ?? held
         guard held.registration.serviceGrant == nil else { throw .invalid(WrongGrant.needsNoRefreshToken) }
         let grant = try checked(refreshToken: text)
-        // An earlier call has sent this token. If it were sent twice, the server would end the grant.
-        let joined = coordinator.proofs.join(grant, of: id) { [coordinator] proof, result in
-            coordinator.assumeIsolated { coordinator in
-                guard case .success(.some) = result, proof.account != changed else {
-                    return answer(result, held.name, responder, reply: reply)
-                }
-                // The grant is the account's now, and only these settings are missing.
-                do throws(VarlinkError) {
-                    let now = try account(held.name.text, on: coordinator)
-                    try swapGrant(of: now, for: text, by: change, responder, on: coordinator, reply: reply)
-                } catch {
-                    responder.fail(error)
-                }
-            }
-        }
+        let joined = join(grant, changed, by: change, of: held, responder, on: coordinator, reply: reply)
         guard !joined else { return }
         guard snapshot.state.mayHoldGoodGrant else {
             try stored(AccountChanges.importGrant(grant, for: id, by: changed == held ? nil : change, on: coordinator))
@@ -75,6 +61,36 @@ struct GrantCalls: DutyCalls {
             for answer in coordinator.proofs.end(proof) { answer(proof, result) }
         }
         coordinator.proofs.begin(proof) { _, result in answer(result, held.name, responder, reply: reply) }
+    }
+
+    /// Waits for the proof of this token for the account, if it is under way. If the token were sent twice, the server
+    /// would end the grant.
+    ///
+    /// - Parameter changed: the account with the caller's settings.
+    /// - Returns: whether there is such a proof.
+    private func join<Reply: Encodable & SendableMetatype>(
+        _ grant: RefreshToken,
+        _ changed: Account,
+        by change: SettingsChange?,
+        of held: Account,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        reply: @escaping @Sendable (AccountSnapshot) -> Reply
+    ) -> Bool {
+        coordinator.proofs.join(grant, of: held.id) { [coordinator] proof, result in
+            coordinator.assumeIsolated { coordinator in
+                guard case .success(.some) = result, proof.account != changed else {
+                    return answer(result, held.name, responder, reply: reply)
+                }
+                // The grant is the account's now, and only these settings are missing.
+                do throws(VarlinkError) {
+                    let (now, text) = (try account(held.name.text, on: coordinator), grant.secret.reveal())
+                    try swapGrant(of: now, for: text, by: change, responder, on: coordinator, reply: reply)
+                } catch {
+                    responder.fail(error)
+                }
+            }
+        }
     }
 
     /// Tells a caller how the proof of its grant has ended.

@@ -36,6 +36,7 @@ extension AccountSnapshot {
             status.reason = StepUp.reason
             status.sinceUSec = stepUp.since.microseconds
         }
+        if state.phase == .parked(.otherMachine) { status.reason = ParkReason.otherMachine.rawValue }
         status.hint = hint
         return status
     }

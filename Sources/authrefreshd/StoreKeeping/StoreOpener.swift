@@ -26,6 +26,7 @@ actor StoreOpener {
     /// Whether systemd serves the socket. Then callers are better told of another daemon than refused, and if this one
     /// ended, the next call would start it again.
     private let hasPassedSocket: Bool
+    private let machine: String?
     private let onAnswer: @Sendable (Answer) -> Void
     private var keyring: StoreKeyring
     /// The watch on the Secret Service; nil before there is something to wait for, and without a bus.
@@ -47,6 +48,7 @@ actor StoreOpener {
     ///   - memory: remembers the stores of earlier daemons.
     ///   - busAddress: the address of the session bus; nil if there is none.
     ///   - hasPassedSocket: whether systemd has passed the socket, so that another daemon is waited for, too.
+    ///   - machine: identifies this machine; nil if nothing does.
     ///   - onAnswer: receives the store in the end; or the reason why it cannot be opened. The reason is final, unless
     ///     the daemon waits for it to pass; then `onAnswer` is called again.
     init(
@@ -56,6 +58,7 @@ actor StoreOpener {
         memory: StoreMemory? = nil,
         busAddress: String?,
         hasPassedSocket: Bool = false,
+        machine: String? = nil,
         onAnswer: @escaping @Sendable (Answer) -> Void
     ) {
         self.executor = executor
@@ -64,6 +67,7 @@ actor StoreOpener {
         self.keyring = keyring
         self.busAddress = busAddress
         self.hasPassedSocket = hasPassedSocket
+        self.machine = machine
         self.onAnswer = onAnswer
     }
 
@@ -92,11 +96,17 @@ actor StoreOpener {
         isToAskAgain = isAsking
         guard !isAsking else { return }
         isAsking = true
-        let (keyring, path, memory) = (keyring, path, memory)
+        let (keyring, path, memory, machine) = (keyring, path, memory, machine)
         Task {
             answered(
                 await BlockingCall.result { () throws(StoreOpeningError) in
-                    Disconnected(try keyring.openStore(at: path, rememberedIn: memory))
+                    let store = try keyring.openStore(at: path, rememberedIn: memory)
+                    do throws(StoreError) {
+                        try store.settle(on: machine)
+                    } catch {
+                        throw .store(error)
+                    }
+                    return Disconnected(store)
                 }
             )
         }

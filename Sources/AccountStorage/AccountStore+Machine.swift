@@ -1,0 +1,57 @@
+import GRDB
+
+/// The machine that uses a store.
+extension AccountStore {
+    /// Makes this machine the one that uses the store. If it was another one, the grants that it may still use are
+    /// parked, because a server that rotates refresh tokens ends a grant that two machines use.
+    ///
+    /// A grant whose server has not shown yet whether it rotates is parked, too.
+    ///
+    /// - Parameter machine: identifies this machine; nil if nothing lasting does. Then nothing is checked.
+    /// - Returns: how many grants were parked.
+    @discardableResult
+    package func settle(on machine: String?) throws(StoreError) -> Int {
+        guard let machine else { return 0 }
+        let last: String? = try connection.read { db in try Meta.value(.machine, in: db) }
+        guard last != machine else { return 0 }
+        parkedGrants = try connection.write { db in
+            try Meta.set(.machine, machine, in: db)
+            return last == nil ? 0 : try Self.parkGrants(in: db)
+        }
+        return parkedGrants
+    }
+
+    private static func parkGrants(in db: Database) throws -> Int {
+        let cleared = [
+            "deadline_usec", "lease_generation", "phase_wall_usec", "phase_boot_id", "phase_boot_usec", "delay_usec",
+            "back_off_kind", "interaction_reason", "failure_class", "failure_retry_after_usec", "failure_detail",
+            "called_wall_usec", "attempt_wall_usec", "attempt_boot_id", "attempt_boot_usec",
+        ]
+        try db.execute(
+            sql: """
+                UPDATE account SET
+                    outcome_unknown = outcome_unknown OR phase = 'refreshing',
+                    phase = 'parked', park_reason = 'otherMachine',
+                    \(cleared.map { "\($0) = NULL" }.joined(separator: ", "))
+                WHERE is_rotating IS NOT 0 AND is_refreshable
+                    AND (phase IN ('scheduled', 'refreshing', 'backingOff')
+                        OR phase = 'interactionRequired'
+                            AND interaction_reason IN ('rejectedWithoutReason', 'userRequired'))
+                    AND EXISTS (
+                        SELECT 1 FROM token
+                        WHERE account_id = account.id AND kind = 'refresh' AND target = ''
+                            AND token.generation = account.generation
+                    )
+                """
+        )
+        let parked = db.changesCount
+        // An account that cannot be read gets this deadline back when it can be.
+        try db.execute(
+            sql: """
+                UPDATE set_aside SET deadline_usec = NULL
+                WHERE account_id IN (SELECT id FROM account WHERE park_reason = 'otherMachine')
+                """
+        )
+        return parked
+    }
+}
