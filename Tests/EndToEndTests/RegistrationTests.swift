@@ -307,6 +307,10 @@ struct RegistrationTests {
             #expect(imported.end == .exited(0), "\(imported)")
             try await otherFeed.next("account-updated", of: "work")
             #expect(try await other.status("work").clientSecretExpiresAtUSec != nil)
+            // Here the client is in use now, so the first machine does not delete it.
+            #expect(try await stage.authctl("account", "export", "work", "--move").end == .exited(0))
+            let kept = try await stage.authctl("account", "remove", "work", "--deregister")
+            #expect(kept.end == .exited(5) && kept.errors.contains("another machine may use"), "\(kept)")
             let out = try await other.authctl("logout", "work", "--forget")
             #expect(out.end == .exited(0), "\(out)")
             #expect(await issuer.entries().last?.outcome == .deregistered)

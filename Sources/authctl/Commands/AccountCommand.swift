@@ -229,7 +229,7 @@ struct AccountRemoveCommand: ParsableCommand {
     private func removeWithClient(_ daemon: inout DaemonConnection) throws(AuthctlError) {
         let reply = try daemon.ask(
             .signOut,
-            SignOut.Parameters(account: account, forget: true),
+            SignOut.Parameters(account: account, revokeParked: yes ? true : nil, forget: true),
             for: SignOut.Reply.self,
             patience: DaemonConnection.refreshPatience,
             waitingFor: DaemonConnection.server(of: account)

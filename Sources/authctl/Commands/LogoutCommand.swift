@@ -25,8 +25,8 @@ struct LogoutCommand: ParsableCommand {
             erased here, and --forget removes the account. If a step fails, the others are still done, and the \
             exit status is 75.
 
-            Another machine may use the grant of a parked account. --revoke would end it there, too, and so it \
-            needs --yes.
+            Another machine may use the grant of a parked account. --revoke would end it there, too, and --forget \
+            would delete a registered client. So they need --yes.
 
             --all signs out of all accounts, and asks before it does. Without a terminal it needs --yes.
             """
@@ -50,7 +50,7 @@ struct LogoutCommand: ParsableCommand {
     @Flag(help: "Sign out of all accounts.")
     var all = false
 
-    @Flag(help: "Do not ask, and revoke the grants of parked accounts, too.")
+    @Flag(help: "Do not ask, and end the grants of parked accounts, too.")
     var yes = false
 
     @OptionGroup var output: OutputOptions
@@ -59,7 +59,7 @@ struct LogoutCommand: ParsableCommand {
 
     func validate() throws {
         guard all != (account != nil) else { throw ValidationError(.allOrOneAccount) }
-        guard !yes || all || revoke else { throw ValidationError(.yesNeedsAll) }
+        guard !yes || all || revoke || forget else { throw ValidationError(.yesNeedsAll) }
         guard !noOpen || endSession else { throw ValidationError(.noOpenNeedsEndSession) }
     }
 
@@ -78,7 +78,7 @@ struct LogoutCommand: ParsableCommand {
                 let parameters = SignOut.Parameters(
                     account: account,
                     revoke: revoke ? true : nil,
-                    revokeParked: revoke && yes ? true : nil,
+                    revokeParked: (revoke || forget) && yes ? true : nil,
                     endSession: endSession ? true : nil,
                     forget: forget ? true : nil
                 )

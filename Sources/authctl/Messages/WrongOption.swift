@@ -73,7 +73,7 @@ extension WrongOption {
         case .notAnEmailAddress: "'--service-account' takes the service account's e-mail address"
         case .allOrOneAccount: "name an account, or use '--all'"
         case .allOrSomeAccounts: "name accounts, or use '--all'"
-        case .yesNeedsAll: "'--yes' needs '--all' or '--revoke'"
+        case .yesNeedsAll: "'--yes' needs '--all', '--revoke' or '--forget'"
         case .noOpenNeedsEndSession: "'--no-open' needs '--end-session'"
         }
     }

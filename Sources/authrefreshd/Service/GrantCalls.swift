@@ -209,9 +209,10 @@ struct GrantCalls: DutyCalls {
             : try account(asked.account, on: coordinator)
         guard let snapshot = found else { return }
         let revokesParked = asked.revokeParked ?? false
-        if asked.revoke ?? false, !revokesParked, snapshot.state.phase.isParked {
+        let deletesClient = asked.forget ?? false && snapshot.account.registration.management != nil
+        if asked.revoke ?? false || deletesClient, !revokesParked, snapshot.state.phase.isParked {
             let name = snapshot.account.name
-            let hint = "authctl logout \(name), which erases it here only; or authctl logout \(name) --revoke --yes"
+            let hint = "authctl account remove \(name), which leaves it to the other machine; --yes ends it there, too"
             throw VarlinkError(AccountParkedError(account: name.text, hint: hint))
         }
         if asked.forget ?? false {
