@@ -53,7 +53,8 @@ enum FailureRule {
     static func outcomeLost(_ step: inout RefreshStep, _ lease: Lease, crashes: Int = 0) -> [Effect] {
         let fault = crashes > 0 ? CoreFault.crashed : .outcomeLost
         let failure = RefreshFailure(.unanswered, detail: FailureDetail(summary: fault.summary))
-        return answerLost(&step, failure, sentAt: lease.startedAt, crashes: crashes)
+        return stillRequired(&step, by: lease, failure)
+            ?? answerLost(&step, failure, sentAt: lease.startedAt, crashes: crashes)
     }
 
     /// The server may have rotated the refresh token, but the answer with the new one did not arrive.
@@ -131,10 +132,11 @@ enum FailureRule {
     ) -> [Effect]? {
         guard var interaction = lease.interaction else { return nil }
         switch failure.failureClass {
-        case .unanswered, .userRequired: return nil
+        case .unanswered, .userRequired: if interaction.reason != .otherPerson { return nil }
         case .grantEnded: if interaction.reason == .rejectedWithoutReason { return nil }
         case .unreachable, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway: break
         }
+        if failure.failureClass == .unanswered { step.state.isOutcomeUnknown = true }
         step.state.failures += 1
         interaction.attemptedAt = step.now
         interaction.leastDelay = leastDelay(after: failure, step)

@@ -32,7 +32,9 @@ package struct RefreshMachine: Sendable {
             return TargetRule.targetNeeded(&step, target)
         case .refreshRequested:
             // A person who asks gets a new report, even if the same was reported before.
-            let lease = Lease(generation: step.state.generation, startedAt: step.now)
+            var lease = Lease(generation: step.state.generation, startedAt: step.now)
+            // But only an answer for the account's own person ends this.
+            if step.state.isWithheld { lease.interaction = step.state.interaction }
             return step.mayBeginForPerson ? step.begin(lease) : SignInRule.accessEnded(&step) ?? []
         case .accessTokenRejected(let issuedAt):
             return accessTokenRejected(&step, issuedAt: issuedAt)

@@ -149,6 +149,12 @@ import Testing
             let later = start.later(.seconds(60))
             _ = machine.handle(.refreshRequested, at: later, jitter: 0.5)
             #expect(machine.state.isWithheld)
+            for failure in [FailureClass.unanswered, .unreachable, .userRequired] {
+                let failed = Event.refreshFailed(Fixture.generation.next, Fixture.failure(failure))
+                _ = machine.handle(failed, at: later, jitter: 0.5)
+                #expect(machine.state.isWithheld)
+                _ = machine.handle(.refreshRequested, at: later.later(.seconds(60)), jitter: 0.5)
+            }
             _ = machine.handle(.tokensIssued(Fixture.generation.next, Fixture.issuance), at: later, jitter: 0.5)
             #expect(machine.state.phase == .scheduled && !machine.state.isWithheld)
         }

@@ -141,7 +141,10 @@ struct SignedInPersonTests {
             try await withClient { client in
                 var profile = ProviderProfile(name: "test")
                 profile.endpoints.userInfo = Endpoint(server.origin + "/me")
-                let request = try codeExchange(at: server.origin, profile: profile) { $0.nonce = nil }
+                let registration = ClientRegistration(clientID: "client")
+                let request = try codeExchange(at: server.origin, registration: registration, profile: profile) {
+                    $0.nonce = nil
+                }
                 return try await client.codes.exchange(request).result.get().person
             }
         }
