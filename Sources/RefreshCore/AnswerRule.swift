@@ -63,7 +63,7 @@ enum AnswerRule {
     /// account is.
     private static func withheld(_ step: inout RefreshStep, from name: String) -> [Effect] {
         step.state.accessToken = nil
-        guard step.state.phase != .parked else { return [.persist(.storeGrant)] }
+        guard !step.state.phase.isParked else { return [.persist(.storeGrant)] }
         let failure = RefreshFailure(
             .userRequired,
             detail: FailureDetail(summary: "the server answered with tokens of another person, '\(name)'")
