@@ -144,7 +144,10 @@ private final class TokenWorld {
         case .forgetAfter:
             let time = random.pick([nil, Duration.seconds(1), .seconds(300), .seconds(5_000)])
             try decide([settings(of: id) { $0.policy.forgetAfter = time }], of: daemon)
-        case .park: try decide([Arrival(account: id, event: .parked)], of: daemon)
+        case .park:
+            var callers = Callers()
+            _ = callers.add(.parking, of: id, after: .parked, holding: nil, at: now) { _ in }
+            try decide([Arrival(account: id, event: .parked)], for: callers, of: daemon)
         case .unpark: try decide([Arrival(account: id, event: .unparked)], of: daemon)
         case .setAside:
             try whileTheDiskIsThere {
@@ -182,10 +185,10 @@ private final class TokenWorld {
         daemon.records.noteGiven(token, of: snapshot)
     }
 
-    private func decide(_ arrivals: [Arrival], of daemon: Daemon) throws {
+    private func decide(_ arrivals: [Arrival], for callers: Callers = Callers(), of daemon: Daemon) throws {
         var settings = RefreshConfiguration()
         let conditions = Scheduler.Conditions()
-        let plan = try daemon.scheduler.plan(arrivals, for: Callers(), &settings, conditions, at: now)
+        let plan = try daemon.scheduler.plan(arrivals, for: callers, &settings, conditions, at: now)
         ending = Set(plan.decisions.filter { !$0.carriesAnswer && isOver($0.record) }.map(\.record.account.id))
         // SQLite's log is missed, so the commit is interrupted before it begins: `checkCommit`.
         if !isDiskAway, random.chance(0.5) { try? FileManager.default.removeItem(atPath: path + "-wal") }
@@ -202,7 +205,7 @@ private final class TokenWorld {
     }
 
     private func isOver(_ record: Record) -> Bool {
-        record.state.accessToken == nil || record.account.allowedCallers != nil || record.state.phase == .parked
+        record.state.accessToken == nil || record.account.allowedCallers != nil || record.state.phase.isParked
             || record.state.isSignOutDue(at: now)
     }
 
@@ -308,7 +311,7 @@ private final class TokenWorld {
             let ends = [found.terms.times.expiresAt(at: now), snapshot.state.accessToken?.expiresAt(at: now)]
             if token != found.token { note("\(name) has another token") }
             if ends[0] != ends[1] { note("\(name) has another end") }
-            if snapshot.state.phase == .parked { note("\(name) is parked") }
+            if snapshot.state.phase.isParked { note("\(name) is parked") }
         }
     }
 
