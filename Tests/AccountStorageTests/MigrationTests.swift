@@ -195,6 +195,7 @@ struct MigrationTests {
         try change(
             """
             ALTER TABLE account DROP COLUMN grant_facts;
+            ALTER TABLE account DROP COLUMN park_reason;
             DROP INDEX account_sign_out;
             DROP INDEX account_sign_out_by_wall;
             ALTER TABLE account DROP COLUMN sign_out_next_usec;
@@ -205,7 +206,8 @@ struct MigrationTests {
             ALTER TABLE account DROP COLUMN sign_out_announced;
             DELETE FROM grdb_migrations
                 WHERE identifier IN (
-                    'facts of the grant', 'accounts that sign out by themselves', 'sign-outs by their own time'
+                    'facts of the grant', 'accounts that sign out by themselves', 'sign-outs by their own time',
+                    'grants of another machine'
                 );
             PRAGMA user_version = 22;
             """
