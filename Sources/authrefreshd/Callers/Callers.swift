@@ -290,7 +290,7 @@ struct Waiter {
     var isForToken: Bool {
         switch purpose {
         case .token: true
-        case .attempt: false
+        case .attempt, .parking: false
         }
     }
 
