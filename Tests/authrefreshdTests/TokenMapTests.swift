@@ -94,7 +94,7 @@ struct TokenMapTests {
         let source = SourceToken(account: try account("source").name, id: AccountID(9), type: .accessToken)
         let derived = ServiceGrant.tokenExchange(ExchangeTerms(subject: source))
         #expect(try !isForAll(state) { $0.registration.serviceGrant = derived })
-        #expect(try !isForAll(RefreshState(phase: .parked, accessToken: Self.times)) { _ in })
+        #expect(try !isForAll(RefreshState(phase: .parked(.moved), accessToken: Self.times)) { _ in })
         #expect(try !isForAll(RefreshState(phase: .scheduled)) { _ in })
     }
 

@@ -48,9 +48,11 @@ final class TokenMap: Sendable {
         let signOut: RefreshTokenTimes?
 
         /// Returns nil if the coordinator has to decide about each caller: there is no token, the account has a list of
-        /// callers or asks its user, its grant has moved to another machine, or its token ends with another account's.
+        /// callers or asks its user, its grant is another person's or has moved to another machine, or its token ends
+        /// with another account's.
         init?(_ account: Account, _ state: RefreshState) {
-            guard let times = state.accessToken, !state.phase.isParked, account.allowedCallers == nil,
+            guard let times = state.accessToken, !state.isWithheld, !state.phase.isParked,
+                account.allowedCallers == nil,
                 account.registration.serviceGrant?.exchange == nil
             else { return nil }
             self.times = times
