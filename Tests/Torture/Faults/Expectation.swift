@@ -39,7 +39,7 @@ extension Expectation {
     /// The server's grace period in seconds, as configured for the daemon: after a possibly spent refresh token it asks
     /// again soon. Nil for a server without one. Half of it is shorter than `request_timeout`, and becomes the time for
     /// which an answer is awaited.
-    var toldGrace: Int64? { recovery == .grant ? nil : 36 }
+    var toldGrace: Int64? { recovery == .grant ? nil : 16 }
 
     static let unnoticed = Expectation(course: .unnoticed, words: "", recovery: .none)
 

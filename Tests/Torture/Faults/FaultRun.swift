@@ -10,7 +10,7 @@ internal import TestSupport
 struct FaultRun {
     /// The time after which a server counts as silent. An exchange without a fault takes far less, even on a busy
     /// machine.
-    private static let configuration = "request_timeout: 20s\nmax_refreshes_per_second: 1000\n"
+    private static let configuration = "request_timeout: 9s\nmax_refreshes_per_second: 1000\n"
     /// The time before the first deadline at which the faults begin. Less than a minute passes until all have begun.
     private static let lead = Duration.seconds(60)
     /// Longer than the longest wait that a server asks for and that is over with the fault.
