@@ -78,7 +78,7 @@ struct AuthRefreshService: Sendable {
         case .resumeAccount: try grants.resume(call, responder, on: coordinator)
         case .signOut: try grants.signOut(call, responder, from: caller, on: coordinator)
         case .acquireToken: try tokens.acquire(call, responder, from: caller, on: coordinator)
-        case .provePossession: try tokens.provePossession(call, responder, from: caller, on: coordinator)
+        case .provePossession: try proofs.prove(call, responder, from: caller, on: coordinator)
         case .reportRejected: try tokens.reportRejected(call, responder, from: caller, on: coordinator)
         case .refresh: try tokens.refresh(call, responder, from: caller, on: coordinator)
         case .subscribe: try SubscribeCalls(coordinator: self.coordinator).subscribe(call, responder, on: coordinator)
@@ -109,6 +109,7 @@ struct AuthRefreshService: Sendable {
     private var accounts: AccountCalls { AccountCalls(coordinator: coordinator) }
     private var tools: ToolCalls { ToolCalls(coordinator: coordinator) }
     private var grants: GrantCalls { GrantCalls(coordinator: coordinator) }
+    private var proofs: ProofCalls { ProofCalls(coordinator: coordinator) }
     private var tokens: TokenCalls { TokenCalls(coordinator: coordinator) }
     private var signIns: SignInCalls { SignInCalls(coordinator: coordinator) }
     private var providers: ProviderCalls { ProviderCalls(coordinator: coordinator) }
