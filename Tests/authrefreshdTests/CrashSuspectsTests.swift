@@ -145,15 +145,6 @@ struct CrashSuspectsTests {
     }
 }
 
-extension Moment {
-    fileprivate func later(_ time: Duration) -> Moment {
-        Moment(
-            wall: wall + time,
-            boot: BootTime(bootID: boot.bootID, microseconds: boot.microseconds + time.microseconds)
-        )
-    }
-}
-
 struct CrashMarkTests {
     @Test(arguments: [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT])
     func `a signal that tells of an error is recorded, and ends the process`(_ signal: Int32) async throws {
