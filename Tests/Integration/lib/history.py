@@ -81,7 +81,7 @@ class History:
         request = re.search(r'name="request" value="([^"]*)"', page)[1]
         origin = "/".join(address[0].split("/")[:3])
         # urlopen follows the redirect to the daemon.
-        open_page(f"{origin}/authorize/decision", {"request": request, "subject": "alice", "decision": "allow"})
+        open_page(f"{origin}/authorize/decision", {"request": request, "subject": ACCOUNT.partition("@")[0], "decision": "allow"})
         said += login.communicate(timeout=PATIENCE)[0]
         self.check("a sign-in ends well", login.returncode == 0, said)
         self.expect(SIGNED_IN)
