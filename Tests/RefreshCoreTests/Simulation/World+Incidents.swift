@@ -13,6 +13,8 @@ extension World {
             nextIncidents[later].at = clock.trueTime + random.microseconds(1, climate.longestAbsence * 4)
         }
         trace.note(.incident(incident), at: clock.trueTime)
+        // Until a wrong wall clock is right again, nothing is requested.
+        if store.state.isSignOutDue(at: clock.now) { promises.trouble(at: clock.trueTime) }
         switch incident {
         case .wallClockStepped: stepWallClock()
         case .suspended: sleep(isPause: false)
