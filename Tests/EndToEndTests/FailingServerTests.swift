@@ -28,11 +28,14 @@ struct FailingServerTests {
             try await stage.passToNextAttempt(of: "work")
             try await feed.next("refresh-failed", of: "work")
             // The reason is still shown during the next attempt.
-            let retried = try await feed.next("refresh-started", of: "work", from: feed.changes.count)
+            let known = feed.changes.count
+            let retried = try await feed.next("refresh-started", of: "work", from: known)
             #expect(retried.accounts.first?.failure != nil)
             #expect(try await stage.acquire("work") == token)
             #expect(try await stage.status("work").state == "retrying")
 
+            // A clock that jumps during a request would make it overdue.
+            try await feed.next("refresh-failed", of: "work", from: known)
             try await stage.pass(until: token.expiresAtUSec)
             let refusal = try await stage.refusal(of: "work", as: TemporarilyUnavailableError.self)
             #expect(refusal.retryAtUSec != nil)
