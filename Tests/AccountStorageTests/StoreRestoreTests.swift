@@ -175,7 +175,11 @@ struct StoreRestoreTests {
             #expect(record.state.phase == (name == "moved" ? .parked(.moved) : .scheduled))
         }
         #expect(try restored.tokens.accessToken(of: kept) == Sample.accessToken("new"))
-        #expect(try files == ["accounts.sqlite", "accounts.sqlite.before-restore", "backup", "store-key"])
+        #expect(
+            try files == [
+                "accounts.sqlite", "accounts.sqlite.before-restore", "accounts.sqlite.lock", "backup", "store-key",
+            ]
+        )
     }
 
     @Test func `a backup is restored even without a store`() throws {
@@ -187,11 +191,20 @@ struct StoreRestoreTests {
     @Test func `a damaged store is replaced and kept`() throws {
         try leaveKilledStore()
         try Data("damaged".utf8).write(to: URL(fileURLWithPath: folder.store))
-        let outcome = try restore()
-        #expect(outcome.newerGrants == 0 && outcome.grantsLost?.contains("'\(folder.store)'") == true, "\(outcome)")
-        let kept = try #require(outcome.kept)
+        let kept = try #require(try restore().kept)
         #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == Data("damaged".utf8))
         #expect(try folder.open().counts().scheduled == 300)
+    }
+
+    @Test func `a restore says why it takes no newer grants from a damaged store`() throws {
+        let store = try folder.open()
+        _ = try store.add(Sample.scheduled("work", due: 10))
+        try store.backup(to: backup)
+        try store.close()
+        try Data(repeating: 0x55, count: 1 << 14).write(to: URL(fileURLWithPath: folder.store))
+        let outcome = try restore()
+        #expect(outcome.accounts == 1 && outcome.newerGrants == 0)
+        #expect(outcome.grantsLost?.contains("'\(folder.store)'") == true, "\(outcome)")
     }
 
     @Test func `an unusable backup changes nothing`() throws {
