@@ -153,7 +153,7 @@ struct CrashMarkTests {
         await #expect(processExitsWith: .signal(signal)) { [path = folder.path as String, signal = signal as Int32] in
             let mark = try #require(CrashMark(in: path))
             mark.begin()
-            raise(signal)
+            die(by: signal)
         }
         let mark = try #require(CrashMark(in: folder.path))
         #expect(mark.signal == signal)
@@ -168,7 +168,7 @@ struct CrashMarkTests {
             let mark = try #require(CrashMark(in: path))
             mark.begin()
             Glibc.signal(signal, SIG_DFL)
-            raise(signal)
+            die(by: signal)
         }
         #expect(try #require(CrashMark(in: folder.path)).signal == nil)
     }
@@ -182,4 +182,10 @@ struct CrashMarkTests {
         }
         #expect(try #require(CrashMark(in: folder.path)).signal != nil)
     }
+}
+
+/// Sends the signal to this process. Dispatch's threads block some signals, so another thread may take it.
+private func die(by signal: Int32) -> Never {
+    kill(getpid(), signal)
+    while true { pause() }
 }
