@@ -155,6 +155,7 @@ struct HostState {
             try record(offset, shiftingBy: .zero, in: store)
             return nil
         }
+        if known.bootID != offset.bootID { wallDisturbedAt = now }
         if let step = offset.step(since: known) {
             wallDisturbedAt = now
             try record(offset, shiftingBy: min(step, .zero), in: store)
