@@ -268,7 +268,7 @@ struct MigrationTests {
         let parts = try old.read(copies)
         try old.close()
         #expect(parts.count == 8)
-        // A store of schema 24, in the place of the one of schema 21.
+        // Replace the store of schema 21 by one of schema 24.
         try FileManager.default.removeItem(atPath: folder.store)
         let store = try folder.open()
         _ = try store.add(Sample.fresh("a", StoredTokens(accessToken: Sample.accessToken("first"))))

@@ -93,7 +93,7 @@ struct OpeningTests {
             #expect(throws: RegularFile.Fault.ofTheStore) { try RegularFile.contents(of: name, limit: 1 << 20) }
             #expect(throws: StoreKeyError.unreadable(path: name, code: EBUSY)) { try StoreKeyFile.own(name).read() }
         }
-        // The lock of SQLite, by which other programs keep away, is there all the same.
+        // SQLite's lock, which keeps other programs away, has survived all this.
         await #expect(processExitsWith: .success) { [path = path as String] in
             #expect(SQLiteLock.holder(of: path) != nil)
         }

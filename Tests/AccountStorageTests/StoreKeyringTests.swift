@@ -360,7 +360,7 @@ struct StoreKeyringTests {
             #expect(throws: missing) { try keyring.openStore(at: folder.store, rememberedIn: memory) }
             try FileManager.default.removeItem(atPath: folder.store)
         }
-        // Another store is another matter, and so is one that was removed on purpose.
+        // A store at another path is made, and so is one whose note somebody has removed.
         try keyring.openStore(at: folder.file("other.sqlite"), rememberedIn: memory).close()
         try FileManager.default.removeItem(atPath: record)
         try keyring.openStore(at: folder.store, rememberedIn: memory).close()

@@ -214,7 +214,7 @@ struct FaultTests {
     func `a delay that is ended ends in the answer`(fault: Fault) async throws {
         try await withIssuer { issuer, url in
             let grant = try await issuer.issueGrant(clientID: "app")
-            // Of no delay yet.
+            // No delay has begun, so this ends none.
             await issuer.endDelays()
             try await issuer.script(fault)
             async let reply = refresh(url, grant.refreshToken)

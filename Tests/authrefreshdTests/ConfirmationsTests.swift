@@ -34,7 +34,7 @@ struct ConfirmationsTests {
         ConfirmationQuestion(account: try #require(AccountName(account)), request: request)
     }
 
-    /// One of each kind, and of each host.
+    /// A request of each kind, and one for tokens from each host.
     private func requests() throws -> [Request] {
         [
             .tokens(host: nil), .tokens(host: "build"), .tokens(host: "other"), .export,

@@ -149,7 +149,7 @@ struct StoreOpenerTests {
         #expect(refusal?.isAwaited(false) == true)
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
         await wait.callerCame()
-        // The watch on mounts began with an attempt of its own, which may have been the one that found it.
+        // The beginning of the watch on mounts caused an attempt, and that one may have found the store.
         var number = 2
         while try await answer(number).refusal != nil { number += 1 }
         #expect(try await answer(number).get().take() != nil)

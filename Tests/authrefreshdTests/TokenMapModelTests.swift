@@ -15,11 +15,11 @@ struct TokenMapModelTests {
         let world = try TokenWorld(seed: seed)
         for _ in 0..<200 { try world.step() }
         #expect(world.violations == [])
-        // The map is there to be used.
+        // A map that were always empty would violate nothing.
         #expect(world.hits > 50, "\(world.hits)")
     }
 
-    /// The map is right because there is one place that could forget it.
+    /// Whoever wrote accounts elsewhere would leave entries in the map that are no longer right.
     @Test func `only the records write accounts into the store`() throws {
         let write = /store\.(?:commit|add|update|rename|remove|schedule\.setAside)\(/
         let sources = try PageSources.daemonSources()
@@ -271,7 +271,7 @@ private final class TokenWorld {
 
     private func kill() throws {
         guard !isDiskAway else { return }
-        // The lock belongs to the open file.
+        // The lock is released when the file is closed. The new daemon needs it.
         try daemon?.store.close()
         daemon = try open()
     }

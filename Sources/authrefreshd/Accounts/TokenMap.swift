@@ -13,7 +13,7 @@ final class TokenMap: Sendable {
     /// The most bytes of tokens. 2 MiB hold the short tokens of 16,000 accounts, or the JSON Web Tokens of a thousand.
     /// A mail program's few accounts take some kilobytes.
     static let bytesMax = 2 << 20
-    /// A token counts as at least so many bytes, because its entry takes about 400 more. So the map never takes more
+    /// A token counts as at least so many bytes, because its entry takes about 400 more. So the map takes little more
     /// than 8 MiB in all.
     static let leastBytes = 128
 

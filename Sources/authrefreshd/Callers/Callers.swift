@@ -237,7 +237,7 @@ struct Waiter {
         case token(minimumValidity: Duration?, isForced: Bool)
         /// The end of an attempt, with any result.
         case attempt
-        /// That the account is parked, after the end of an attempt that is under way.
+        /// The account is parked. An attempt that is under way ends first.
         case parking
     }
 

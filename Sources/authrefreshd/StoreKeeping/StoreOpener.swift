@@ -121,7 +121,7 @@ actor StoreOpener {
             waitForOthers()
         case .failure(.store(.missing)):
             onAnswer(answer)
-            // What was mounted before the watch began would be missed otherwise.
+            // The store may have been mounted after the attempt and before the watch began.
             if watchMounts() || isToAskAgain { ask() }
         case .failure(let error) where error.isAwaited(hasPassedSocket):
             if !isLocked { watch = makeWatch() }

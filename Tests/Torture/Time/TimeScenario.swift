@@ -115,7 +115,7 @@ extension TimeScenario {
                 expectation: .atOnceAfterEnd,
                 isStepTold: false
             ) { trial in
-                // What it sees when it continues.
+                // When the daemon continues, this time has passed.
                 try await trial.pass(TimeTrial.lifetime + .seconds(2))
             },
         ]

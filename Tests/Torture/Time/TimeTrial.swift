@@ -181,7 +181,7 @@ final class TimeTrial: Sendable {
         let acted = time.now
         var surprises = try await askForTokens()
         if scenario.expectation.isHurried {
-            // No true time passes, so nothing is due but by the event.
+            // No true time passes, so only the event makes refreshes due.
             let since = refusalEnded.withLock { $0 } ?? before
             surprises += try await record.surprises(after: since, refreshes: 1...2)
             surprises += await record.stampede(after: since, from: acted)
