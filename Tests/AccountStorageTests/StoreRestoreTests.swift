@@ -165,6 +165,11 @@ struct StoreRestoreTests {
 
         let outcome = try restore()
         #expect(outcome.newerGrants == 2 && outcome.grantsLost == nil)
+        #expect(
+            try files == [
+                "accounts.sqlite", "accounts.sqlite.before-restore", "accounts.sqlite.lock", "backup", "store-key",
+            ]
+        )
         let restored = try folder.open()
         let expected: [(String, Int64)] = [("kept", 2), ("moved", 2), ("other", 1), ("same", 1), ("gone", 1)]
         for (name, generation) in expected {
@@ -175,11 +180,6 @@ struct StoreRestoreTests {
             #expect(record.state.phase == (name == "moved" ? .parked(.moved) : .scheduled))
         }
         #expect(try restored.tokens.accessToken(of: kept) == Sample.accessToken("new"))
-        #expect(
-            try files == [
-                "accounts.sqlite", "accounts.sqlite.before-restore", "accounts.sqlite.lock", "backup", "store-key",
-            ]
-        )
     }
 
     @Test func `a backup is restored even without a store`() throws {
