@@ -62,11 +62,11 @@ struct AskingPaceTests {
                 _ = try await rig.add("hanging\(number)", url, try await issuer.issueGrant(clientID: "app"))
             }
             let healthy = try await rig.add("healthy", url, try await issuer.issueGrant(clientID: "app"))
-            #expect(await rig.inside { $0.scheduler.requests.count } == 8)
             var arrived = 0
             for _ in 1...8 {
                 arrived = try await issuer.waitForRequest(after: arrived) { $0.outcome == .held }.sequence
             }
+            #expect(await rig.inside { $0.scheduler.requests.count } == 8)
             async let outcome = rig.waitForToken(of: healthy)
             await rig.pass(IssuerGate.patience)
             #expect(await outcome.snapshot?.state.generation == Generation(2))
