@@ -12,9 +12,18 @@ struct OtherMachineTests {
     @Test func `the daemon says once that the store came from another machine, and which accounts wait`() async throws {
         try await withIssuer { issuer, url in
             let rig = try CoordinatorRig()
-            let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
-            try await rig.inside { coordinator in
+            let grant = RefreshToken(Secret(try await issuer.issueGrant(clientID: "app").refreshToken))
+            let account = Account(
+                name: try #require(AccountName("work")),
+                issuer: try Issuer(url: url),
+                registration: ClientRegistration(clientID: "app")
+            )
+            let new = NewAccount(account, createdAt: Timestamp(microseconds: 0))
+            // In one turn, so that the grant is not used in between.
+            let id = try await rig.inside { coordinator in
+                let id = try AccountChanges.add(new, grant: grant, on: coordinator).account.id
                 for machine in ["one", "two"] { try coordinator.store.settle(on: machine) }
+                return id
             }
             try await rig.start()
             try await rig.log.first("the news") {
