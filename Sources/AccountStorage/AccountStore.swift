@@ -61,6 +61,13 @@ package final class AccountStore {
         set { connection.activity = newValue }
     }
 
+    /// Whether the process is about to end. Writes then go to the open database even while the path leads to another
+    /// file, if another process can find the open one later.
+    package var isEnding: Bool {
+        get { connection.isEnding }
+        set { connection.isEnding = newValue }
+    }
+
     /// Called after the log was found removed or replaced, and its contents were saved in the database.
     package var onLogRenewed: () -> Void {
         get { connection.onLogRenewed }

@@ -23,6 +23,9 @@ final class StoreConnection {
     private let file: PosixFile.Identity?
     /// The file that the log's path led to when the log was begun.
     private var log: PosixFile.Identity?
+    /// Whether the process is about to end. Whatever is not stored by then is lost. So writes go to the open database even
+    /// while the path leads to another file, if another process can find the open one later.
+    var isEnding = false
     /// Called after the log was found removed or replaced, and its contents were saved in the database.
     var onLogRenewed: () -> Void = {}
 
@@ -71,13 +74,13 @@ final class StoreConnection {
     ///
     /// - Throws: `gone` if nothing is there; `replaced` if another file is.
     func checkPlace() throws(StoreError) {
-        let found = PosixFile.identity(of: path)
+        let found = activity.during { PosixFile.identity(of: path) }
         guard found != file else { return }
         throw found == nil ? .gone(path: path) : .replaced(path: path)
     }
 
     /// Whether the open database still has a name, so that another process can open it later.
-    var hasName: Bool { ownFile?.hasName ?? false }
+    var hasName: Bool { activity.during { ownFile?.hasName ?? false } }
 
     /// Runs `body`, which must change nothing.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
@@ -92,8 +95,8 @@ final class StoreConnection {
 
     /// Runs `body` in one transaction. When it returns, all of it is on disk; if it throws, nothing is.
     ///
-    /// - Throws: `gone` or `replaced` if the path leads to another file. SQLite would otherwise write to a file that the
-    ///   next process does not find.
+    /// - Throws: `gone` or `replaced` if the path leads to another file, except at the end (`isEnding`). SQLite would
+    ///   otherwise write to a file that the next process does not find.
     func write<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         memory = RowMemory()
         return try transaction(body)
@@ -103,8 +106,7 @@ final class StoreConnection {
     func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
         activity.begin()
         defer { activity.end() }
-        try checkPlace()
-        if PosixFile.identity(of: path + "-wal") != log { try renewLog() }
+        if try isInPlace(), PosixFile.identity(of: path + "-wal") != log { try renewLog() }
         do {
             let result = try database.write(body)
             // SQLite creates a new log at the first write.
@@ -112,6 +114,20 @@ final class StoreConnection {
             return result
         } catch {
             throw StoreError(error, path: path, systemError: systemError)
+        }
+    }
+
+    /// Whether the path still leads to the open database. If not, the log's name belongs to another store, too.
+    ///
+    /// - Throws: `gone` or `replaced` if nothing may be written therefore.
+    private func isInPlace() throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try checkPlace()
+            return true
+        } catch {
+            // SQLite would create a log that it does not have yet by its name.
+            guard isEnding, hasName, log != nil else { throw error }
+            return false
         }
     }
 

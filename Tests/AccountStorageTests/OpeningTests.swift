@@ -133,6 +133,45 @@ struct OpeningTests {
         #expect(try String(contentsOfFile: folder.store + "-wal", encoding: .utf8) == "another")
     }
 
+    @Test(arguments: [true, false])
+    func `at the end a store whose place is taken or empty is written all the same, and not what is there`(
+        _ isTaken: Bool
+    ) throws {
+        let store = try folder.open()
+        _ = try store.add(Sample.account("a"))
+        let away = folder.file("away")
+        let files = FileManager.default
+        for suffix in ["", "-wal"] {
+            try files.moveItem(atPath: folder.store + suffix, toPath: away + suffix)
+            if isTaken { try Data("another".utf8).write(to: URL(fileURLWithPath: folder.store + suffix)) }
+        }
+        #expect(throws: StoreError.self) { try store.rename(AccountID(1), to: Sample.name("b")) }
+        store.isEnding = true
+        try store.rename(AccountID(1), to: Sample.name("b"))
+        try store.close()
+        for suffix in ["", "-wal"] {
+            let there = try? String(contentsOfFile: folder.store + suffix, encoding: .utf8)
+            #expect(there == (isTaken ? "another" : nil))
+            // The closed store's own files may still be open in this process, so a copy is opened.
+            try? files.removeItem(atPath: folder.store + suffix)
+            if files.fileExists(atPath: away + suffix) {
+                try files.copyItem(atPath: away + suffix, toPath: folder.store + suffix)
+            }
+        }
+        let again = try folder.open()
+        #expect(try again.names(after: "", limit: 9) == ["b"])
+        try again.close()
+    }
+
+    @Test func `at the end a store without a name is not written`() throws {
+        let store = try folder.open()
+        _ = try store.add(Sample.account("a"))
+        try FileManager.default.removeItem(atPath: folder.store)
+        store.isEnding = true
+        #expect(throws: StoreError.gone(path: folder.store)) { try store.probe() }
+        try store.close()
+    }
+
     @Test func `a newer schema is refused and left as it is`() throws {
         let store = try folder.open()
         try store.connection.write { db in try db.execute(sql: "PRAGMA user_version = 99") }

@@ -21,6 +21,20 @@ struct StoreActivityTests {
         #expect(try store.connection.write { _ in activity.isUnderWay })
         #expect(throws: StoreError.self) { try store.connection.write { _ in throw StoreError.gone(path: "") } }
         #expect(!activity.isUnderWay)
+        let isSeen = activity.during { activity.isUnderWay }
+        #expect(isSeen)
+        // Every beginning has its end, also of what uses the files beside SQLite.
+        try store.checkPlace()
+        #expect(store.hasName)
+        let copy = try StoreCopy(of: store, for: .check)
+        while true {
+            if let finished = try copy.advance(pages: 100) {
+                finished.remove()
+                break
+            }
+        }
+        try StoreCopy(of: store, for: .check).discard()
+        #expect(!activity.isUnderWay)
     }
 
     @Test func `the number of crashes during an account's requests outlives the daemon`() throws {

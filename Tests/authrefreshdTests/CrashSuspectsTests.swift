@@ -49,17 +49,22 @@ struct CrashSuspectsTests {
             return sending.map(\.record.account.id)
         }
 
-        /// The server answers a request of `account`.
-        func answer(_ account: AccountID, at now: Moment) throws {
+        /// A request of `account` ends.
+        func end(_ account: AccountID, _ outcome: RefreshOutcome, at now: Moment) throws -> Lease {
             let record = try #require(try store.record(account))
             guard case .refreshing(let lease) = record.state.phase else { throw TestFault.unreadable("a lease") }
             let place = scheduler.enter(record, nil, limits: IssuerGate.Limits(), at: now)
+            _ = scheduler.end(lease, of: record, outcome, at: place, "c", now: now)
+            return lease
+        }
+
+        /// The server answers a request of `account`.
+        func answer(_ account: AccountID, at now: Moment) throws {
             let tokens = TokenResponse(
                 accessToken: AccessToken(Secret("access"), type: "Bearer"),
                 issuance: Issuance(lifetime: .seconds(3600))
             )
-            let outcome = RefreshOutcome(result: .success(tokens))
-            _ = scheduler.end(lease, of: record, outcome, at: place, "c", now: now)
+            let lease = try end(account, RefreshOutcome(result: .success(tokens)), at: now)
             scheduler.put(
                 Arrival(
                     account: account,
@@ -113,6 +118,42 @@ struct CrashSuspectsTests {
         #expect(try store.crashes() == [second[0]: 1])
         try next.answer(second[0], at: later)
         #expect(try store.crashes() == [:])
+    }
+
+    @Test func `a suspect whose server is silent holds up the others only for its time limit`() throws {
+        let suspects = [try add("a"), try add("b")]
+        _ = try Run(store, at: now).turn(at: now)
+        let next = Run(store, at: now)
+        let suspected = try next.scheduler.abandoned(byCrash: true, at: now)
+        _ = try next.turn(suspected, at: now)
+        let later = now.later(CrashSuspects.rest)
+        let silent = try next.turn(at: later)
+        #expect(try next.turn(at: later.later(.seconds(1))) == [])
+        let record = try #require(try store.record(try #require(silent.first)))
+        let place = next.scheduler.enter(record, nil, limits: IssuerGate.Limits(), at: later)
+        #expect(next.scheduler.passLimit("c", at: place, of: record.issuerID))
+        #expect(try next.turn(at: later.later(.seconds(2))) == suspects.filter { $0 != silent.first })
+    }
+
+    @Test func `a request that fails ends the suspicion, too`() throws {
+        let account = try add("a")
+        _ = try Run(store, at: now).turn(at: now)
+        let next = Run(store, at: now)
+        _ = try next.turn(try next.scheduler.abandoned(byCrash: true, at: now), at: now)
+        #expect(try store.crashes() == [account: 1])
+        let later = now.later(CrashSuspects.rest)
+        #expect(try next.turn(at: later) == [account])
+        let failure = RefreshFailure(.unreachable, detail: FailureDetail(summary: "no route"))
+        _ = try next.end(account, RefreshOutcome(result: .failure(failure)), at: later)
+        #expect(try store.crashes() == [:])
+    }
+
+    @Test func `the greatest number of crashes that a store may name does not end the daemon`() throws {
+        let account = try add("a")
+        _ = try Run(store, at: now).turn(at: now)
+        try store.recordCrashes([account: .max])
+        let abandoned = try Run(store, at: now).scheduler.abandoned(byCrash: true, at: now)
+        #expect(abandoned.map(\.event) == [.requestAbandoned(crashes: CrashSuspects.countMax)])
     }
 
     @Test func `the suspect that ends the next daemon waits, and the other one does not`() throws {

@@ -42,7 +42,7 @@ package struct StoreCheck {
     }
 
     private func run() {
-        defer { copy.remove() }
+        defer { copy.removeFiles() }
         do {
             let store = try copy.open()
             tell(Portion(findings: try fileFindings(in: store)))

@@ -9,6 +9,13 @@ package final class StoreActivity: Sendable {
     /// Whether a call of SQLite or of the store's files is under way. May be called on any thread.
     package var isUnderWay: Bool { depth.load(ordering: .sequentiallyConsistent) > 0 }
 
+    /// Runs `body`, which may wait for the disk.
+    func during<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        begin()
+        defer { end() }
+        return try body()
+    }
+
     func begin() { depth.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
     func end() { depth.wrappingSubtract(1, ordering: .sequentiallyConsistent) }

@@ -37,7 +37,7 @@ import Synchronization
     /// - Throws: disk errors.
     package convenience init(of store: AccountStore, for purpose: Purpose) throws(StoreError) {
         let path = purpose.path(besides: store.path)
-        Self.remove(path)
+        store.connection.activity.during { Self.remove(path) }
         try self.init(of: store, at: path)
     }
 
@@ -47,6 +47,8 @@ import Synchronization
     init(of store: AccountStore, at path: String) throws(StoreError) {
         self.store = store
         self.path = path
+        store.connection.activity.begin()
+        defer { store.connection.activity.end() }
         do {
             try PosixFile.create(path)
         } catch {
@@ -76,6 +78,8 @@ import Synchronization
     /// - Throws: `diskFull` and similar errors about the copy; `corrupt` or `inputOutput` if the store cannot be read.
     package func advance(pages: Int) throws(StoreError) -> FinishedCopy? {
         guard let backup = unsafe backup else { preconditionFailure("a copy that is over goes no further") }
+        store.connection.activity.begin()
+        defer { store.connection.activity.end() }
         let code = onConnections { unsafe sqlite3_backup_step(backup, Int32(clamping: pages)) }
         switch code {
         case SQLITE_OK: return nil
@@ -88,14 +92,16 @@ import Synchronization
         } catch {
             throw StoreError(error, path: path)
         }
-        return FinishedCopy(path: path, original: store.path, keys: store.connection.keys)
+        return FinishedCopy(path: path, of: store.connection)
     }
 
     /// Ends the copy and removes its file. A complete copy stays.
     package func discard() {
         guard unsafe backup != nil else { return }
-        finish()
-        Self.remove(path)
+        store.connection.activity.during {
+            finish()
+            Self.remove(path)
+        }
     }
 
     /// Removes copies that an earlier daemon left behind.
@@ -130,9 +136,7 @@ import Synchronization
 
     /// Runs `body` in the queues of both connections, because SQLite's connections belong to their queues.
     private func onConnections(_ body: () -> Int32) -> Int32 {
-        store.connection.activity.begin()
-        defer { store.connection.activity.end() }
-        return store.connection.database.inDatabase { _ in target.inDatabase { _ in body() } }
+        store.connection.database.inDatabase { _ in target.inDatabase { _ in body() } }
     }
 }
 
@@ -142,12 +146,14 @@ package struct FinishedCopy: Sendable {
     /// The path of the copied store.
     package let original: String
     let keys: SealingKeys
+    private let activity: StoreActivity
     private let check = RunningCheck()
 
-    init(path: String, original: String, keys: SealingKeys) {
+    init(path: String, of store: StoreConnection) {
         self.path = path
-        self.original = original
-        self.keys = keys
+        original = store.path
+        keys = store.keys
+        activity = store.activity
     }
 
     /// The identifiers of the keys that open the copy.
@@ -173,7 +179,7 @@ package struct FinishedCopy: Sendable {
             try PosixFile.sync(path)
             try PosixFile.syncFolder(of: path)
         } catch {
-            remove()
+            removeFiles()
             if let error = error as? PosixError { throw StoreError(error, path: path) }
             let failure = StoreError(error, path: path)
             throw failure == .corrupt(path: path) ? .backupDamaged(path: path) : failure
@@ -190,7 +196,13 @@ package struct FinishedCopy: Sendable {
         try AccountStore(path: path, keys: [keys.current, keys.next].compactMap { $0 })
     }
 
+    /// Removes the copy, in the serial context of the store.
     package func remove() {
+        activity.during { removeFiles() }
+    }
+
+    /// Removes the copy, on any other thread.
+    func removeFiles() {
         StoreCopy.remove(path)
     }
 }

@@ -1,14 +1,18 @@
 internal import AccountStorage
 internal import RefreshCore
 
-/// The accounts during whose requests a daemon has crashed, until a server has answered them.
+/// The accounts during whose requests a daemon has crashed, until one of their requests ends without that.
 ///
 /// Their requests are sent one at a time, so that another crash shows which one was the cause. That account then waits,
-/// longer after each crash (`FailureRule.outcomeLost`). Requests of all other accounts are sent as usual.
+/// longer after each crash (`FailureRule.outcomeLost`). A request that has exceeded its time limit holds up nobody.
+/// Requests of all other accounts are sent as usual.
 struct CrashSuspects {
     /// How long a daemon serves the other accounts before it tries the first suspect. If each suspect ends a daemon,
     /// the service manager sees four starts in a minute. It gives up at five (`StartLimitBurst=`).
     static let rest = Duration.seconds(15)
+
+    /// The counting ends here, long after the longest wait is reached.
+    static let countMax = 1_000
 
     private let store: AccountStore
     private var crashes: [AccountID: Int] = [:]
@@ -27,7 +31,7 @@ struct CrashSuspects {
     mutating func begin(with leased: [AccountID], at now: Moment) throws(StoreError) {
         crashes = try store.crashes()
         guard !leased.isEmpty else { return }
-        for account in leased { crashes[account, default: 0] += 1 }
+        for account in leased { crashes[account] = min(self[account], Self.countMax - 1) + 1 }
         noticedAt = now
         // A full disk must not keep the daemon from starting.
         try? store.recordCrashes(crashes)
@@ -84,7 +88,11 @@ struct CrashSuspects {
     }
 
     private func mayTry(during requests: PendingRequests, at now: Moment) -> Bool {
-        remainingRest(at: now) == .zero && !crashes.keys.contains { requests[$0]?.awaitsSource == false }
+        remainingRest(at: now) == .zero && !crashes.keys.contains { isTried($0, in: requests) }
+    }
+
+    private func isTried(_ suspect: AccountID, in requests: PendingRequests) -> Bool {
+        requests[suspect]?.awaitsSource == false && !requests.isOverdue(suspect)
     }
 
     private func remainingRest(at now: Moment) -> Duration {

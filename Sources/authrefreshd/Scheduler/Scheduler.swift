@@ -488,7 +488,7 @@ final class Scheduler {
     ) -> PendingRequest? {
         let (issuer, account) = (record.issuerID, record.account.id)
         gates.leave(issuer, place)
-        if outcome.isAnswered { suspects.clear(account) }
+        suspects.clear(account)
         if let word = outcome.wordOnRate {
             gates.note(word, of: issuer, to: account, askedAt: lease.startedAt, at: now)
         }
@@ -520,14 +520,6 @@ extension Phase {
 }
 
 extension RefreshOutcome {
-    /// Whether a whole answer of the server has arrived.
-    fileprivate var isAnswered: Bool {
-        switch result {
-        case .success: true
-        case .failure(let failure): failure.detail.httpStatus != nil
-        }
-    }
-
     /// What the server's answer says about the rate of requests; nil if there was no answer.
     fileprivate var wordOnRate: IssuerGate.Word? {
         switch result {

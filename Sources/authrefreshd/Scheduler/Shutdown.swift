@@ -6,10 +6,11 @@ enum Shutdown {
     /// Starts no more requests, and returns when the answers of those under way are stored.
     ///
     /// A request that has exceeded its time limit is stored as unanswered at once, so that it does not use up
-    /// `TimeoutStopSec=`.
+    /// `TimeoutStopSec=`. If a mount covers the store, the answers go into the covered one, which a later daemon may find.
     static func run(on coordinator: isolated RefreshCoordinator) async {
         let requests = coordinator.scheduler.requests
         coordinator.lifecycle.stop()
+        coordinator.store.isEnding = true
         requests.giveUpAnswers(where: requests.isOverdue)
         coordinator.take(coordinator.signIns.stop(at: coordinator.timebase.now()))
         coordinator.scheduler.returnWaitingLeases()

@@ -391,8 +391,10 @@ extension StoreKeeping {
     func destroyRetiredKey() async -> [Step] {
         let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
         let settled = await BlockingCall.result { () throws(StoreKeyError) in try keyring.settle(on: present) }
+        // This reads the key files.
+        let place = await BlockingCall.result { keyring.place(of: present) }.get()
         guard !isStopping, let progress = rekeying?.progress else { return [] }
-        var outcome = Rekeying.Outcome(progress: progress, key: present, place: keyring.place(of: present))
+        var outcome = Rekeying.Outcome(progress: progress, key: present, place: place)
         switch settled {
         case .success:
             // If this fails, the next daemon destroys again what is already gone.
