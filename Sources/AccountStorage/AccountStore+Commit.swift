@@ -67,6 +67,7 @@ extension AccountStore {
                 try targets.eraseOld(of: write.account, at: issuedAt, in: db)
             }
         case .storeGrant(let tokens):
+            if write.state.isWithheld { try targets.eraseAll(of: write.account, in: db) }
             try self.tokens.storeRefreshToken(of: tokens, of: write.account, generation: write.state.generation, in: db)
         case .replace(let tokens, let facts):
             try targets.eraseAll(of: write.account, in: db)

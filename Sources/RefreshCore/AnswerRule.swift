@@ -33,9 +33,14 @@ enum AnswerRule {
         }
         if !step.policy.isServiceAccount { step.state.isRotating = issuance.isRotated || step.state.isRotating == true }
         step.adoptRefreshToken(of: issuance, sentAt: sentAt)
+        switch issuance.person {
+        case .nobody: break
+        case .own: step.state.isWithheld = false
+        case .other: step.state.isWithheld = true
+        }
         var times = step.accessTokenTimes(of: issuance, sentAt: sentAt)
         let flaw = AccessTokenFlaw(issuance, times)
-        if target == nil, flaw == nil, issuance.otherPerson == nil {
+        if target == nil, flaw == nil, !step.state.isWithheld {
             // An earlier request would bring the same token again.
             if issuance.refreshIn == nil, let held = step.state.accessToken, times.endsWith(held, at: step.now) {
                 times.refreshAfter = times.lifetime
@@ -52,23 +57,31 @@ enum AnswerRule {
             step.state.phase = .scheduled
             step.state.deadline = step.scheduledDeadline
         }
-        if let name = issuance.otherPerson { return withheld(&step, from: name) }
+        if step.state.isWithheld { return withheld(&step, from: issuance.person) }
         if let flaw { return grantKept(&step, without: flaw, for: target, after: failures) }
         guard let target else { return [.persist(.store), .publish(.tokenRefreshed)] }
         return [.persist(.storeTarget(target, times)), .publish(.targetRefreshed(target))]
     }
 
-    /// The effects of an answer with the tokens of another person. The refresh token is kept, because it may be the only
-    /// one that the server still accepts. Nobody gets an access token, old or new, until the person has said whose the
-    /// account is.
-    private static func withheld(_ step: inout RefreshStep, from name: String) -> [Effect] {
+    /// The effects of an answer with the tokens of another person, or of a later one that names nobody. The refresh token
+    /// is kept, because it may be the only one that the server still accepts. Nobody gets an access token, old or new,
+    /// until the person has said whose the account is.
+    private static func withheld(_ step: inout RefreshStep, from person: NamedPerson) -> [Effect] {
         step.state.accessToken = nil
         guard !step.state.phase.isParked else { return [.persist(.storeGrant)] }
-        let failure = RefreshFailure(
-            .userRequired,
-            detail: FailureDetail(summary: "the server answered with tokens of another person, '\(name)'")
-        )
-        return [.persist(.storeGrant)] + FailureRule.requireInteraction(&step, .otherPerson, failure).dropFirst()
+        return [.persist(.storeGrant)] + called(&step, because: person).dropFirst()
+    }
+
+    /// The effects of calling the person of a withheld account.
+    static func called(_ step: inout RefreshStep, because person: NamedPerson) -> [Effect] {
+        let summary =
+            if case .other(let name) = person {
+                "the server answered with tokens of another person, '\(name)'"
+            } else {
+                "an earlier answer brought tokens of another person, and none since has named the account's own"
+            }
+        let failure = RefreshFailure(.userRequired, detail: FailureDetail(summary: summary))
+        return FailureRule.requireInteraction(&step, .otherPerson, failure)
     }
 
     /// The effects of an answer whose access token is not used. The account keeps the token that it holds, and asks

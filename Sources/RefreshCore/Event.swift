@@ -96,9 +96,8 @@ package struct Issuance: Hashable, Sendable {
     /// Whether the access token is not bound to a key although the account requires that (RFC 9449 §5). Such a token is
     /// not used.
     package var isUnbound: Bool
-    /// The other person whom the answer names, by name or else by subject; nil if it names the account's person or
-    /// nobody. Such an access token is not used.
-    package var otherPerson: String?
+    /// Whose tokens these are, as far as the answer says.
+    package var person: NamedPerson
     /// How long the refresh token stays valid from now (`refresh_expires_in` and similar fields, or the provider
     /// profile); nil if unknown or unlimited.
     package var refreshTokenLifetime: Duration?
@@ -109,6 +108,7 @@ package struct Issuance: Hashable, Sendable {
         refreshIn: Duration? = nil,
         isRotated: Bool = false,
         isUnbound: Bool = false,
+        person: NamedPerson = .nobody,
         refreshTokenLifetime: Duration? = nil
     ) {
         self.lifetime = lifetime
@@ -116,8 +116,19 @@ package struct Issuance: Hashable, Sendable {
         self.refreshIn = refreshIn
         self.isRotated = isRotated
         self.isUnbound = isUnbound
+        self.person = person
         self.refreshTokenLifetime = refreshTokenLifetime
     }
+}
+
+/// Whom the ID token of an answer names. Many answers to a refresh have none (OpenID Connect Core §12.2).
+package enum NamedPerson: Hashable, Sendable {
+    /// Nobody, or nobody who can be recognized.
+    case nobody
+    /// The account's own person.
+    case own
+    /// Somebody else, by name or else by subject.
+    case other(String)
 }
 
 /// What the caller has to do after a decision, in this order. Everything after `persist` waits until the commit is
@@ -138,8 +149,8 @@ package enum TokenChange: Hashable, Sendable {
     case unchanged
     /// Store the tokens that came with the event; a refresh token is stored under the state's generation.
     case store
-    /// Store only the refresh token that came with the event. The new access token has expired already, so the stored
-    /// one stays.
+    /// Store only the refresh token that came with the event. The new access token is not used, so the stored one stays.
+    /// If the account is withheld, the tokens of targets are erased.
     case storeGrant
     /// Store the tokens that came with the event, and erase all others, including those of targets. They belong to the
     /// previous grant.

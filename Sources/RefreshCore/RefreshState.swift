@@ -37,6 +37,12 @@ package struct RefreshState: Hashable, Sendable {
     /// false only if all answers left the refresh token as it was. A change of the account's settings makes it nil,
     /// because the account may then use another server.
     package var isRotating: Bool?
+    /// Whether nobody gets a token of the account, because an answer brought tokens of another person. The account then
+    /// has no access token.
+    ///
+    /// Only a new grant ends this, or an answer that names the account's own person. The phase does not: an account can
+    /// be parked meanwhile.
+    package var isWithheld: Bool
     /// When the account signs out by itself, counted from the sign-in (`RefreshPolicy.forgetAfter`); nil if it stays
     /// signed in.
     package var signOut: RefreshTokenTimes?
@@ -56,6 +62,7 @@ package struct RefreshState: Hashable, Sendable {
         isRefreshable: Bool = true,
         hasWorked: Bool = false,
         isRotating: Bool? = nil,
+        isWithheld: Bool = false,
         signOut: RefreshTokenTimes? = nil
     ) {
         self.generation = generation
@@ -71,6 +78,7 @@ package struct RefreshState: Hashable, Sendable {
         self.isRefreshable = isRefreshable
         self.hasWorked = hasWorked
         self.isRotating = isRotating
+        self.isWithheld = isWithheld
         self.signOut = signOut
     }
 
@@ -81,7 +89,7 @@ package struct RefreshState: Hashable, Sendable {
 
     /// Whether the refresh token may still work. Then only a refresh token that has proved to work may replace it.
     package var mayHoldGoodGrant: Bool {
-        guard isRefreshable else { return false }
+        guard isRefreshable, !isWithheld else { return false }
         return switch phase {
         case .signedOut: false
         case .scheduled, .refreshing, .backingOff, .parked: true
@@ -107,9 +115,6 @@ package struct RefreshState: Hashable, Sendable {
         case .signedOut, .scheduled, .backingOff, .parked: nil
         }
     }
-
-    /// Whether nobody gets a token of the account, because its refresh token belongs to another person.
-    package var isWithheld: Bool { interaction?.reason == .otherPerson }
 
     /// How long until the account signs out by itself, by the clock that shows less; nil if it stays signed in.
     package func timeToSignOut(at now: Moment) -> Duration? { signOut?.remaining(at: now) }

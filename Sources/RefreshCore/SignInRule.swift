@@ -101,13 +101,15 @@ enum SignInRule {
         return [.persist(.unchanged), .publish(.parked)]
     }
 
-    /// Resumes a parked account. The first refresh, due at once, shows whether the grant still works.
+    /// Resumes a parked account. The first refresh, due at once, shows whether the grant still works. A withheld account
+    /// calls its person again instead.
     static func unparked(_ step: inout RefreshStep) -> [Effect] {
         guard case .parked = step.state.phase else { return [] }
         step.state.phase = .scheduled
         step.state.deadline = step.now.wall
         step.state.accessToken?.refreshAfter = RefreshRule.shortestInterval
-        return [.persist(.unchanged), .publish(.unparked)]
+        let calling = step.state.isWithheld ? AnswerRule.called(&step, because: .nobody).dropFirst() : []
+        return [.persist(.unchanged), .publish(.unparked)] + calling
     }
 
     /// The effects of calling the user because a grant without a refresh token has no valid access token left; nil if

@@ -196,6 +196,7 @@ struct MigrationTests {
             """
             ALTER TABLE account DROP COLUMN grant_facts;
             ALTER TABLE account DROP COLUMN park_reason;
+            ALTER TABLE account DROP COLUMN is_withheld;
             DROP INDEX account_sign_out;
             DROP INDEX account_sign_out_by_wall;
             ALTER TABLE account DROP COLUMN sign_out_next_usec;
@@ -207,7 +208,7 @@ struct MigrationTests {
             DELETE FROM grdb_migrations
                 WHERE identifier IN (
                     'facts of the grant', 'accounts that sign out by themselves', 'sign-outs by their own time',
-                    'grants of another machine'
+                    'grants of another machine', 'tokens of another person'
                 );
             PRAGMA user_version = 22;
             """
@@ -242,6 +243,25 @@ struct MigrationTests {
             )
         }
         #expect(migrated == states.compactMap { $0.signOut?.nextAfter.microseconds })
+    }
+
+    @Test func `a migrated account with the tokens of another person is withheld`() throws {
+        let store = try folder.open()
+        for (name, reason) in [("others", InteractionReason.otherPerson), ("ended", .grantEnded)] {
+            let interaction = InteractionRequired(reason: reason, since: Sample.start, failure: Sample.failure)
+            _ = try store.add(Sample.account(name, state: RefreshState(phase: .interactionRequired(interaction))))
+        }
+        try store.close()
+        try change(
+            """
+            ALTER TABLE account DROP COLUMN is_withheld;
+            DELETE FROM grdb_migrations WHERE identifier = 'tokens of another person';
+            PRAGMA user_version = 27;
+            """
+        )
+        let migrated = try folder.open()
+        #expect(try migrated.record(named: Sample.name("others"))?.state.isWithheld == true)
+        #expect(try migrated.record(named: Sample.name("ended"))?.state.isWithheld == false)
     }
 
     @Test func `the number of a removed account is not reused`() throws {

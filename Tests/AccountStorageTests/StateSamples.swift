@@ -7,7 +7,7 @@ enum StateSamples {
     static let all: [RefreshState] =
         phases.map { phase in
             RefreshState(generation: Generation(3), phase: phase, deadline: Sample.start + .microseconds(11))
-        } + [full, refused, signingOut, RefreshState(generation: Generation(3), phase: .scheduled)]
+        } + [full, refused, signingOut, withheld, RefreshState(generation: Generation(3), phase: .scheduled)]
 
     static let full = RefreshState(
         generation: Generation(3),
@@ -30,6 +30,9 @@ enum StateSamples {
         refusals: 2,
         hasWorked: true
     )
+
+    /// A parked account with the tokens of another person.
+    static let withheld = RefreshState(generation: Generation(3), phase: .parked(.moved), isWithheld: true)
 
     /// An account that signs out by itself, and has announced it.
     static let signingOut = RefreshState(

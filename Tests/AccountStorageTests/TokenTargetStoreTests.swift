@@ -127,6 +127,16 @@ struct TokenTargetStoreTests {
         #expect(try tokenRows() == 0)
     }
 
+    @Test func `the tokens of another person erase the targets, and the refresh token is kept`() throws {
+        try commit("mail")
+        let state = RefreshState(generation: Generation(2), phase: .scheduled, isWithheld: true)
+        let tokens = TokenWrite.storeGrant(StoredTokens(refreshToken: Sample.refreshToken("others")))
+        try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: tokens)])
+        #expect(try store.targets.records(of: id).isEmpty)
+        #expect(try tokenRows() == 0)
+        #expect(try store.tokens.refreshToken(of: id, generation: Generation(2)) == Sample.refreshToken("others"))
+    }
+
     @Test func `removing an account removes its targets, and no other's`() throws {
         try commit("mail")
         let other = try store.add(Sample.scheduled("b", due: 0)).account.id

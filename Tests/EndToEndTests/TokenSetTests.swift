@@ -255,6 +255,42 @@ struct TokenSetTests {
         }
     }
 
+    @Test func `an account with another person's tokens gives out no token and no grant, even parked`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let first = try await stage.start()
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app", scope: Self.scope))
+            try await stage.acquire("work")
+            _ = try await acquire(stage, scopes: ["mail"])
+            #expect(try await first.terminate() == .exited(0))
+            try await stage.change(
+                store: """
+                    UPDATE account SET is_withheld = 1, phase = 'interactionRequired', phase_wall_usec = 1,
+                        interaction_reason = 'otherPerson', failure_class = 'userRequired',
+                        failure_detail = '{"summary":"another person"}', deadline_usec = NULL
+                    """
+            )
+            let second = try await stage.start()
+            let refused = try await refusal(InteractionRequiredError.self) {
+                try await acquire(stage, scopes: ["mail"])
+            }
+            #expect(refused.reason == "otherPerson")
+            #expect(try await stage.authctl("token", "work").output.isEmpty)
+            for arguments in [[], ["--move"]] {
+                let export = try await stage.authctl(["account", "export", "work"] + arguments)
+                #expect(export.end != .exited(0) && export.output.isEmpty, "\(export)")
+                #expect(export.errors.contains("another person") && export.errors.contains("authctl login work"))
+                #expect(try await stage.status("work").reason == "otherPerson")
+            }
+            #expect(try await second.terminate() == .exited(0))
+            try await stage.change(store: "UPDATE account SET phase = 'parked', interaction_reason = NULL")
+            let third = try await stage.start()
+            #expect(try await stage.authctl("account", "export", "work").output.isEmpty)
+            #expect(try await stage.authctl("token", "work", "--scope", "mail").output.isEmpty)
+            #expect(try await third.terminate() == .exited(0))
+        }
+    }
+
     @Test func `one token set too many gets the limit, and an expired one makes room`() async throws {
         try await withAccount { stage, issuer, _ in
             for number in 0..<15 { _ = try await acquire(stage, audience: "a\(number)") }

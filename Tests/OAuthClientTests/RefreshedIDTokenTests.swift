@@ -29,6 +29,7 @@ struct RefreshedIDTokenTests {
     @Test func `an ID token of the same user at the same issuer is kept`() async throws {
         let outcome = try await refresh([:])
         #expect(outcome.response?.idToken != nil)
+        #expect(outcome.response?.issuance.person == .own)
         #expect(outcome.idTokenFault == nil)
     }
 
@@ -58,14 +59,14 @@ struct RefreshedIDTokenTests {
         let outcome = try await refresh(["sub": .string("u-2"), "email": .string("mallory@example.org")])
         let response = try #require(outcome.response)
         #expect(response.refreshToken?.secret == Secret("r2"))
-        #expect(response.issuance.otherPerson == "mallory@example.org")
+        #expect(response.issuance.person == .other("mallory@example.org"))
         #expect(response.idToken == nil && outcome.person == nil && outcome.idTokenFault == nil)
     }
 
     @Test func `without a known subject the ID token says whose grant it is`() async throws {
         let outcome = try await refresh(["sub": .string("anybody")], subject: nil)
         #expect(outcome.response?.idToken != nil)
-        #expect(outcome.response?.issuance.otherPerson == nil)
+        #expect(outcome.response?.issuance.person == .nobody)
         #expect(outcome.person?.subject == "anybody")
         #expect(outcome.idTokenFault == nil)
     }

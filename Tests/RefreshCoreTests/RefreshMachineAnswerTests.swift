@@ -130,10 +130,9 @@ import Testing
 
     @Test func `tokens of another person are stored, nobody gets any, and a person is told whose they are`() throws {
         let target = try TokenTarget(scopes: ["mail"])
-        var answer = Issuance(lifetime: .seconds(3600), isRotated: true)
-        answer.otherPerson = "mallory"
         for event in [
-            Event.tokensIssued(Fixture.generation, answer), .targetIssued(target, Fixture.generation, answer),
+            Event.tokensIssued(Fixture.generation, Self.others),
+            .targetIssued(target, Fixture.generation, Self.others),
         ] {
             var machine = Fixture.machine(.refreshing(Fixture.lease))
             let effects = machine.handle(event, at: start, jitter: 0.5)
@@ -155,8 +154,72 @@ import Testing
                 #expect(machine.state.isWithheld)
                 _ = machine.handle(.refreshRequested, at: later.later(.seconds(60)), jitter: 0.5)
             }
-            _ = machine.handle(.tokensIssued(Fixture.generation.next, Fixture.issuance), at: later, jitter: 0.5)
+            let own = Issuance(lifetime: .seconds(3600), person: .own)
+            _ = machine.handle(.tokensIssued(Fixture.generation.next, own), at: later, jitter: 0.5)
             #expect(machine.state.phase == .scheduled && !machine.state.isWithheld)
+            #expect(machine.state.accessToken != nil)
+        }
+    }
+
+    private static let others = Issuance(lifetime: .seconds(3600), isRotated: true, person: .other("mallory"))
+
+    /// An account whose last answer brought the tokens of another person.
+    private func withheld() -> RefreshMachine {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        _ = machine.handle(.tokensIssued(Fixture.generation, Self.others), at: start, jitter: 0.5)
+        return machine
+    }
+
+    @Test func `after another person's tokens, an answer that names nobody gives nobody a token`() throws {
+        let target = try TokenTarget(scopes: ["mail"])
+        let later = start.later(.seconds(60))
+        let expired = Issuance(lifetime: .zero)
+        let unbound = Issuance(lifetime: .seconds(3600), isUnbound: true)
+        for issuance in [Fixture.issuance, expired, unbound] {
+            for target in [nil, target] {
+                var machine = withheld()
+                _ = machine.handle(.refreshRequested, at: later, jitter: 0.5)
+                let generation = machine.state.generation
+                let effects = machine.handle(
+                    target.map { .targetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance),
+                    at: later,
+                    jitter: 0.5
+                )
+                #expect(effects.first == .persist(.storeGrant))
+                #expect(machine.state.isWithheld && machine.state.accessToken == nil)
+                #expect(machine.state.interaction?.reason == .otherPerson)
+                #expect(machine.state.shown(at: later) == .interactionRequired)
+                #expect(machine.state.givable(at: later) == nil)
+            }
+        }
+    }
+
+    @Test func `parking and resuming an account does not end that it is withheld`() {
+        var machine = withheld()
+        _ = machine.handle(.parked, at: start, jitter: 0.5)
+        #expect(machine.state.phase == .parked(.moved) && machine.state.isWithheld)
+        let effects = machine.handle(.unparked, at: start, jitter: 0.5)
+        #expect(effects.prefix(2) == [.persist(.unchanged), .publish(.unparked)])
+        #expect(machine.state.interaction?.reason == .otherPerson && machine.state.isWithheld)
+        #expect(machine.state.deadline == nil, "no request of its own")
+        _ = machine.handle(.refreshRequested, at: start, jitter: 0.5)
+        #expect(machine.state.interaction?.reason == .otherPerson)
+    }
+
+    @Test func `a new grant ends that an account is withheld, whether or not it can refresh`() {
+        let token = Issuance(lifetime: .seconds(3600))
+        for event in [
+            Event.grantImported(refreshTokenLifetime: nil), .grantProved(token, sentAt: start),
+            .grantObtained(token, hasRefreshToken: true, sentAt: start), .accessTokenObtained(token, sentAt: start),
+        ] {
+            for isParked in [false, true] {
+                var machine = withheld()
+                if isParked { _ = machine.handle(.parked, at: start, jitter: 0.5) }
+                let effects = machine.handle(event, at: start, jitter: 0.5)
+                // The other person's refresh token goes, too.
+                #expect(effects.first == .persist(.replace), "\(event)")
+                #expect(!machine.state.isWithheld && machine.state.phase == .scheduled, "\(event)")
+            }
         }
     }
 

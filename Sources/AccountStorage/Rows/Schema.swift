@@ -7,7 +7,7 @@ enum Schema {
     /// `application_id` of our files ("ARFR"). It distinguishes them from other programs' files.
     static let applicationID = 0x4152_4652
     /// `user_version` of a store with these tables.
-    static let latest = 27
+    static let latest = 28
     /// `user_version` of the earliest store that can be migrated. Earlier ones were development versions.
     static let oldest = 21
 
@@ -90,6 +90,16 @@ enum Schema {
         migrator.registerMigration("grants of another machine") { db in
             // NULL in a parked account means that it was exported.
             try db.execute(sql: "ALTER TABLE account ADD COLUMN park_reason TEXT; PRAGMA user_version = 27")
+        }
+        migrator.registerMigration("tokens of another person") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE account ADD COLUMN is_withheld INTEGER NOT NULL DEFAULT 0;
+                    UPDATE account SET is_withheld = 1 WHERE interaction_reason = 'otherPerson';
+                    DELETE FROM token_set WHERE account_id IN (SELECT id FROM account WHERE is_withheld);
+                    PRAGMA user_version = 28;
+                    """
+            )
         }
         return migrator
     }
@@ -291,7 +301,9 @@ private enum SettingsMigration {
     ]
 
     static func run(in db: Database) throws {
-        let states = StateColumns.names.filter { !$0.hasPrefix("sign_out_") && $0 != "park_reason" }
+        let states = StateColumns.names.filter { name in
+            !name.hasPrefix("sign_out_") && !["park_reason", "is_withheld"].contains(name)
+        }
         let kept = (kept + states).joined(separator: ", ")
         let function = DatabaseFunction("settings_of", argumentCount: columns.count, pure: true, function: settings)
         db.add(function: function)

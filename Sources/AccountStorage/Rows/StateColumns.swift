@@ -17,7 +17,7 @@ enum StateColumns {
         "refusal", "refusal_wall_usec", "refusal_boot_id", "refusal_boot_usec", "is_rotating",
         "sign_out_wall_usec", "sign_out_boot_id", "sign_out_boot_usec", "sign_out_after_usec", "sign_out_announced",
         "sign_out_next_usec",
-        "park_reason",
+        "park_reason", "is_withheld",
     ]
 
     /// The column values of `state`. The deadline is converted to the schedule's clock, which is `offset` behind the
@@ -64,6 +64,7 @@ enum StateColumns {
         values.append(state.signOut?.isEndAnnounced)
         values.append(state.signOut?.nextAfter.microseconds)
         values.append(columns.parkReason?.rawValue)
+        values.append(state.isWithheld)
         return values
     }
 
@@ -92,6 +93,7 @@ enum StateColumns {
         // Earlier versions wrote NULL.
         let parkReason = try reader.choice(ParkReason.self) ?? .moved
         if state.phase.isParked { state.phase = .parked(parkReason) }
+        state.isWithheld = try reader.required(reader.flag(), "is_withheld")
         return state
     }
 

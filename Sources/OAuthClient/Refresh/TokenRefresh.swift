@@ -106,10 +106,12 @@ struct TokenRefresh: Sendable {
         if conclusion.row == nil, var response = conclusion.body.flatMap({ decoder.decode($0.fields) }) {
             switch request.reading(of: response.idToken) {
             case .nothing: break
-            case .person(let named): person = named
+            case .person(let named):
+                person = named
+                if request.subject != nil { response.issuance.person = .own }
             case .otherPerson(let other):
                 response.idToken = nil
-                response.issuance.otherPerson = FailureText.clean(other.names?.best ?? other.subject) ?? "?"
+                response.issuance.person = .other(FailureText.clean(other.names?.best ?? other.subject) ?? "?")
             case .fault(let fault):
                 idTokenFault = fault
                 response.idToken = nil

@@ -46,9 +46,12 @@ struct AccountSnapshot: Sendable {
     /// Then nobody gets a token of it.
     var isOver: Bool { state.isSignOutDue(at: at) || timeToSourcesSignOut == .zero }
 
+    /// Whether callers may get any token of the account. Each reply with a token depends on this.
+    var givesTokens: Bool { !isOver && !state.isWithheld }
+
     /// Whether the account's own access token is valid long enough for a caller that needs `minimumValidity`.
     func holdsAccessToken(for minimumValidity: Duration?) -> Bool {
-        guard !isOver else { return false }
+        guard givesTokens else { return false }
         return state.accessToken?.suffices(for: minimumValidity, at: at) ?? false
     }
 }

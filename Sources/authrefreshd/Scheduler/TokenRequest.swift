@@ -131,7 +131,8 @@ extension RequestingClient {
 extension StoredTokens {
     /// Everything usable in an answer.
     init(_ response: TokenResponse) {
-        let isUsed = !response.issuance.isUnbound && response.issuance.otherPerson == nil
+        let isOthers = if case .other = response.issuance.person { true } else { false }
+        let isUsed = !response.issuance.isUnbound && !isOthers
         self.init(
             accessToken: isUsed ? response.accessToken : nil,
             refreshToken: response.refreshToken,

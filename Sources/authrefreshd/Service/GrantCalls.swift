@@ -118,6 +118,7 @@ struct GrantCalls: DutyCalls {
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
         guard let snapshot = try account(asked.account, for: caller, wanting: .export, on: coordinator) else { return }
+        try checkIsOwn(snapshot)
         guard asked.park ?? false else { return responder.reply(try export(snapshot, on: coordinator)) }
         try checkCanMove(snapshot)
         let id = snapshot.account.id
@@ -150,6 +151,20 @@ struct GrantCalls: DutyCalls {
         return try export(snapshot, on: coordinator)
     }
 
+    /// A withheld account holds another person's refresh token, which this person must not carry elsewhere.
+    private func checkIsOwn(_ snapshot: AccountSnapshot) throws(VarlinkError) {
+        guard snapshot.state.isWithheld else { return }
+        let name = snapshot.account.name.text
+        throw VarlinkError(
+            InteractionRequiredError(
+                account: name,
+                reason: InteractionReason.otherPerson.rawValue,
+                sinceUSec: (snapshot.state.interaction?.since ?? snapshot.at.wall).microseconds,
+                hint: "authctl login \(name)"
+            )
+        )
+    }
+
     private func checkCanMove(_ snapshot: AccountSnapshot) throws(VarlinkError) {
         guard snapshot.account.registration.serviceGrant == nil, snapshot.state.isRefreshable,
             snapshot.state.phase != .signedOut, !snapshot.state.isSignOutDue(at: snapshot.at)
@@ -163,6 +178,7 @@ struct GrantCalls: DutyCalls {
         _ snapshot: AccountSnapshot,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> ExportGrant.Reply {
+        try checkIsOwn(snapshot)
         let registration = snapshot.account.registration
         let isOver = snapshot.state.isSignOutDue(at: snapshot.at)
         let grant = isOver ? nil : try stored(coordinator.records.refreshToken(of: snapshot))

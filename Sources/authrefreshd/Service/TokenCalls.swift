@@ -55,7 +55,7 @@ struct TokenCalls: DutyCalls {
                 }
                 // A valid token is better than none, unless the caller has said that it does not work.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
-                if !after.isOver, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
+                if after.givesTokens, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
                     hand(over: after, responder, on: coordinator)
                     return
                 }
@@ -243,7 +243,7 @@ struct TokenCalls: DutyCalls {
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> Bool {
-        guard let held, held.times.remaining(at: snapshot.at) > .zero, !snapshot.isOver,
+        guard let held, held.times.remaining(at: snapshot.at) > .zero, snapshot.givesTokens,
             let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.target)
         else { return false }
         // RFC 6749 §5.1: a server that states no scope has granted the requested one.
