@@ -42,6 +42,23 @@ struct OpeningTests {
         #expect(try mode(of: folder.store) == 0o600)
     }
 
+    @Test func `a closed store is free, also if a program that was just started has a copy of the lock's descriptor`()
+        throws
+    {
+        let store = try folder.open()
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let lock = try #require(
+            descriptors.compactMap(Int32.init).first { descriptor in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"))
+                    == folder.store + StoreLock.suffix
+            }
+        )
+        let copy = dup(lock)
+        defer { close(copy) }
+        try store.close()
+        try folder.open().close()
+    }
+
     @Test func `the settings for durability and erasure are in force`() throws {
         let store = try folder.open()
         let expected = [

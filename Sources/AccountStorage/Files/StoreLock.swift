@@ -37,7 +37,11 @@ struct StoreLock: ~Copyable {
         tellHolder()
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A program that was just started has a copy of the descriptor until its exec, and would keep the lock (flock(2)).
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Returns when no other process has the lock of the store at `path`. It blocks until then.
     fileprivate static func waitUntilFree(_ path: String) throws(PosixError) {
