@@ -1,4 +1,5 @@
 import GRDB
+import RefreshCore
 
 /// The machine that uses a store.
 extension AccountStore {
@@ -22,36 +23,48 @@ extension AccountStore {
     }
 
     private static func parkGrants(in db: Database) throws -> Int {
-        let cleared = [
-            "deadline_usec", "lease_generation", "phase_wall_usec", "phase_boot_id", "phase_boot_usec", "delay_usec",
-            "back_off_kind", "interaction_reason", "failure_class", "failure_retry_after_usec", "failure_detail",
-            "called_wall_usec", "attempt_wall_usec", "attempt_boot_id", "attempt_boot_usec",
-        ]
-        try db.execute(
-            sql: """
-                UPDATE account SET
-                    outcome_unknown = outcome_unknown OR phase = 'refreshing',
-                    phase = 'parked', park_reason = 'otherMachine',
-                    \(cleared.map { "\($0) = NULL" }.joined(separator: ", "))
-                WHERE is_rotating IS NOT 0 AND is_refreshable
-                    AND (phase IN ('scheduled', 'refreshing', 'backingOff')
-                        OR phase = 'interactionRequired'
-                            AND interaction_reason IN ('rejectedWithoutReason', 'userRequired'))
-                    AND EXISTS (
-                        SELECT 1 FROM token
-                        WHERE account_id = account.id AND kind = 'refresh' AND target = ''
-                            AND token.generation = account.generation
-                    )
-                """
-        )
+        try db.inPieces(of: "account") { rows in try GrantParking.park(rows, .otherMachine, in: db) }
+    }
+}
+
+/// Parks the grants of many accounts without loading them.
+enum GrantParking {
+    private static let cleared = [
+        "deadline_usec", "lease_generation", "phase_wall_usec", "phase_boot_id", "phase_boot_usec", "delay_usec",
+        "back_off_kind", "interaction_reason", "failure_class", "failure_retry_after_usec", "failure_detail",
+        "called_wall_usec", "attempt_wall_usec", "attempt_boot_id", "attempt_boot_usec",
+    ]
+
+    private static let statement = """
+        UPDATE account SET
+            outcome_unknown = outcome_unknown OR phase = 'refreshing',
+            phase = 'parked', park_reason = ?,
+            \(cleared.map { "\($0) = NULL" }.joined(separator: ", "))
+        WHERE id BETWEEN ? AND ? AND is_rotating IS NOT 0 AND is_refreshable
+            AND (phase IN ('scheduled', 'refreshing', 'backingOff')
+                OR phase = 'interactionRequired'
+                    AND interaction_reason IN ('rejectedWithoutReason', 'userRequired'))
+            AND EXISTS (
+                SELECT 1 FROM token
+                WHERE account_id = account.id AND kind = 'refresh' AND target = ''
+                    AND token.generation = account.generation
+            )
+        """
+
+    /// Parks the grants that the server rotates or may rotate, and that may still work.
+    ///
+    /// - Parameter accounts: the numbers of the accounts.
+    /// - Returns: how many were parked.
+    static func park(_ accounts: ClosedRange<Int64>, _ reason: ParkReason, in db: Database) throws -> Int {
+        let (first, last) = (accounts.lowerBound, accounts.upperBound)
+        try db.cachedStatement(sql: statement).execute(arguments: [reason.rawValue, first, last])
         let parked = db.changesCount
+        guard parked > 0 else { return 0 }
         // An account that cannot be read gets this deadline back when it can be.
-        try db.execute(
-            sql: """
-                UPDATE set_aside SET deadline_usec = NULL
-                WHERE account_id IN (SELECT id FROM account WHERE park_reason = 'otherMachine')
-                """
-        )
+        let outdated = "SELECT id FROM account WHERE id BETWEEN ? AND ? AND phase = 'parked'"
+        try db.cachedStatement(
+            sql: "UPDATE set_aside SET deadline_usec = NULL WHERE account_id IN (\(outdated))"
+        ).execute(arguments: [first, last])
         return parked
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import RefreshCore
 
 extension StoreError: CustomStringConvertible {
@@ -39,6 +40,7 @@ extension StoreError: CustomStringConvertible {
         case .backupExists(let path): "'\(path)' exists already"
         case .beingResealed(let path): "the store '\(path)' is being encrypted with a new key"
         case .backupDamaged(let path): "the copy at '\(path)' was damaged, and was removed"
+        case .notRestorable(let path, .cannotOpen(_, EBUSY)): "'\(path)' cannot be restored: it is the store itself"
         case .notRestorable(let path, let cause): "'\(path)' cannot be restored: \(cause)"
         }
     }

@@ -99,11 +99,14 @@ package struct RefreshState: Hashable, Sendable {
 
     /// Whether the account has a grant that can be parked now. A request under way has to end first, because its answer
     /// may hold the refresh token that the other machine needs.
+    ///
+    /// A grant that is parked because the store came from another machine is parked again when it is moved: from then
+    /// on, it is not resumed together with the others of that store.
     package var mayBeParked: Bool {
         guard isRefreshable else { return false }
         return switch phase {
-        case .signedOut, .refreshing, .parked: false
-        case .scheduled, .backingOff, .interactionRequired: true
+        case .signedOut, .refreshing, .parked(.moved): false
+        case .scheduled, .backingOff, .interactionRequired, .parked(.otherMachine): true
         }
     }
 

@@ -25,11 +25,15 @@ package enum MachineIdentity {
     /// Whether the file is on a disk. systemd mounts a file of `/run` over it if it cannot store an identifier.
     private static func isLasting(_ path: String) -> Bool {
         var system = statfs()
-        guard unsafe statfs(path, &system) == 0 else { return false }
-        return ![tmpfs, ramfs].contains(Int(system.f_type))
+        return unsafe statfs(path, &system) == 0 && isLasting(onFileSystem: Int(system.f_type))
     }
+
+    /// Whether a file system of this type (statfs(2)) keeps its files. The upper layer of an overlay is in memory on a
+    /// live system, and is removed with a container, and the type does not tell them from others.
+    package static func isLasting(onFileSystem type: Int) -> Bool { ![tmpfs, ramfs, overlay].contains(type) }
 
     // From <linux/magic.h>.
     private static let tmpfs = 0x0102_1994
     private static let ramfs = 0x8584_58f6
+    private static let overlay = 0x794c_7630
 }

@@ -1,4 +1,6 @@
+import GRDB
 import RefreshCore
+import Synchronization
 import Testing
 
 @testable import AccountStorage
@@ -66,5 +68,46 @@ struct MachineTests {
         #expect(try store.settle(on: "two") == 0)
         try store.close()
         #expect(try folder.open().settle(on: "one") == 0, "the others are parked already, or do not rotate")
+    }
+
+    @Test func `many grants are parked in pieces, each by a statement of its own`() throws {
+        let store = try folder.open()
+        _ = try store.add(Self.holder("first", .scheduled, isRotating: true))
+        try store.multiply(to: 20_001)
+        try store.settle(on: "one")
+        #expect(try store.statements(of: "UPDATE account ") { #expect(try store.settle(on: "two") == 20_001) } == 3)
+        #expect(try store.counts().parked == 20_001)
+    }
+}
+
+extension AccountStore {
+    /// Makes `count` accounts of the only one. Their secrets do not open.
+    func multiply(to count: Int) throws {
+        try inDatabase { db in
+            let names = "SELECT name FROM pragma_table_info('account') WHERE name NOT IN ('id', 'name')"
+            let columns = try String.fetchAll(db, sql: names).joined(separator: ", ")
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+                        INSERT INTO account (name, \(columns)) SELECT 'copy' || i, \(columns) FROM account, n;
+                    INSERT INTO token (account_id, kind, target, generation, type, sealed)
+                        SELECT account.id, kind, target, token.generation, type, sealed FROM account, token
+                        WHERE account.id <> token.account_id;
+                    """
+            )
+        }
+    }
+
+    /// How many statements that begin with `prefix` are run by `body`.
+    func statements(of prefix: String, _ body: () throws -> Void) throws -> Int {
+        let seen = Mutex(0)
+        try inDatabase { db in
+            db.trace { event in
+                if case .statement(let statement) = event, statement.sql.hasPrefix(prefix) { seen.withLock { $0 += 1 } }
+            }
+        }
+        try body()
+        try inDatabase { $0.trace(options: []) }
+        return seen.withLock { $0 }
     }
 }

@@ -219,6 +219,14 @@ struct MigrationTests {
         #expect(try store.connection.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") } == Schema.latest)
     }
 
+    private static let undoneSignOuts = """
+        DROP INDEX account_sign_out;
+        DROP INDEX account_sign_out_by_wall;
+        ALTER TABLE account DROP COLUMN sign_out_next_usec;
+        DELETE FROM grdb_migrations WHERE identifier = 'sign-outs by their own time';
+        PRAGMA user_version = 25;
+        """
+
     @Test func `sign-outs of an earlier store are found by their own time`() throws {
         let store = try folder.open()
         let near = RefreshTokenTimes(issuedAt: Sample.moment(0), lifetime: .seconds(28_800), isExtendedByUse: false)
@@ -227,15 +235,7 @@ struct MigrationTests {
         states[1].signOut?.isEndAnnounced = true
         for (number, state) in states.enumerated() { _ = try store.add(Sample.account("s\(number)", state: state)) }
         try store.close()
-        try change(
-            """
-            DROP INDEX account_sign_out;
-            DROP INDEX account_sign_out_by_wall;
-            ALTER TABLE account DROP COLUMN sign_out_next_usec;
-            DELETE FROM grdb_migrations WHERE identifier = 'sign-outs by their own time';
-            PRAGMA user_version = 25;
-            """
-        )
+        try change(Self.undoneSignOuts)
         let migrated = try folder.open().connection.read { db in
             try Int64.fetchAll(
                 db,
@@ -262,6 +262,24 @@ struct MigrationTests {
         let migrated = try folder.open()
         #expect(try migrated.record(named: Sample.name("others"))?.state.isWithheld == true)
         #expect(try migrated.record(named: Sample.name("ended"))?.state.isWithheld == false)
+    }
+
+    @Test func `the sign-outs of many accounts get their own time`() throws {
+        try FileManager.default.removeItem(atPath: folder.store)
+        let store = try folder.open()
+        let times = RefreshTokenTimes(issuedAt: Sample.moment(0), lifetime: .seconds(28_800), isExtendedByUse: false)
+        _ = try store.add(Sample.account("first", state: RefreshState(phase: .scheduled, signOut: times)))
+        try store.multiply(to: 10_001)
+        try store.close()
+        try change(Self.undoneSignOuts)
+        let own = try folder.open().connection.read { db in
+            try Int.fetchOne(
+                db,
+                sql: "SELECT count(*) FROM account WHERE sign_out_next_usec = ?",
+                arguments: [times.nextAfter.microseconds]
+            )
+        }
+        #expect(own == 10_001)
     }
 
     @Test func `the number of a removed account is not reused`() throws {

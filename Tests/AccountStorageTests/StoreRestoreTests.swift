@@ -182,6 +182,61 @@ struct StoreRestoreTests {
         #expect(try restored.tokens.accessToken(of: kept) == Sample.accessToken("new"))
     }
 
+    @Test func `a restore parks the accounts that were removed since the backup`() throws {
+        let store = try folder.open()
+        let added = try store.add(["gone", "fixed", "stays"].map { try Sample.scheduled($0, due: 10) })
+        try store.inDatabase { try $0.execute(sql: "UPDATE account SET is_rotating = 0 WHERE name = 'fixed'") }
+        try store.backup(to: backup)
+        for id in added.dropLast() { try store.remove(id) }
+        try store.close()
+        let outcome = try restore()
+        #expect(outcome.accounts == 3 && outcome.parkedGrants == 1 && outcome.grantsLost == nil)
+        let restored = try folder.open()
+        let expected: [(String, Phase)] = [("gone", .parked(.moved)), ("fixed", .scheduled), ("stays", .scheduled)]
+        for (name, phase) in expected {
+            #expect(try restored.record(named: Sample.name(name))?.state.phase == phase, "\(name)")
+        }
+        try restored.close()
+        // A new store has removed none of them.
+        for name in ["", "-wal"] { try? FileManager.default.removeItem(atPath: folder.store + name) }
+        try folder.open().close()
+        #expect(try restore().parkedGrants == 0)
+    }
+
+    @Test func `a restored grant that may be spent is not sent again`() throws {
+        let store = try folder.open()
+        let names = ["sent", "doubtful", "parked", "same"]
+        _ = try store.add(names.map { try Sample.scheduled($0, due: 10) })
+        let park = "UPDATE account SET deadline_usec = NULL, phase = 'parked', park_reason = 'moved'"
+        try store.inDatabase { try $0.execute(sql: "\(park) WHERE name = 'parked'") }
+        try store.backup(to: backup)
+        let lease = Lease(generation: Generation(1), startedAt: Sample.moment(0))
+        let changes: [(String, Phase, Bool)] = [
+            ("sent", .refreshing(lease), false), ("doubtful", .scheduled, true), ("parked", .scheduled, false),
+        ]
+        for (name, phase, isUnknown) in changes {
+            let record = try #require(try store.record(named: Sample.name(name)))
+            var state = record.state
+            (state.phase, state.isOutcomeUnknown, state.deadline) = (phase, isUnknown, Sample.start)
+            let id = record.account.id
+            try store.commit([StateWrite(account: id, base: Generation(1), state: state, tokens: .unchanged)])
+        }
+        try store.close()
+        #expect(try restore().newerGrants == 2)
+        let restored = try folder.open()
+        let states = try names.map { try #require(try restored.record(named: Sample.name($0))).state }
+        #expect(states.map(\.phase) == [.refreshing(lease), .scheduled, .parked(.moved), .scheduled])
+        #expect(states.map(\.isOutcomeUnknown) == [false, true, false, false])
+    }
+
+    @Test func `the store itself is no backup of it, and the text says so`() throws {
+        try leaveKilledStore()
+        let error = #expect(throws: StoreOpeningError.self) { try restore(folder.store) }
+        guard case .store(let refusal) = error else { throw Sample.Missing() }
+        #expect(refusal.description == "'\(folder.store)' cannot be restored: it is the store itself")
+        #expect(try folder.open().counts().scheduled == 600)
+    }
+
     @Test func `a backup is restored even without a store`() throws {
         try leaveKilledStore()
         for name in ["", "-wal"] { try FileManager.default.removeItem(atPath: folder.store + name) }

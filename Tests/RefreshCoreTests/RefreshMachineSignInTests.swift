@@ -146,6 +146,13 @@ import Testing
         #expect(machine.handle(.deadlineReached, at: late, jitter: 0.5) == Fixture.begin(at: late))
     }
 
+    @Test func `a grant that came with the store is parked as a moved one when it is moved on`() {
+        var machine = Fixture.machine(.parked(.otherMachine))
+        #expect(machine.handle(.parked, at: start, jitter: 0.5) == [.persist(.unchanged), .publish(.parked)])
+        #expect(machine.state.phase == .parked(.moved))
+        #expect(machine.handle(.parked, at: start, jitter: 0.5) == [])
+    }
+
     @Test func `a grant is parked when no request is under way, and a late answer does not unpark it`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         #expect(machine.handle(.parked, at: start, jitter: 0.5) == [])

@@ -112,6 +112,7 @@ extension MessageSamples {
         .refreshTokenMissing(AccountID(1), Generation(2)), .noSuchAccount(AccountID(1)), .nameTaken(work),
         .noSuchIssuer(IssuerID(1)), .backupExists(path: "/b"), .beingResealed(path: "/s/a"), .backupDamaged(path: "/b"),
         .notRestorable(path: "/b", cause: .corrupt(path: "/b")),
+        .notRestorable(path: "/b", cause: .cannotOpen(path: "/b", code: 16)),
         .notRestorable(path: "/b", cause: .newerSchema(path: "/b", found: 9, known: 8)),
         .notRestorable(path: "/b", cause: .olderSchema(path: "/b", found: 1, oldest: 2)),
         .notRestorable(path: "/b", cause: .wrongKey(path: "/b", expected: "a1", given: "b2")),

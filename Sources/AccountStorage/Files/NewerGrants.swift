@@ -5,8 +5,9 @@ import RefreshCore
 /// Takes newer grants over from the store that a backup replaces.
 ///
 /// A server that rotates refresh tokens ends the grant if the daemon sends an old one again. So the backup's accounts get
-/// the grants that the replaced store has received since, as far as they are for the same client and person. An account
-/// that was parked since stays parked, because another machine uses its grant.
+/// the grants that the replaced store has received since, as far as they are for the same client and person. A grant that
+/// was parked since stays parked, because another machine uses it, and one that may be spent stays so. An account that was
+/// removed since is parked.
 struct NewerGrants {
     /// The replaced store, or a copy of it.
     let old: AccountStore
@@ -35,6 +36,31 @@ struct NewerGrants {
                     guard error.damagedAccount != nil else { throw error }
                     unreadable += 1
                 }
+            }
+        }
+    }
+
+    /// Parks the accounts of the backup that were removed since, because whoever exported a grant to move it removes its
+    /// account, and another machine may use it.
+    ///
+    /// - Returns: how many were parked.
+    func parkRemoved() throws(StoreError) -> Int {
+        // Numbers are never given twice. An account with a higher number was never in the old store: it may be a new one,
+        // made after the former store was lost.
+        let highest = try old.connection.read { db in
+            try Int64.fetchOne(db, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'account'")
+        }
+        var (parked, last) = (0, Int64(0))
+        while true {
+            let accounts = try new.connection.read { db in try Candidate.batch(after: last, in: db) }
+            guard let end = accounts.last?.id, let highest, last < highest else { return parked }
+            last = end
+            let removed = try old.connection.read { db in
+                try accounts.map(\.id).filter { try $0 <= highest && Candidate.find($0, in: db) == nil }
+            }
+            guard !removed.isEmpty else { continue }
+            parked += try new.connection.write { db in
+                try removed.reduce(0) { try $0 + GrantParking.park($1...$1, .moved, in: db) }
             }
         }
     }
@@ -87,13 +113,23 @@ struct NewerGrants {
         let id: Int64
         private let createdAt: Int64
         private let generation: Int64
-        private let phase: String
+        /// What tells how far the generation was used.
+        private let use: Use
 
-        private init(_ row: Row) {
-            (id, createdAt, generation, phase) = (row[0], row[1], row[2], row[3])
+        private struct Use: Equatable {
+            let phase: String
+            let reason: String?
+            let isOutcomeUnknown: Bool
+            let isRotating: Bool?
         }
 
-        private static let columns = "id, created_usec, generation, phase"
+        private init(_ row: Row) {
+            (id, createdAt, generation) = (row[0], row[1], row[2])
+            use = Use(phase: row[3], reason: row[4], isOutcomeUnknown: row[5], isRotating: row[6])
+        }
+
+        private static let columns =
+            "id, created_usec, generation, phase, coalesce(interaction_reason, park_reason), outcome_unknown, is_rotating"
 
         static func batch(after last: Int64, in db: Database) throws -> [Candidate] {
             let statement = try db.cachedStatement(
@@ -107,11 +143,14 @@ struct NewerGrants {
             return try Row.fetchOne(statement, arguments: [id]).map(Candidate.init)
         }
 
-        /// Whether it is the same account with a newer grant, or with one that was parked since.
+        /// Whether it is the same account with a newer grant, or with one that was used, refused or parked since. A request
+        /// that was under way may have spent the refresh token.
+        ///
+        /// A grant that was parked when the backup was made stays parked, unless there is a newer one.
         func isNewer(than backup: Candidate?) -> Bool {
-            guard let backup, backup.createdAt == createdAt, phase != "signedOut" else { return false }
-            return generation > backup.generation
-                || generation == backup.generation && phase == "parked" && backup.phase != "parked"
+            guard let backup, backup.createdAt == createdAt, use.phase != "signedOut" else { return false }
+            guard generation == backup.generation else { return generation > backup.generation }
+            return use != backup.use && (use.phase == "parked" || backup.use.phase != "parked")
         }
     }
 }

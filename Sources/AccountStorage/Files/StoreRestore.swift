@@ -15,6 +15,8 @@ package struct StoreRestore {
         package var kept: String?
         /// How many accounts have got newer grants from the old store.
         package var newerGrants = 0
+        /// How many accounts were parked because the old store no longer had them.
+        package var parkedGrants = 0
         /// Why newer grants of the old store, if it has any, were not taken over; nil if all were, or if there was none.
         package var grantsLost: String?
     }
@@ -59,7 +61,13 @@ package struct StoreRestore {
             try checkUnread()
             let kept = try replaceStore()
             _ = consume lock
-            return Outcome(accounts: accounts, kept: kept, newerGrants: newer.taken, grantsLost: newer.lost)
+            return Outcome(
+                accounts: accounts,
+                kept: kept,
+                newerGrants: newer.taken,
+                parkedGrants: newer.parked,
+                grantsLost: newer.lost
+            )
         } catch let error as StoreOpeningError {
             throw error
         } catch let error as PosixError {
@@ -84,6 +92,10 @@ package struct StoreRestore {
                 try PosixFile.copy(backup + "-wal", to: copy + "-wal")
             }
         } catch let error as PosixError {
+            // Only the store itself is refused this way.
+            if error.code == EBUSY {
+                throw StoreError.notRestorable(path: backup, cause: .cannotOpen(path: backup, code: EBUSY))
+            }
             throw error.code == ENOSPC || error.code == EDQUOT
                 ? StoreError.diskFull(path: path) : StoreError.cannotOpen(path: backup, code: error.code)
         }
@@ -110,27 +122,29 @@ package struct StoreRestore {
     /// Takes newer grants from the old store over into the copy of the backup. The old store may be damaged, so it is
     /// copied, too, and a failure does not end the restore.
     ///
-    /// - Returns: how many, and why some are missing.
-    private func takeNewerGrants() -> (taken: Int, lost: String?) {
+    /// - Returns: how many, how many were parked, and why some are missing.
+    private func takeNewerGrants() -> (taken: Int, parked: Int, lost: String?) {
         do {
-            guard try PosixFile.status(of: path) != nil else { return (0, nil) }
+            guard try PosixFile.status(of: path) != nil else { return (0, 0, nil) }
             for suffix in ["", "-wal"] where try PosixFile.status(of: path + suffix) != nil {
                 try PosixFile.copy(path + suffix, to: oldCopy + suffix)
             }
             let (old, new) = (try keyring.openStore(at: oldCopy), try keyring.openStore(at: copy))
-            let (taken, unreadable) = try NewerGrants(old: old, new: new).take()
+            let grants = NewerGrants(old: old, new: new)
+            let (taken, unreadable) = try grants.take()
+            let parked = try grants.parkRemoved()
             try old.close()
             try new.close()
             try PosixFile.sync(copy)
-            return (taken, unreadable == 0 ? nil : "\(unreadable) of its accounts cannot be read")
+            return (taken, parked, unreadable == 0 ? nil : "\(unreadable) of its accounts cannot be read")
         } catch let error as PosixError {
-            return (0, StoreError(error, path: path).description)
+            return (0, 0, StoreError(error, path: path).description)
         } catch StoreOpeningError.store(let error) {
-            return (0, error.description.replacing(oldCopy, with: path))
+            return (0, 0, error.description.replacing(oldCopy, with: path))
         } catch StoreOpeningError.key(let error) {
-            return (0, error.description.replacing(oldCopy, with: path))
+            return (0, 0, error.description.replacing(oldCopy, with: path))
         } catch {
-            return (0, StoreError(error, path: path).description)
+            return (0, 0, StoreError(error, path: path).description)
         }
     }
 

@@ -72,21 +72,7 @@ enum Schema {
             try TokenCopiesMigration.run(in: db)
             try db.execute(sql: "PRAGMA user_version = 25")
         }
-        migrator.registerMigration("sign-outs by their own time") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE account ADD COLUMN sign_out_next_usec INTEGER;  -- after the sign-in: of the announcement, then of the end
-                    UPDATE account SET sign_out_next_usec = sign_out_after_usec
-                        - CASE WHEN sign_out_announced THEN 0 ELSE min(sign_out_after_usec / 4, 604800000000) END
-                    WHERE sign_out_after_usec IS NOT NULL;
-                    CREATE INDEX account_sign_out ON account (sign_out_boot_id, \(signOutBoot))
-                        WHERE sign_out_next_usec IS NOT NULL;
-                    CREATE INDEX account_sign_out_by_wall ON account (\(signOutWall), sign_out_boot_id)
-                        WHERE sign_out_next_usec IS NOT NULL;
-                    PRAGMA user_version = 26;
-                    """
-            )
-        }
+        migrator.registerMigration("sign-outs by their own time", migrate: signOutTimes)
         migrator.registerMigration("grants of another machine") { db in
             // NULL in a parked account means that it was exported.
             try db.execute(sql: "ALTER TABLE account ADD COLUMN park_reason TEXT; PRAGMA user_version = 27")
@@ -102,6 +88,32 @@ enum Schema {
             )
         }
         return migrator
+    }
+
+    /// Migrates schema 25 to 26: each account has its own time of the announcement and of the sign-out.
+    private static func signOutTimes(in db: Database) throws {
+        // After the sign-in: of the announcement, then of the end.
+        try db.execute(sql: "ALTER TABLE account ADD COLUMN sign_out_next_usec INTEGER")
+        try db.inPieces(of: "account") { rows in
+            try db.execute(
+                sql: """
+                    UPDATE account SET sign_out_next_usec = sign_out_after_usec
+                        - CASE WHEN sign_out_announced THEN 0 ELSE min(sign_out_after_usec / 4, 604800000000) END
+                    WHERE id BETWEEN ? AND ? AND sign_out_after_usec IS NOT NULL
+                    """,
+                arguments: [rows.lowerBound, rows.upperBound]
+            )
+            return db.changesCount
+        }
+        try db.execute(
+            sql: """
+                CREATE INDEX account_sign_out ON account (sign_out_boot_id, \(signOutBoot))
+                    WHERE sign_out_next_usec IS NOT NULL;
+                CREATE INDEX account_sign_out_by_wall ON account (\(signOutWall), sign_out_boot_id)
+                    WHERE sign_out_next_usec IS NOT NULL;
+                PRAGMA user_version = 26;
+                """
+        )
     }
 
     /// When the announcement of an account's sign-out is due, and then the sign-out: by the boot-time clock of the boot

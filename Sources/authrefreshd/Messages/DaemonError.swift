@@ -66,12 +66,19 @@ enum DaemonAnswer {
         "the configuration is valid, and so \(profiles == 1 ? "is 1 provider profile" : "are \(profiles) provider profiles")"
     }
 
-    /// The answer to `--restore`, in up to three lines.
+    /// The answer to `--restore`, in up to four lines.
     static func restored(_ backup: String, _ outcome: StoreRestore.Outcome) -> String {
         let (accounts, newer) = (outcome.accounts, outcome.newerGrants)
         var lines = ["'\(backup)' is restored: \(accounts) \(accounts == 1 ? "account" : "accounts")"]
         if newer > 0 {
             lines.append("\(newer) of them \(newer == 1 ? "keeps its newer grant" : "keep their newer grants")")
+        }
+        let parked = outcome.parkedGrants
+        if parked > 0 {
+            lines.append(
+                "\(parked) of them \(parked == 1 ? "is" : "are") parked, because the previous store no longer had"
+                    + " \(parked == 1 ? "it" : "them"); if no other machine uses the grant: authctl account resume ACCOUNT"
+            )
         }
         if let kept = outcome.kept { lines.append("the previous store is kept as '\(kept)'") }
         return lines.joined(separator: "\n")
