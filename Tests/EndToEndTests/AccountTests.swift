@@ -73,10 +73,10 @@ struct AccountTests {
             let daemon = try await stage.start()
             let file = stage.folder.path + "/backup"
             #expect(try await stage.authctl("store", "backup", file).end == .exited(0))
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "rename", "work", "renamed").end == .exited(0))
             let refused = try await stage.authctl("store", "restore", file)
             #expect(refused.end == .exited(78))
-            #expect(refused.errors.contains("is in use by process \(daemon.pid)"), "\(refused.errors)")
+            #expect(refused.errors.contains("is in use by 'authrefreshd' (process \(daemon.pid))"), "\(refused.errors)")
             #expect(try await daemon.kill() == .signalled(9))
 
             let done = try await stage.authctl("store", "restore", file)
