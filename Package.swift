@@ -507,7 +507,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
             ],
             sources: [
                 "Keys/Sealer.swift", "Keys/StoreKey.swift", "Rows/PlausibleTime.swift", "Rows/Record.swift",
-                "Rows/StoredSettings.swift", "StoreError.swift",
+                "Rows/StoredSettings.swift", "StoreError.swift", "StoreHolder.swift",
             ],
             swiftSettings: strict
         ),

@@ -52,7 +52,8 @@ extension IntegrationScene {
         switch fault {
         case .nothing, .unknown, .restarted, .killed, .activated, .tokenFolderGone, .runtimeFolderGone: break
         case .notRunning: try await startDaemon()
-        case .signedOut: for account in rows.map(\.account) { try await giveGrant(to: account) }
+        // A new grant needs the person's consent, which nobody can give for some accounts.
+        case .signedOut: for row in rows where !row.isAskedInVain { try await giveGrant(to: row.account) }
         case .serviceManagerGone: try await startServiceManager()
         case .serverDown, .serverDownAndEnded: openServer()
         case .diskFull:
