@@ -144,7 +144,6 @@ extension Integration {
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut("an account that is none asks nobody"),
         ]) { $1 },
         asksFirst: true,
-        isAskedInVain: true,
         use: { try await $0.scene.stage.authctl("token", $0.target) },
         isAnswer: { _, _ in false }
     )

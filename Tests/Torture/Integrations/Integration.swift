@@ -39,8 +39,6 @@ struct Integration: Sendable {
     let verdicts: [IntegrationFault: Verdict]
     /// Whether the account asks its user before a program gets a token.
     var asksFirst = false
-    /// Whether nobody is there to ask.
-    var isAskedInVain = false
     /// Whether the account is signed out when its time is over.
     var endsByItself = false
     /// Uses it once.

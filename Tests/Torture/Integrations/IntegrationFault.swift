@@ -52,8 +52,12 @@ extension IntegrationScene {
         switch fault {
         case .nothing, .unknown, .restarted, .killed, .activated, .tokenFolderGone, .runtimeFolderGone: break
         case .notRunning: try await startDaemon()
-        // A new grant needs the person's consent, which nobody can give for some accounts.
-        case .signedOut: for row in rows where !row.isAskedInVain { try await giveGrant(to: row.account) }
+        case .signedOut:
+            for row in rows {
+                // A new grant needs the person's consent, too.
+                if row.asksFirst { try await Agent(stage).isReady() }
+                try await giveGrant(to: row.account)
+            }
         case .serviceManagerGone: try await startServiceManager()
         case .serverDown, .serverDownAndEnded: openServer()
         case .diskFull:

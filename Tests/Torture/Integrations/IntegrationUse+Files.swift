@@ -93,8 +93,8 @@ extension IntegrationUse {
     }
 }
 
-/// Answers every question of one daemon with "allow once".
-private final class Agent: Sendable {
+/// Answers the next question of one daemon with "allow once", and ends.
+final class Agent: Sendable {
     private let told = EventLog<String>()
 
     init(_ stage: DaemonStage) {
