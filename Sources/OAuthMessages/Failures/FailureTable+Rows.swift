@@ -9,9 +9,36 @@ extension FailureTable {
     private static let transportRows = [
         FailureRow(
             "certificate, clock unset",
-            Condition(transport: [.certificate], sign: .implausibleClock),
+            Condition(
+                transport: [.certificate, .certificateExpired, .certificateNotYetValid],
+                sign: .implausibleClock
+            ),
             .unreachable,
             "the server's certificate cannot be checked because this machine's clock is wrong"
+        ),
+        FailureRow(
+            "certificate expired",
+            Condition(transport: [.certificateExpired]),
+            .untrusted,
+            "the server's certificate has expired: check this machine's clock, or tell the server's operator"
+        ),
+        FailureRow(
+            "certificate not yet valid",
+            Condition(transport: [.certificateNotYetValid]),
+            .untrusted,
+            "the server's certificate is not valid yet: check this machine's clock, or tell the server's operator"
+        ),
+        FailureRow(
+            "certificate of another host",
+            Condition(transport: [.certificateHost]),
+            .untrusted,
+            "the server's certificate is for another host: check the URL, and whether the network has a sign-in page"
+        ),
+        FailureRow(
+            "certificate of an unknown authority",
+            Condition(transport: [.certificateAuthority]),
+            .untrusted,
+            "no authority that this machine trusts has signed the server's certificate: check the CA file, and the network for a proxy that reads along"
         ),
         FailureRow(
             "certificate",
@@ -44,10 +71,22 @@ extension FailureTable {
             "the client's key file also needs the certificate, both in PEM form, and the key without a passphrase"
         ),
         FailureRow(
+            "client certificate demanded",
+            Condition(transport: [.clientCertificateDemanded]),
+            .misconfigured,
+            "the server demands a client certificate: the account needs a client key file that also has the certificate"
+        ),
+        FailureRow(
+            "request cannot be sent",
+            Condition(transport: [.requestRefused]),
+            .misconfigured,
+            "a header of the request has a line break: check the account's parameters and the provider profile"
+        ),
+        FailureRow(
             "proxy setting",
             Condition(transport: [.proxyConfiguration]),
             .misconfigured,
-            "HTTPS_PROXY is not a usable proxy: it must be http://host:port"
+            "the proxy that HTTPS_PROXY or the configuration names cannot be used: it must be http, https or socks5h://HOST:PORT"
         ),
         FailureRow(
             "proxy wants sign-in",
@@ -62,6 +101,18 @@ extension FailureTable {
             "the proxy did not open a connection to the server"
         ),
         FailureRow(
+            "proxy's name not resolved",
+            Condition(transport: [.proxyNameResolution], wasSent: false),
+            .unreachable,
+            "the proxy's name could not be resolved"
+        ),
+        FailureRow(
+            "proxy not connected",
+            Condition(transport: [.proxyConnection], wasSent: false),
+            .unreachable,
+            "the proxy could not be reached"
+        ),
+        FailureRow(
             "name not resolved",
             Condition(transport: [.nameResolution], wasSent: false),
             .unreachable,
@@ -72,6 +123,12 @@ extension FailureTable {
             Condition(transport: [.connection], wasSent: false),
             .unreachable,
             "the server could not be reached"
+        ),
+        FailureRow(
+            "no TLS version in common",
+            Condition(transport: [.tlsProtocol], wasSent: false),
+            .unreachable,
+            "the server and this machine have no TLS version in common: the server must speak TLS 1.2 or later"
         ),
         FailureRow(
             "handshake failed",

@@ -104,13 +104,30 @@ package enum TransportCause: String, Hashable, Sendable, CaseIterable {
     case connection
     /// The TLS handshake failed, but not because of the certificate.
     case tls
+    /// The server and this machine have no version of TLS in common.
+    case tlsProtocol
+    /// The certificate is not trusted, and why is not known.
     case certificate
+    case certificateExpired
+    case certificateNotYetValid
+    /// The certificate is for another host.
+    case certificateHost
+    /// No authority that is trusted here has signed the certificate.
+    case certificateAuthority
+    /// The server demands a client certificate. With TLS 1.3, it says so only after the request was sent.
+    case clientCertificateDemanded
+    /// The proxy's name could not be resolved.
+    case proxyNameResolution
+    /// No connection to the proxy could be made.
+    case proxyConnection
     /// The proxy asks for credentials (407).
     case proxySignIn
     /// The proxy did not open the connection.
     case proxyRefused
-    /// `HTTPS_PROXY` names a proxy of a kind that is not supported, or is malformed.
+    /// The configured proxy is of a kind that is not supported, or is malformed.
     case proxyConfiguration
+    /// A part of the request cannot be sent: a header's value has a line break.
+    case requestRefused
     /// The configured CA file cannot be read.
     case authorityFile
     /// The configured CA file could not be read in time.
