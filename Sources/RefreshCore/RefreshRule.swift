@@ -127,9 +127,10 @@ package enum BackOffRule {
     static let confirmation = Duration.seconds(30)
     /// The shortest such pause. A shorter one would only get the same answer again.
     static let shortestConfirmation = Duration.milliseconds(250)
-    /// A waiting caller may shorten a back-off to this. Without a minimum, a script in a loop would flood a server that
-    /// is down.
+    /// The shortest wait after a failure. Without a minimum, a script in a loop would flood a server that is down.
     package static let callerInterval = Duration.seconds(2)
+    /// What callers in a loop may shorten every wait to, however long an outage lasts.
+    static let longestForCallers = Duration.seconds(60)
 
     /// How many equal refusals without a reason are needed before they are believed.
     static let refusalsToBelieve = 3
@@ -162,6 +163,13 @@ package enum BackOffRule {
     /// The wait after `failures` (1 or more) transient failures in a row. Half of it is random, by `jitter` (0..<1).
     static func transient(failures: Int, jitter: Double) -> Duration {
         doubled(.seconds(2), failures: failures, longest: longestTransient).scaled(by: 0.5 + 0.5 * jitter)
+    }
+
+    /// What a waiting caller may shorten the wait to after `failures` failures in a row: two seconds after the first
+    /// three of them, then each time twice as long. Otherwise one program that asks every second would set the back-off
+    /// aside for hours.
+    static func forCallers(failures: Int) -> Duration {
+        doubled(callerInterval, failures: failures - 2, longest: longestForCallers)
     }
 
     /// The wait after `failures` (1 or more) refusals that only a person can correct.

@@ -19,7 +19,7 @@ struct RefreshStep {
 
     /// Whether a caller's need may start a request now.
     ///
-    /// A caller may end a back-off early, but not more often than every two seconds, and never a wait that the server
+    /// A caller may end a back-off early, but less each time (`BackOffRule.forCallers`), and never a wait that the server
     /// asked for. If a person is needed, a caller may cause an attempt from time to time.
     var mayBeginForCaller: Bool {
         guard state.isRefreshable, !isSignOutDue else { return false }
@@ -28,7 +28,8 @@ struct RefreshStep {
         case .backingOff(let backOff):
             remaining(of: backOff) == .zero
                 || mayEndForCaller(backOff)
-                    && now.elapsed(since: backOff.failedAt) >= max(BackOffRule.callerInterval, backOff.leastDelay)
+                    && now.elapsed(since: backOff.failedAt)
+                        >= max(BackOffRule.forCallers(failures: state.failures), backOff.leastDelay)
         case .interactionRequired(let interaction): interaction.timeToCallersAttempt(at: now) == .zero
         case .signedOut, .refreshing, .parked: false
         }

@@ -116,6 +116,29 @@ import Testing
         #expect(machine.handle(.tokenNeeded, at: start.later(.milliseconds(1999)), jitter: 0) == [])
     }
 
+    @Test(arguments: [(1, 2), (3, 2), (4, 4), (5, 8), (6, 16), (7, 32), (8, 60), (.max, 60)])
+    func `callers shorten a back-off less after each failure`(failures: Int, seconds: Int) {
+        var state = Fixture.machine(.backingOff(Fixture.backOff(.transient))).state
+        state.failures = failures
+        var machine = RefreshMachine(state: state, policy: RefreshPolicy())
+        let now = start.later(.seconds(seconds))
+        #expect(machine.handle(.tokenNeeded, at: now.later(.milliseconds(-1)), jitter: 0) == [])
+        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0) == Fixture.begin(at: now))
+    }
+
+    @Test func `a caller that asks every second for an hour causes no more than seventy requests`() {
+        var machine = Fixture.machine(.backingOff(Fixture.backOff(.transient)))
+        var requests = 0
+        for second in 1...3600 {
+            let now = start.later(.seconds(second))
+            guard machine.handle(.tokenNeeded, at: now, jitter: 0.5).count == 2 else { continue }
+            requests += 1
+            let failed = Event.refreshFailed(machine.state.generation, Fixture.failure(.unreachable))
+            _ = machine.handle(failed, at: now, jitter: 0.5)
+        }
+        #expect((60...70).contains(requests))
+    }
+
     @Test(arguments: [Event.tokenNeeded, .refreshRequested])
     func `nobody shortens a wait below what the server asked for, even if ours is longer`(event: Event) {
         let failure = Fixture.failure(.unavailable, retryAfter: .seconds(60))
