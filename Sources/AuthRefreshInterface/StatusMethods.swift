@@ -15,6 +15,7 @@ package enum GetInfo {
         package var online: Bool
         package var trouble: String?
         package var damaged: Int64?
+        package var proxy: String?
 
         package init(
             version: String,
@@ -24,7 +25,8 @@ package enum GetInfo {
             nextDeadlineUSec: Int64? = nil,
             online: Bool,
             trouble: String? = nil,
-            damaged: Int64? = nil
+            damaged: Int64? = nil,
+            proxy: String? = nil
         ) {
             self.version = version
             self.startedAtUSec = startedAtUSec
@@ -34,6 +36,7 @@ package enum GetInfo {
             self.online = online
             self.trouble = trouble
             self.damaged = damaged
+            self.proxy = proxy
         }
     }
 }

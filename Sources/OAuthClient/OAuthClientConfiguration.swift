@@ -28,7 +28,7 @@ package struct OAuthClientConfiguration: Sendable {
     package var caFile: String?
     /// Reads the files with certificate authorities.
     package var authorities = CertificateAuthorities()
-    package var proxy = ProxySettings(environment: ProcessInfo.processInfo.environment)
+    package var proxy = ProxySettings.direct
     package var userAgent = "authrefreshd"
     /// How long an HTTP client is kept after its last use, with its TLS settings. Its connections are closed by then,
     /// except those that are still waiting for an answer. A client that is made later trusts what the system trusts

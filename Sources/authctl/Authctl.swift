@@ -21,7 +21,7 @@ enum Authctl {
             }
             return .success
         } catch {
-            StandardError.tell(error)
+            StandardError.tell(error, adding: UnusedProxy.hints(after: error, arguments))
             return error.report.status
         }
     }

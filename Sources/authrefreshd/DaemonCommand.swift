@@ -17,8 +17,9 @@ struct DaemonCommand: AsyncParsableCommand {
             running refreshes, and exits. On SIGHUP it reloads the configuration. Manage accounts with authctl.
 
             Environment: XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_DATA_HOME replace the folders ~/.config, ~/.local/state \
-            and ~/.local/share below. AUTHREFRESH_SOCKET names another socket, as --socket does. HTTPS_PROXY names a \
-            proxy for requests, and NO_PROXY the hosts that are reached without it.
+            and ~/.local/share below. AUTHREFRESH_SOCKET names another socket, as --socket does. HTTPS_PROXY or \
+            ALL_PROXY names a proxy for requests, and NO_PROXY the hosts that are reached without it; the configuration \
+            can name both, too.
 
             Files:
 

@@ -66,11 +66,44 @@ struct ProxyTests {
         #expect(outcome.failure?.failureClass == .unreachable)
     }
 
-    @Test(arguments: ["socks5://127.0.0.1:1", "https://127.0.0.1:1", "http://127.0.0.1:x", "http://"])
-    func `a proxy that cannot be used is misconfiguration, and is not bypassed`(_ address: String) async throws {
+    @Test(
+        arguments: [
+            ("socks5://127.0.0.1:1", .resolvesHere), ("socks4a://127.0.0.1:1", .resolvesHere),
+            ("ftp://127.0.0.1:1", .unknownKind), ("http://127.0.0.1:x", .malformed), ("http://", .malformed),
+            ("http://a b:1", .malformed), ("http://u:%0a@127.0.0.1:1", .malformed), ("http://[::g]:1", .malformed),
+        ] as [(String, ProxySettings.Flaw)]
+    )
+    func `a proxy that cannot be used is misconfiguration, and is not bypassed`(
+        _ address: String,
+        _ flaw: ProxySettings.Flaw
+    ) async throws {
+        let settings = ProxySettings(environment: ["HTTPS_PROXY": address])
+        #expect(settings.flaw == flaw && settings.url == nil && settings.address == nil)
         let outcome = try await outcome(["HTTPS_PROXY": address])
         #expect(outcome.failure?.failureClass == .misconfigured)
         #expect(outcome.failure?.detail.summary.contains("HTTPS_PROXY") == true)
+    }
+
+    @Test(
+        arguments: [
+            ("p.test", "http://p.test:80", 80), ("p.test:3128", "http://p.test:3128", 3128),
+            ("HTTP://P.test/path?x#y", "http://p.test:80", 80), ("https://p.test", "https://p.test:443", 443),
+            ("socks5h://p.test", "socks5h://p.test:1080", 1080), ("http://[::1]:8080", "http://[::1]:8080", 8080),
+            ("http://u@p.test:1", "http://u@p.test:1", 1), ("http://u:p@p.test:1", "http://u:p@p.test:1", 1),
+            ("http://u:p%40:%2f@p.test:1", "http://u:p%40%3a%2f@p.test:1", 1),
+            // What people write without percent-encoding.
+            ("http://DOM\\u:p@s%&ß@p.test:1", "http://DOM%5cu:p%40s%25%26%c3%9f@p.test:1", 1),
+        ]
+    )
+    func `libcurl gets a URL with a scheme, a port and percent-encoded credentials`(
+        _ text: String,
+        _ url: String,
+        _ port: Int
+    ) {
+        let settings = ProxySettings(environment: ["HTTPS_PROXY": text])
+        #expect(settings.url?.reveal() == url)
+        #expect(settings.address?.port == port)
+        #expect(!settings.isUnusable)
     }
 
     @Test func `requests to this machine never go through a proxy`() async throws {
@@ -80,23 +113,80 @@ struct ProxyTests {
         }
     }
 
-    @Test(arguments: [
-        ("", true), ("*", false), ("auth.example.test", false), ("AUTH.example.test", false), ("example.test", false),
-        (".example.test", false), ("*.example.test", false), ("other.test, example.test", false),
-        ("other.test example.test", false), ("auth.example.test:443", false), ("auth.example.test:8443", true),
-        ("h.example.test", true), ("auth.example", true), ("test.", true),
-    ])
-    func `NO_PROXY names hosts and domains`(_ list: String, _ isCovered: Bool) throws {
-        let endpoint = try #require(Endpoint(Self.origin + "/token"))
+    /// No name server is asked for names below `localhost` (RFC 6761 §6.3).
+    static let lists = [
+        ("", true), ("*", false), ("other.test *", false), ("auth.example.localhost", false),
+        ("AUTH.example.localhost", false), ("example.localhost", false), (".example.localhost", false),
+        ("*.example.localhost", false), ("other.test, example.localhost", false),
+        ("other.test example.localhost", false), ("localhost", false), ("auth.example.localhost:1", false),
+        ("auth.example.localhost:443", true), ("h.example.localhost", true), ("auth.example", true),
+        ("localhost.", true), ("127.0.0.0/8", true),
+    ]
+
+    @Test(arguments: lists)
+    func `NO_PROXY names hosts and domains, and requests to them do not reach the proxy`(
+        _ list: String,
+        _ isCovered: Bool
+    ) async throws {
+        try await withServer({ _, _ in [LoopbackServer.answer(503)] }) { server in
+            let origin = "https://auth.example.localhost:1"
+            let environment = ["HTTPS_PROXY": "http://127.0.0.1:\(server.port)", "NO_PROXY": list]
+            let endpoint = try #require(Endpoint(origin + "/token"))
+            #expect(ProxySettings(environment: environment).covers(endpoint) == isCovered)
+            let outcome = try await outcome(environment, origin: origin)
+            #expect(outcome.failure != nil)
+            #expect(server.requests.isEmpty != isCovered)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("192.0.2.0/24", "192.0.2.9", false), ("192.0.2.0/29", "192.0.2.9", true),
+            ("192.0.2.9", "192.0.2.9", false), ("0.0.0.0/0", "192.0.2.9", false), ("0.0.0.0/33", "192.0.2.9", true),
+            ("2001:db8::/32", "[2001:db8::1]", false), ("2001:db8::/33", "[2001:db8:8000::1]", true),
+            ("192.0.2.0/24", "[2001:db8::1]", true), ("2001:DB8:0::1", "[2001:db8::1]", false),
+            ("192.0.2.9:443", "192.0.2.9", false), ("192.0.2.9:8443", "192.0.2.9", true),
+        ]
+    )
+    func `NO_PROXY names ranges of addresses`(_ list: String, _ host: String, _ isCovered: Bool) throws {
+        let endpoint = try #require(Endpoint("https://\(host)/token"))
         let settings = ProxySettings(environment: ["HTTPS_PROXY": "http://p.test:3128", "NO_PROXY": list])
         #expect(settings.covers(endpoint) == isCovered)
     }
 
-    @Test func `lower-case variables are preferred, and empty ones are ignored`() {
-        let both = ["https_proxy": "http://low.test:1", "HTTPS_PROXY": "http://up.test:2"]
-        #expect(ProxySettings(environment: both).server?.host == "low.test")
-        let empty = ["https_proxy": "", "HTTPS_PROXY": "http://up.test:2"]
-        #expect(ProxySettings(environment: empty).server?.port == 2)
-        #expect(ProxySettings(environment: [:]).server == nil)
+    @Test(
+        arguments: [
+            (["https_proxy": "http://low.test:1", "HTTPS_PROXY": "http://up.test:2"], "low.test", "HTTPS_PROXY"),
+            (["https_proxy": "", "HTTPS_PROXY": "http://up.test:2"], "up.test", "HTTPS_PROXY"),
+            (["ALL_PROXY": "http://all.test:1", "HTTPS_PROXY": "http://up.test:2"], "up.test", "HTTPS_PROXY"),
+            (["all_proxy": "socks5h://low.test", "ALL_PROXY": "http://all.test:1"], "low.test", "ALL_PROXY"),
+            (["http_proxy": "http://plain.test:1"], nil, nil), ([:], nil, nil),
+        ] as [([String: String], String?, String?)]
+    )
+    func `HTTPS_PROXY is preferred to ALL_PROXY, lower case to capitals, and empty variables are ignored`(
+        _ environment: [String: String],
+        _ host: String?,
+        _ variable: String?
+    ) {
+        let settings = ProxySettings(environment: environment)
+        #expect(settings.address?.host == host)
+        #expect(settings.variable == variable)
+    }
+
+    @Test func `the configuration is preferred to the environment`() {
+        let environment = ["https_proxy": "http://env.test:1", "no_proxy": "a.test, b.test"]
+        let settings = ProxySettings(configured: Secret("https://file.test"), environment: environment)
+        #expect(settings.address?.host == "file.test")
+        #expect(settings.variable == nil)
+        #expect(settings.exceptionCount == 2)
+        let both = ProxySettings(configured: Secret("file.test"), exceptions: "*.c.test", environment: environment)
+        #expect(both.address?.port == 80 && both.exceptionCount == 1)
+        // An empty list overrides the variable, too.
+        #expect(ProxySettings(exceptions: "", environment: environment).exceptionCount == 0)
+    }
+
+    @Test func `a proxy is shown without its credentials`() {
+        let settings = ProxySettings(environment: ["HTTPS_PROXY": "http://user:hunter2@p.test:3128"])
+        #expect(!"\(settings)".contains("hunter2") && !String(reflecting: settings).contains("hunter2"))
     }
 }

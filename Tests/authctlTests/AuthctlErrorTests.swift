@@ -128,7 +128,7 @@ import Testing
         let told = "authctl: error: 'work' was added, but 'work' is signed out\nauthctl: hint: do this\n"
         #expect(error.report.text(TerminalStyle()) == told)
         #expect(
-            error.json == #"""
+            error.json() == #"""
                 {"error":"io.authrefresh.SignedOut","exitStatus":5,"hints":["do this"],\#
                 "message":"'work' was added, but 'work' is signed out",\#
                 "parameters":{"account":"work","hint":"do this"}}
@@ -146,8 +146,8 @@ import Testing
             let message: String
         }
         let error = Self.rows[index].0
-        #expect(error.json.split(separator: "\n").count == 1)
-        let told = try JSONDecoder().decode(Told.self, from: Data(error.json.utf8))
+        #expect(error.json().split(separator: "\n").count == 1)
+        let told = try JSONDecoder().decode(Told.self, from: Data(error.json().utf8))
         let report = error.report
         #expect(told.error.contains("."))
         #expect(told.exitStatus == report.status.rawValue)

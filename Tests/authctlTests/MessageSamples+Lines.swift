@@ -12,6 +12,7 @@ extension Samples {
         .parkedWithoutExport(account: "work"), .importContinues(account: "work"),
         .onlyIDToken(subject: "0042"), .oldRefreshTokenKept, .registeredClient(id: "c-1"),
         .registerRedirect(uri: "http://127.0.0.1/"), .knownServer(provider: "google"), .ofProvider("it has a console"),
+        .ofProxy("then: systemctl --user restart authrefreshd"),
         .schemeTaken(uri: "com.example.app:/", previous: "other.desktop"), .exportHasSecrets(file: "work.json"),
         .emptyHistory(account: "work", hours: 48), .noJournald, .nothingToRefresh, .nothingToResume, .waitingForDaemon,
         .daemonEnded(seconds: 10),
@@ -41,6 +42,7 @@ extension Samples {
         case .registerRedirect: "registerRedirect"
         case .knownServer: "knownServer"
         case .ofProvider: "ofProvider"
+        case .ofProxy: "ofProxy"
         case .schemeTaken: "schemeTaken"
         case .exportHasSecrets: "exportHasSecrets"
         case .emptyHistory: "emptyHistory"
@@ -57,7 +59,7 @@ extension Samples {
         }
     }
 
-    static let notesCount = 31
+    static let notesCount = 32
 
     static let warnings: [Warning] = [
         .shortToken(left: "9 min", asked: "2 h"), .fileOpenToOthers(path: "token.txt"),

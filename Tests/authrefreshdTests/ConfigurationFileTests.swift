@@ -22,6 +22,8 @@ struct ConfigurationFileTests {
             log_level: debug
             request_timeout: 10s
             ca_file: /etc/ca.pem
+            proxy: http://user:hunter2@proxy.example:3128
+            no_proxy: .intern.example, 10.0.0.0/8
             max_concurrent_refreshes: 3
             max_refreshes_per_second: 2.5
             max_accounts: 7
@@ -33,6 +35,9 @@ struct ConfigurationFileTests {
         #expect(read.logLevel == "debug")
         #expect(read.requestTimeout == .seconds(10))
         #expect(read.caFile == "/etc/ca.pem")
+        #expect(read.proxy == Secret("http://user:hunter2@proxy.example:3128"))
+        #expect(read.noProxy == ".intern.example, 10.0.0.0/8")
+        #expect(!"\(read)".contains("hunter2"))
         #expect(read.issuerLimits == IssuerGate.Limits(concurrent: 3, perSecond: 2.5))
         #expect(read.maxAccounts == 7)
         #expect(read.maxConnections == 2000)
@@ -84,6 +89,8 @@ struct ConfigurationFileTests {
     @Test(arguments: [
         ("log_level: loud\n", 1, "log_level"), ("\nrequest_timeout: 41s\n", 2, "request_timeout"),
         ("request_timeout: 0s\n", 1, "request_timeout"), ("ca_file: relative.pem\n", 1, "ca_file"),
+        ("proxy: socks5://p.example:1080\n", 1, "proxy"), ("proxy: \"\"\n", 1, "proxy"),
+        ("no_proxy: [a.example]\n", 1, "no_proxy"),
         ("login_browser: bin/firefox\n", 1, "login_browser"), ("login_browser: \"a:b\"\n", 1, "login_browser"),
         ("store_key: keyring\n", 1, "store_key"), ("max_accounts: 0\n", 1, "max_accounts"),
         ("max_accounts: [1]\n", 1, "max_accounts"), ("max_connections: 15\n", 1, "max_connections"),

@@ -51,7 +51,7 @@ import Testing
     private static let rows = values + calls + starts + journal + findings
 
     /// What a message may begin with beside a word in lower case.
-    private static let names = ["Apple's", "ID tokens", "HS256", "HTTPS_PROXY", "\""]
+    private static let names = ["Apple's", "ID tokens", "HS256", "HTTPS_PROXY", "ALL_PROXY", "\""]
 
     @Test func `every text is one plain line, lower case, without a full stop`() {
         for row in Self.rows {

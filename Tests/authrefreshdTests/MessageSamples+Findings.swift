@@ -67,8 +67,10 @@ extension MessageSamples {
     ]
 
     private static let networks: [NetworkFinding] = [
-        .up, .down, .routesUnseen, .proxy(host: "proxy.example", port: 3128, exceptions: 1),
-        .proxy(host: "proxy.example", port: 3128, exceptions: 2), .proxyUnusable, .noDescriptors,
+        .up, .down, .routesUnseen, .proxy("proxy.example:3128", exceptions: 1),
+        .proxy("proxy.example:3128", exceptions: 2), .noDescriptors,
+        .proxyUnusable(.resolvesHere, variable: "HTTPS_PROXY"), .proxyUnusable(.unknownKind, variable: "ALL_PROXY"),
+        .proxyUnusable(.malformed, variable: "HTTPS_PROXY"),
     ]
 
     private static let stores: [StoreFileFinding] = [

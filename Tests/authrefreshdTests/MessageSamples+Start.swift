@@ -10,8 +10,9 @@ extension MessageSamples {
     static let configurationFaults: [ConfigurationFault] = [
         .notYAML("did not find expected key"), .notYAML(nil), .type("a whole number"), .empty("a whole number"),
         .missing,
-        .unusable, .oneOf(["file", "secret-service"]), .timeSpan(from: "1s", to: "40s"), .absolutePath, .atLeastOne,
-        .aboveZero, .connections, .browser, .event("signed", known: ["signed-in"]), .command, .commandMissing,
+        .unusable, .oneOf(["file", "secret-service"]), .timeSpan(from: "1s", to: "40s"), .absolutePath, .proxy,
+        .atLeastOne, .aboveZero, .connections, .browser, .event("signed", known: ["signed-in"]), .command,
+        .commandMissing,
         .commandTooLong(limit: 16384), .notForAccounts("name"), .notPlain("scopes"), .badBrackets("scopes"),
     ]
 
@@ -26,6 +27,7 @@ extension MessageSamples {
         case .oneOf: "oneOf"
         case .timeSpan: "timeSpan"
         case .absolutePath: "absolutePath"
+        case .proxy: "proxy"
         case .atLeastOne: "atLeastOne"
         case .aboveZero: "aboveZero"
         case .connections: "connections"
@@ -40,7 +42,7 @@ extension MessageSamples {
         }
     }
 
-    static let configurationFaultsCount = 19
+    static let configurationFaultsCount = 20
 
     static let configurationErrors: [ConfigurationError] = [
         .unreadable(path: "/c.yaml", reason: "it is too large"), .duplicateProfile(name: "google", path: "/p/b.yaml"),

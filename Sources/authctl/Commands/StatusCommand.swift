@@ -62,6 +62,9 @@ struct StatusCommand: ParsableCommand {
             try StandardOutput.show(view)
         }
         if statuses.isEmpty { StandardError.note(.firstAccount) }
+        if statuses.contains(where: \.isWithoutAnswer), let proxy = UnusedProxy.found(&daemon) {
+            for hint in proxy.hints { StandardError.note(.ofProxy(hint)) }
+        }
         guard !accounts.isEmpty else { return }
         let worst = statuses.reduce(ExitStatus.success) { .worst($0, $1.exitStatus(at: time.nowUSec)) }
         guard worst == .success else { throw .reported(worst) }

@@ -37,6 +37,9 @@ struct Doctor {
         if let clock = session.clock { try tell(clock) }
         if let failure { return try tell(Finding(failure)) }
         if let info { try tell(Self.version(of: info)) }
+        if let info, info.proxy == nil, let proxy = UnusedProxy(environment: surroundings.environment) {
+            try tell(proxy.finding)
+        }
         try ask(tell)
     }
 

@@ -223,10 +223,12 @@ extension AuthctlError {
 
 extension AuthctlError {
     /// The failure as one line for programs, with a newline; empty if everything was reported already.
-    var json: String {
+    ///
+    /// - Parameter more: hints after its own.
+    func json(adding more: [String] = []) -> String {
         let report = report
         guard !report.message.isEmpty else { return "" }
-        let hints = report.hints.filter { !$0.isEmpty }.map { JSONText.quote(PlainText.line($0)) }
+        let hints = (report.hints + more).filter { !$0.isEmpty }.map { JSONText.quote(PlainText.line($0)) }
         return JSONText.object([
             ("error", JSONText.quote(name)),
             ("exitStatus", String(report.status.rawValue)),

@@ -31,6 +31,8 @@ enum Note: Hashable, Sendable {
     case knownServer(provider: String)
     /// What a provider's profile says about the client, scopes and the like.
     case ofProvider(String)
+    /// How the daemon gets the proxy of this shell.
+    case ofProxy(String)
     case schemeTaken(uri: String, previous: String?)
     case exportHasSecrets(file: String)
     case emptyHistory(account: String, hours: Int)
@@ -76,7 +78,7 @@ extension Note {
         case .registerRedirect(let uri): "register this redirect URI with the client: \(uri)"
         case .knownServer(let provider):
             "this server has the provider profile '\(provider)', which is used: authctl provider show \(provider)"
-        case .ofProvider(let text): text
+        case .ofProvider(let text), .ofProxy(let text): text
         case .schemeTaken(let uri, let previous):
             "the desktop now hands addresses like '\(uri)' to authctl"
                 + (previous.map { ", instead of '\($0)'" } ?? "")

@@ -64,9 +64,11 @@ enum StandardError {
 
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Reports a failure with its hints.
-    static func tell(_ error: AuthctlError) {
-        write(isJSON ? error.json : error.report.text(.standardError))
+    /// Reports a failure with its hints, and with more hints.
+    static func tell(_ error: AuthctlError, adding hints: [String] = []) {
+        var report = error.report
+        report.hints += hints
+        write(isJSON ? error.json(adding: hints) : report.text(.standardError))
     }
 
     /// Says what should be looked at.

@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import BlockingWork
 internal import Foundation
+internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
 internal import Yams
@@ -124,6 +125,10 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
     var requestTimeout = Duration.seconds(30)
     /// A PEM file with certificate authorities that are trusted in addition to the system's.
     var caFile: String?
+    /// The proxy for requests, perhaps with a password; nil for the one that the environment names.
+    var proxy: Secret?
+    /// The hosts that are reached without the proxy, in the form of `NO_PROXY`; nil for those of the environment.
+    var noProxy: String?
     /// The limits on requests to an issuer, unless its profile sets others.
     var issuerLimits = IssuerGate.Limits()
     /// The most accounts.
@@ -152,6 +157,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         if next.logLevel != logLevel { keys.append(.logLevel) }
         if next.requestTimeout != requestTimeout { keys.append(.requestTimeout) }
         if next.caFile != caFile { keys.append(.caFile) }
+        if next.proxy != proxy { keys.append(.proxy) }
+        if next.noProxy != noProxy { keys.append(.noProxy) }
         if next.maxConnections != maxConnections { keys.append(.maxConnections) }
         return keys.map(\.rawValue)
     }
@@ -160,6 +167,8 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         case logLevel = "log_level"
         case requestTimeout = "request_timeout"
         case caFile = "ca_file"
+        case proxy
+        case noProxy = "no_proxy"
         case maxConcurrentRefreshes = "max_concurrent_refreshes"
         case maxRefreshesPerSecond = "max_refreshes_per_second"
         case maxAccounts = "max_accounts"
@@ -186,6 +195,11 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
                 ProfileDuration(text).map(\.duration).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
             } ?? requestTimeout
         caFile = try fields.converted(Key.caFile, .absolutePath) { $0.hasPrefix("/") ? $0 : nil }
+        proxy = try fields.converted(Key.proxy, .proxy) { text in
+            let secret = Secret(text)
+            return ProxySettings(configured: secret, environment: [:]).isUnusable ? nil : secret
+        }
+        noProxy = try fields.optional(Key.noProxy.rawValue)
         let concurrent: Int = try fields.optional(Key.maxConcurrentRefreshes.rawValue) ?? issuerLimits.concurrent
         guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes, .atLeastOne) }
         let perSecond: Double = try fields.optional(Key.maxRefreshesPerSecond.rawValue) ?? issuerLimits.perSecond

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import FoundationEssentials
 internal import OAuthClient
 internal import RefreshCore
 internal import Systemd
@@ -40,6 +41,11 @@ struct LoadedConfiguration: Sendable {
         var client = OAuthClientConfiguration()
         client.totalTimeout = file.requestTimeout
         client.caFile = file.caFile
+        client.proxy = ProxySettings(
+            configured: file.proxy,
+            exceptions: file.noProxy,
+            environment: ProcessInfo.processInfo.environment
+        )
         client.userAgent = "authrefreshd/\(Version.text)"
         client.onRest = FreedMemory.giveBack
         return client

@@ -35,8 +35,10 @@ struct HostCheck: Sendable {
     }
 
     private var proxyFindings: [Finding] {
-        if proxy.isUnusable { return [NetworkFinding.proxyUnusable.finding] }
-        guard let (host, port) = proxy.address else { return [] }
-        return [NetworkFinding.proxy(host: host, port: port, exceptions: proxy.exceptionCount).finding]
+        if let flaw = proxy.flaw, let variable = proxy.variable {
+            return [NetworkFinding.proxyUnusable(flaw, variable: variable).finding]
+        }
+        guard let place = proxy.place else { return [] }
+        return [NetworkFinding.proxy(place, exceptions: proxy.exceptionCount).finding]
     }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import OAuthClient
 
 /// What `authctl doctor` finds of the daemon's executable.
 enum ProgramFinding {
@@ -93,8 +94,10 @@ enum NetworkFinding {
     case up
     case down
     case routesUnseen
-    case proxy(host: String, port: Int, exceptions: Int)
-    case proxyUnusable
+    /// `place` is host and port.
+    case proxy(_ place: String, exceptions: Int)
+    /// `variable` names the proxy.
+    case proxyUnusable(ProxySettings.Flaw, variable: String)
     case noDescriptors
 
     /// The finding, in the words of `authctl doctor`.
@@ -110,14 +113,15 @@ enum NetworkFinding {
             )
         case .routesUnseen:
             .note(.network, "the kernel does not report routes: the daemon assumes that the network is up")
-        case .proxy(let host, let port, let exceptions):
-            .note(.proxy, "requests go through the proxy \(host):\(port)\(Self.except(exceptions))")
-        case .proxyUnusable:
+        case .proxy(let place, let exceptions):
+            .note(.proxy, "requests go through the proxy \(place)\(Self.except(exceptions))")
+        case .proxyUnusable(let flaw, let variable):
             .error(
                 .proxy,
-                "HTTPS_PROXY is not a usable proxy: the daemon sends nothing",
+                "\(variable) \(Self.words(flaw)): the daemon sends nothing",
                 needs: .repair,
-                advice: "set it to http://HOST:PORT (systemctl --user edit authrefreshd), and restart the daemon"
+                advice: "set it to \(flaw == .resolvesHere ? "socks5h" : "http")://HOST:PORT"
+                    + " (systemctl --user edit authrefreshd), and restart the daemon"
             )
         case .noDescriptors:
             .error(
@@ -130,11 +134,19 @@ enum NetworkFinding {
         }
     }
 
+    private static func words(_ flaw: ProxySettings.Flaw) -> String {
+        switch flaw {
+        case .resolvesHere: "names a SOCKS proxy that leaves the look-up of names to this machine"
+        case .unknownKind: "names a proxy of a kind that is not supported; http, https and socks5h are"
+        case .malformed: "is not the address of a proxy"
+        }
+    }
+
     private static func except(_ count: Int) -> String {
         switch count {
         case 0: ""
-        case 1: ", except for 1 entry of NO_PROXY"
-        case let count: ", except for \(count) entries of NO_PROXY"
+        case 1: ", except for 1 host or domain"
+        case let count: ", except for \(count) hosts or domains"
         }
     }
 }

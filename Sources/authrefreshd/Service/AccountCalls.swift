@@ -21,7 +21,8 @@ struct AccountCalls: DutyCalls {
             nextDeadlineUSec: overview.nextDeadline?.microseconds,
             online: overview.isOnline,
             trouble: overview.troubleText,
-            damaged: overview.damaged > 0 ? Int64(overview.damaged) : nil
+            damaged: overview.damaged > 0 ? Int64(overview.damaged) : nil,
+            proxy: coordinator.client.inspection.proxy.place
         )
     }
 

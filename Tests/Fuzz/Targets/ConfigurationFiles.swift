@@ -1,3 +1,4 @@
+internal import OAuthClient
 @testable internal import OAuthMessages
 internal import RefreshCore
 @testable internal import authrefreshd
@@ -21,6 +22,8 @@ enum ConfigurationFiles {
         )
         require(file.maxAccounts >= 1, "there may be an account")
         require(file.caFile?.hasPrefix("/") ?? true, "a file is named by an absolute path")
+        let proxy = ProxySettings(configured: file.proxy, exceptions: file.noProxy, environment: [:])
+        require(!proxy.isUnusable && (proxy.address == nil) == (file.proxy == nil), "a proxy that is taken can be used")
         open(file.issuerLimits)
     }
 

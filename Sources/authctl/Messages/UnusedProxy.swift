@@ -1,0 +1,146 @@
+internal import AuthRefreshInterface
+internal import CommandLineProgram
+internal import TextEncodings
+
+/// The proxy of this shell, which the daemon does not use: a service does not see the variables of a shell.
+struct UnusedProxy: Hashable, Sendable {
+    private static let edit = "systemctl --user edit authrefreshd"
+    private static let restart = "systemctl --user restart authrefreshd"
+
+    /// `http://proxy.example:3128`, without credentials.
+    let url: String
+    /// What `NO_PROXY` excepts, separated by commas; empty for nothing.
+    private let exceptions: String
+    private let hasCredentials: Bool
+
+    /// Reads the shell's proxy; nil if there is none, or none that the daemon could use.
+    ///
+    /// - Parameter environment: the value of a variable; nil if it is not set or is empty.
+    init?(environment: (String) -> String?) {
+        let names = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        guard let value = names.compactMap(environment).first else { return nil }
+        let mark = value.firstRange(of: "://")
+        let rest = mark.map { value[$0.upperBound...] } ?? value[...]
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let at = authority.lastIndex(of: "@")
+        let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+        // In a URL that is not percent-encoded, a part of the password may stand before the first slash.
+        guard !rest[authority.endIndex...].contains("@"), !place.isEmpty, place.allSatisfy(Self.isPlain) else {
+            return nil
+        }
+        switch mark.map({ value[..<$0.lowerBound].lowercased() }) {
+        case "http", nil: url = "http://\(place)"
+        case "https": url = "https://\(place)"
+        // Names are always looked up by the proxy.
+        case "socks5h", "socks5": url = "socks5h://\(place)"
+        default: return nil
+        }
+        hasCredentials = at != nil
+        let list = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
+        exceptions = list.split { $0 == "," || $0.isWhitespace }
+            .filter { $0.allSatisfy { Self.isPlain($0) || $0 == "*" || $0 == "/" } }.joined(separator: ",")
+    }
+
+    /// The two lines of the drop-in that gives the daemon the proxy.
+    var dropIn: [String] {
+        ["[Service]", "Environment=HTTPS_PROXY=\(url)" + (exceptions.isEmpty ? "" : " NO_PROXY=\(exceptions)")]
+    }
+
+    /// The hints after an error.
+    var hints: [String] {
+        ["\(difference); for the same proxy, add these two lines\(omission): \(Self.edit)"] + dropIn
+            + ["then: \(Self.restart)"]
+    }
+
+    /// The finding of `authctl doctor`.
+    var finding: Finding {
+        .note(
+            .proxy,
+            difference,
+            advice:
+                "for the same proxy, add two lines\(omission), '\(dropIn.joined(separator: "' and '"))': \(Self.edit);"
+                + " then: \(Self.restart)"
+        )
+    }
+
+    private var difference: String { "this shell uses the proxy \(url), and the daemon uses none" }
+
+    private var omission: String { hasCredentials ? " (the password is left out here)" : "" }
+
+    private static func isPlain(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber || "-._:[]".contains(character))
+    }
+}
+
+extension UnusedProxy {
+    /// The time limit for the daemon's answer, in seconds. It has just answered.
+    private static let patience: Int32 = 5
+
+    /// Compares this shell's proxy with the daemon's; nil if the daemon has one, too.
+    static func found(_ daemon: inout DaemonConnection) -> UnusedProxy? {
+        guard let proxy = UnusedProxy(environment: environmentValue) else { return nil }
+        let asked = GetInfo.Parameters()
+        let info = try? daemon.ask(.getInfo, asked, for: GetInfo.Reply.self, patience: patience)
+        return info.flatMap { $0.proxy == nil ? proxy : nil }
+    }
+
+    /// The hints that follow an error: a server may not have been reached because of the proxy.
+    ///
+    /// - Parameter arguments: this program's, for the socket.
+    static func hints(after error: AuthctlError, _ arguments: [String]) -> [String] {
+        guard error.isWithoutAnswer, UnusedProxy(environment: environmentValue) != nil else { return [] }
+        let prefix = "--socket="
+        let joined = arguments.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+        let next = zip(arguments, arguments.dropFirst()).first { $0.0 == "--socket" }?.1
+        guard var daemon = try? DaemonConnection(socket: joined ?? next) else { return [] }
+        return found(&daemon)?.hints ?? []
+    }
+}
+
+extension AuthctlError {
+    /// Whether the daemon says that it got no answer from an authorization server.
+    fileprivate var isWithoutAnswer: Bool {
+        switch self {
+        case .refused(let refusal): refusal.isWithoutAnswer
+        case .notFresh(let status): status.isWithoutAnswer
+        case .keptButNotFresh(_, let cause): cause.isWithoutAnswer
+        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer,
+            .secretsToTerminal, .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection,
+            .nameTaken, .signOutFailed, .reported, .cannotStart, .cannotRunCommand, .boundToken, .cannotStartSSH,
+            .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
+            false
+        }
+    }
+}
+
+extension Refusal {
+    /// What errors about a server have in common.
+    private struct ServerError: Decodable {
+        var kind: String?
+        var failure: FailureReport?
+    }
+
+    fileprivate var isWithoutAnswer: Bool {
+        guard name != ServerUnavailableError.name else { return true }
+        let names = [
+            TemporarilyUnavailableError.name, SignInFailedError.name, ClientNotRegisteredError.name,
+            GrantNotImportedError.name,
+        ]
+        guard names.contains(name), let error = WireText.decode(ServerError.self, fromText: parameters) else {
+            return false
+        }
+        return error.kind ?? "unavailable" == "unavailable" && error.failure?.isWithoutAnswer ?? false
+    }
+}
+
+extension AccountStatus {
+    /// Whether the last refresh got no answer from a server elsewhere.
+    var isWithoutAnswer: Bool {
+        knownState == .retrying && failure?.isWithoutAnswer ?? false
+            && !LoopbackHost.isNamed(in: ShownHost.of(issuer))
+    }
+}
+
+extension FailureReport {
+    fileprivate var isWithoutAnswer: Bool { httpStatus == nil && oauthError == nil }
+}
