@@ -48,30 +48,31 @@ package enum Method: String, CaseIterable, Sendable {
     case diagnose = "io.authrefresh.Diagnose"
 }
 
-/// The limits that a caller can reach, by their names in `LimitExceeded`.
+/// The limits that a caller can reach, by their names in `LimitExceeded`. Of what is limited for all callers together, a
+/// process may have half of what the others leave.
 ///
 /// The daemon's `CallerLimits` and `ServerLimits` have their values and reasons.
 package enum Limit: String, CaseIterable, Sendable {
     /// Accounts.
     case accounts
-    /// Agents that ask the user.
-    case agents
     /// Units and executables on one account's lists.
     case allowedCallers
     /// Open questions to the user.
     case confirmations
-    /// Open connections of all callers together.
+    /// Open connections.
     case connections
-    /// Open connections of one user's programs.
-    case connectionsOfUser
     /// Accounts whose tokens are derived from one account.
     case derivedAccounts
     /// Calls of `Diagnose`, `DiscoverProvider` and `CheckServer` under way.
     case diagnoses
     /// Registrations, sign-outs and proofs of imported grants under way.
     case serverCalls
+    /// Calls for several replies under way, such as those of subscribers and agents.
+    case heldCalls
     /// Bytes of one call.
     case messageBytes
+    /// Calls of one process that wait because it makes too many.
+    case pacedCalls
     /// Accounts named in one call.
     case page
     /// Bytes of a token or client secret in a call.
@@ -82,28 +83,20 @@ package enum Limit: String, CaseIterable, Sendable {
     case signIns
     /// Accounts that one subscriber follows.
     case subscribedAccounts
-    /// Subscribers.
-    case subscribers
     /// Accounts with a token file.
     case tokenFiles
     /// Bytes of the scopes, resources and audience of a token set.
     case tokenSetBytes
     /// Token sets of an account that have a valid token or waiting callers.
     case tokenSets
-    /// Bytes of unread replies of all processes; the process with the most has to make room.
+    /// Bytes of unread replies.
     case unreadBytes
-    /// Bytes of unread replies of one process, over all its connections.
-    case unreadBytesOfProcess
-    /// Bytes of unfinished calls of all processes; the process with the most has to make room.
+    /// Bytes of unfinished calls.
     case unfinishedBytes
-    /// Bytes of unfinished calls of one process.
-    case unfinishedBytesOfProcess
     /// Addresses of one account.
     case urls
     /// Web sessions under way.
     case webSessions
-    /// Web sessions of one process under way.
-    case webSessionsOfProcess
 }
 
 /// The version of the package and of all its programs.

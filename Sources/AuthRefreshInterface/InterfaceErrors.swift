@@ -215,10 +215,12 @@ package struct LimitExceededError: InterfaceError {
 
     package var limit: String
     package var maximum: Int64
+    package var holder: String?
 
-    package init(_ limit: Limit, maximum: Int) {
+    package init(_ limit: Limit, maximum: Int, holder: String? = nil) {
         self.limit = limit.rawValue
         self.maximum = Int64(maximum)
+        self.holder = holder
     }
 }
 

@@ -32,6 +32,15 @@ package struct CallingProcess: Hashable, Sendable {
     }
 }
 
+extension CallingProcess {
+    /// The name of a process as the kernel shows it, at most 15 bytes of any kind; nil if it has ended. Does not block.
+    ///
+    /// A process chooses its name itself. It is for people only.
+    package static func name(of pid: Int32) -> String? {
+        SmallFile.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }
+    }
+}
+
 /// The process that connected a socket, pinned by a descriptor. Even if its number is reused, we can tell whether it is
 /// still the same process.
 package final class HeldProcess: Sendable {

@@ -22,8 +22,8 @@ final class Connection {
     private var isPerforming = false
 
     private var output: Outbox
-    /// How many bytes of unread replies and of unfinished calls the registry has counted for this connection.
-    private(set) var (countedUnread, countedUnfinished) = (0, 0)
+    /// How much of each `HeldResource` the registry has counted for this connection.
+    private var counted = [Int](repeating: 0, count: HeldResource.allCases.count)
     private var closesWhenSent = false
     private var isInputClosed = false
     /// Whether the peer has closed its end, so that the loop need not watch it.
@@ -37,12 +37,13 @@ final class Connection {
     /// Whether we checked once more for a hang-up before watching.
     private var hasLookedAgain = false
 
-    /// The process at the other end; nil if the kernel did not say.
-    var pid: Int32? { link.peer?.pid }
+    /// The process at the other end; 0 if the kernel did not say.
+    var pid: Int32 { link.peer?.pid ?? 0 }
     /// When the registry has to call `deadlineReached()`; nil for never.
     private(set) var deadline: SuspendingClock.Instant?
-    /// The user against whose limit this connection counts; nil if it was not admitted.
-    private(set) var admittedUID: UInt32?
+    /// Since when no call has been under way; nil while one is.
+    private(set) var idleSince: SuspendingClock.Instant?
+    private var isAdmitted = false
 
     /// Takes ownership of `descriptor`, and closes it at the end.
     init(_ descriptor: Int32, registry: ConnectionRegistry, link: ConnectionLink) {
@@ -59,7 +60,7 @@ final class Connection {
     /// Admits the peer, or sends it a refusal.
     func begin() {
         let refusal = link.peer.map { registry.refusal(of: $0) } ?? .peerUnknown
-        if refusal == nil { admittedUID = link.peer?.uid }
+        isAdmitted = refusal == nil
         registry.add(self)
         perform(refusal.map { machine.refused($0) } ?? machine.accepted())
         // Most peers have sent their call already.
@@ -86,7 +87,7 @@ final class Connection {
             if isHungUp, isOpen { peerGone() }
         case .moved:
             let isLong = machine.unfinishedBytes + bytes.count > registry.limits.pipelinedBytesMax
-            let refusal = isLong ? registry.refusal(ofUnfinished: bytes.count, by: link.peer?.pid) : nil
+            let refusal = isLong ? registry.refusal(of: bytes.count, .unfinishedBytes, by: pid) : nil
             perform(machine.bytesReceived(bytes, orRefuse: refusal))
         case .wouldBlock: if hasLookedAgain { settleInterest() } else { settleLater() }
         // A peer that goes away is not our error. After any other error, the connection cannot continue either.
@@ -105,7 +106,7 @@ final class Connection {
 
     private func flush() {
         guard output.send(to: descriptor) else { return close() }
-        countHeldBytes()
+        countHeld()
         switch output.crossedMark() {
         case .upwards: machine.outputBlocked()
         case .downwards:
@@ -174,7 +175,7 @@ final class Connection {
         readActions = []
         deadline = nil
         perform(machine.disconnected())
-        countHeldBytes()
+        countHeld()
         registry.remove(self)
     }
 
@@ -194,7 +195,7 @@ final class Connection {
         if output.isAboveMark { flush() }
         guard isOpen else { return }
         let isLong = reply.message.count > registry.limits.shortReplyBytes
-        let refusal = isLong ? registry.refusal(ofUnread: reply.message.count, by: link.peer?.pid) : nil
+        let refusal = isLong ? registry.refusal(of: reply.message.count, .unreadBytes, by: pid) : nil
         let actions = machine.replied(reply, to: number, undrainedBytes: output.count, orRefuse: refusal)
         if number == servedCall, !reply.continues {
             abandonActions = []
@@ -209,15 +210,25 @@ final class Connection {
         if output.isAboveMark { readActions.append(action) } else { action() }
     }
 
-    /// Tells the registry how many bytes of replies the peer has not read, and how many bytes of unfinished calls we
-    /// hold for it.
-    private func countHeldBytes() {
-        let (unread, unfinished) = (output.count, isOpen ? machine.unfinishedBytes : 0)
-        if unread != countedUnread { registry.unread.count(unread - countedUnread, for: link.peer?.pid) }
-        if unfinished != countedUnfinished {
-            registry.unfinished.count(unfinished - countedUnfinished, for: link.peer?.pid)
-        }
-        (countedUnread, countedUnfinished) = (unread, unfinished)
+    /// How much of `resource` this connection holds, as counted.
+    func held(_ resource: HeldResource) -> Int { counted[resource.rawValue] }
+
+    /// Whether the peer has sent something that was not read yet.
+    var hasInput: Bool { isOpen && SocketSystem.hasInput(descriptor) }
+
+    /// Tells the registry how much this connection holds now.
+    private func countHeld() {
+        count(.connections, isOpen && isAdmitted ? 1 : 0)
+        count(.heldCalls, isOpen && machine.isServingMore ? 1 : 0)
+        count(.unreadBytes, output.count)
+        count(.unfinishedBytes, isOpen ? machine.unfinishedBytes : 0)
+    }
+
+    private func count(_ resource: HeldResource, _ amount: Int) {
+        let change = amount - counted[resource.rawValue]
+        guard change != 0 else { return }
+        counted[resource.rawValue] = amount
+        registry.count(change, of: resource, for: pid)
     }
 
     func hungUp(_ number: ConnectionMachine.CallNumber) { perform(machine.hungUp(number)) }
@@ -258,7 +269,7 @@ final class Connection {
         isPerforming = false
         // The replies of a turn are sent together at its end, unless they exceed the limit.
         if isOpen, output.isAboveMark { flush() }
-        if isOpen { countHeldBytes() }
+        if isOpen { countHeld() }
         settleLater()
     }
 
@@ -284,11 +295,16 @@ final class Connection {
             guard let peer = link.peer else { return }
             servedCall = number
             abandonActions = []
+            if call.wantsMore, let refusal = registry.refusal(of: 1, .heldCalls, by: peer.pid) {
+                registry.observe(.refused(refusal, peer: peer))
+                return replied(VarlinkReply(registry.service.refusalError(refusal)), to: number)
+            }
             registry.service.route(call, VarlinkResponder(link: link, peer: peer, number: number))
         }
     }
 
     private func setDeadline(_ patience: ConnectionMachine.Patience?) {
+        idleSince = patience.map { _ in registry.now }
         guard let patience, isOpen else {
             deadline = nil
             return
@@ -351,43 +367,5 @@ struct Outbox {
         guard isHigh ? bytes.count <= highWater / 2 : isAboveMark else { return nil }
         isHigh.toggle()
         return isHigh ? .upwards : .downwards
-    }
-}
-
-/// Counts the bytes held for each process, over all its connections.
-package struct HeldBytes {
-    let ofProcessMax: Int
-    let ofAllMax: Int
-    private var ofProcess: [Int32: Int] = [:]
-    private var ofAll = 0
-
-    package init(ofProcessMax: Int, ofAllMax: Int) {
-        self.ofProcessMax = ofProcessMax
-        self.ofAllMax = ofAllMax
-    }
-
-    /// Adds `change` bytes (negative to subtract) for `process`.
-    package mutating func count(_ change: Int, for process: Int32?) {
-        guard let process else { return }
-        ofAll += change
-        let count = ofProcess[process, default: 0] + change
-        ofProcess[process] = count > 0 ? count : nil
-    }
-
-    package enum Verdict: Equatable {
-        case fits
-        case tooManyOfProcess
-        /// The total is too large, but would not be without the process that has the most.
-        case tooManyOfAll(most: Int32)
-    }
-
-    /// Whether `bytes` more may be held for `process`.
-    package func verdict(on bytes: Int, for process: Int32?) -> Verdict {
-        guard let process else { return .fits }
-        let mine = ofProcess[process, default: 0] + bytes
-        guard mine <= ofProcessMax else { return .tooManyOfProcess }
-        guard ofAll + bytes > ofAllMax else { return .fits }
-        let most = ofProcess.max { $0.value < $1.value }
-        return .tooManyOfAll(most: most.flatMap { $0.value > mine ? $0.key : nil } ?? process)
     }
 }

@@ -74,6 +74,12 @@ package struct ConnectionMachine {
         return true
     }
 
+    /// Whether the current call may have several replies.
+    package var isServingMore: Bool {
+        guard case .serving(_, wantsMore: true) = phase else { return false }
+        return true
+    }
+
     // MARK: Events
 
     /// The peer was admitted and may call.

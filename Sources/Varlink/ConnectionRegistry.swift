@@ -17,8 +17,8 @@ final class ConnectionRegistry {
     /// The time of this turn. The clock is read once for everything that happens in the turn.
     private(set) var now = SuspendingClock.now
     private var connections: [UInt64: Connection] = [:]
-    private var admitted: [UInt32: Int] = [:]
-    private var admittedCount = 0
+    /// What processes hold, by the number of the resource.
+    private var shares: [Shares]
     /// When deadlines have to be checked, at the latest at the earliest of them; nil for never.
     private(set) var nextCheck: SuspendingClock.Instant?
     /// Connections with an event in this turn.
@@ -33,64 +33,42 @@ final class ConnectionRegistry {
 
     init(configuration: VarlinkServerConfiguration, service: VarlinkService, loop: SocketLoop) {
         limits = configuration.limits
-        unread = HeldBytes(ofProcessMax: limits.undrainedBytesOfProcessMax, ofAllMax: limits.undrainedBytesOfAllMax)
-        unfinished = HeldBytes(
-            ofProcessMax: limits.unfinishedBytesOfProcessMax,
-            ofAllMax: limits.unfinishedBytesOfAllMax
-        )
+        shares = HeldResource.allCases.map { Shares(capacity: configuration.limits.capacity(for: $0)) }
         allowsPeer = configuration.allowsPeer
         observe = configuration.observe
         self.service = service
         self.loop = loop
     }
 
-    // MARK: Bytes held for processes
+    // MARK: Shares
 
-    /// Replies that were not read yet.
-    var unread: HeldBytes
-    /// Calls that are not complete yet.
-    var unfinished: HeldBytes
-
-    /// Why no more bytes of unfinished calls may be held for `process`; nil if they may.
-    func refusal(ofUnfinished bytes: Int, by process: Int32?) -> Refusal? {
-        refusal(
-            unfinished.verdict(on: bytes, for: process),
-            by: process,
-            \.countedUnfinished,
-            .processFinishesTooLittle(limit: limits.unfinishedBytesOfProcessMax),
-            .processFinishesLeast(limit: limits.unfinishedBytesOfAllMax)
-        )
+    /// Counts that `process` holds `change` more of `resource` (negative for less).
+    func count(_ change: Int, of resource: HeldResource, for process: Int32) {
+        shares[resource.rawValue].count(change, for: process)
     }
 
-    /// Why no more bytes of replies may be held for `process`; nil if they may.
-    func refusal(ofUnread bytes: Int, by process: Int32?) -> Refusal? {
-        refusal(
-            unread.verdict(on: bytes, for: process),
-            by: process,
-            \.countedUnread,
-            .processReadsTooLittle(limit: limits.undrainedBytesOfProcessMax),
-            .processReadsLeast(limit: limits.undrainedBytesOfAllMax)
-        )
-    }
-
-    /// If another process takes up the room, that process has to make room: its connection with the most bytes is
-    /// closed.
-    private func refusal(
-        _ verdict: HeldBytes.Verdict,
-        by process: Int32?,
-        _ held: KeyPath<Connection, Int>,
-        _ ofProcess: Refusal,
-        _ ofAll: Refusal
-    ) -> Refusal? {
-        switch verdict {
-        case .fits: return nil
-        case .tooManyOfProcess: return ofProcess
-        case .tooManyOfAll(let most):
-            guard most != process else { return ofAll }
-            let all = connections.values.filter { $0.pid == most }
-            all.max { $0[keyPath: held] < $1[keyPath: held] }?.giveWay(ofAll)
-            return nil
+    /// Why `process` may not hold `amount` more of `resource`; nil if it may.
+    ///
+    /// If its share is too small, connections without a call give way to it, the longest idle first: those of processes
+    /// that hold at least as much as it would.
+    func refusal(of amount: Int, _ resource: HeldResource, by process: Int32) -> Refusal? {
+        while let crowding = shares[resource.rawValue].crowding(amount, for: process) {
+            let refusal = Refusal.crowded(resource, crowding)
+            guard let idle = longestIdle(holding: resource, amount, for: process) else { return refusal }
+            idle.giveWay(refusal)
         }
+        return nil
+    }
+
+    private func longestIdle(holding resource: HeldResource, _ amount: Int, for process: Int32) -> Connection? {
+        let shares = self.shares[resource.rawValue]
+        return connections.values.compactMap { connection in
+            connection.held(resource) > 0 && shares.gives(amount, to: process, from: connection.pid)
+                ? connection.idleSince.map { ($0, connection) } : nil
+        }
+        .sorted { $0.0 < $1.0 }
+        // The call of one that has just connected may be there, unread.
+        .first { !$0.1.hasInput }?.1
     }
 
     // MARK: Admission
@@ -98,13 +76,7 @@ final class ConnectionRegistry {
     /// Why `peer` may not connect now; nil if it may.
     func refusal(of peer: PeerCredentials) -> Refusal? {
         guard allowsPeer(peer) else { return .peerNotAllowed(uid: peer.uid) }
-        guard admittedCount < limits.connectionsMax else {
-            return .tooManyConnections(limit: limits.connectionsMax)
-        }
-        guard admitted[peer.uid, default: 0] < limits.connectionsPerUIDMax else {
-            return .tooManyConnectionsOfUser(limit: limits.connectionsPerUIDMax)
-        }
-        return nil
+        return refusal(of: 1, .connections, by: peer.pid)
     }
 
     var count: Int { connections.count }
@@ -114,10 +86,6 @@ final class ConnectionRegistry {
 
     func add(_ connection: Connection) {
         connections[connection.number] = connection
-        if let uid = connection.admittedUID {
-            admitted[uid, default: 0] += 1
-            admittedCount += 1
-        }
         if isShuttingDown {
             connection.shutdownRequested()
         } else if !takesCalls {
@@ -127,10 +95,6 @@ final class ConnectionRegistry {
 
     func remove(_ connection: Connection) {
         guard connections.removeValue(forKey: connection.number) != nil else { return }
-        if let uid = connection.admittedUID {
-            admitted[uid, default: 0] -= 1
-            admittedCount -= 1
-        }
         if connections.isEmpty {
             emptied?.resume()
             emptied = nil

@@ -279,6 +279,12 @@ enum SocketSystem {
         return (bytes, outcome)
     }
 
+    /// Whether bytes wait to be read. The end of the stream does not count.
+    static func hasInput(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+    }
+
     /// Writes as many of `bytes` as the socket takes.
     static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Outcome {
         retried {

@@ -128,11 +128,9 @@ package struct ServerLimits: Sendable {
     /// A service manager starts us with 1024 descriptors. Half of them stay free for the store and for requests.
     package var connectionsMax = 512
 
-    /// Open connections of one user ID.
-    ///
-    /// It is nearly the total, because all peers normally are the same user. The rest lets the administrator in if that
-    /// user's programs have used up their share.
-    package var connectionsPerUIDMax = 480
+    /// Calls for several replies that are under way, of all peers together. Subscribers keep theirs for as long as they
+    /// like. The other half of the connections stays free for calls that end.
+    package var heldCallsMax: Int { connectionsMax / 2 }
 
     /// Bytes of one call, without its terminating NUL.
     ///
@@ -140,11 +138,8 @@ package struct ServerLimits: Sendable {
     /// key. 1 MiB is far above that, and 512 peers that all fill it still fit into the memory of a small machine.
     package var messageBytesMax = 1 << 20
 
-    /// Bytes of unfinished calls, over all connections of one process. It may send several calls of the longest kind at
-    /// the same time. Unfinished calls shorter than `pipelinedBytesMax` are always accepted.
-    package var unfinishedBytesOfProcessMax = 16 << 20
-
-    /// Bytes of unfinished calls of all processes together, however many there are.
+    /// Bytes of unfinished calls of all processes together. A process may send many calls of the longest kind at the
+    /// same time. Unfinished calls shorter than `pipelinedBytesMax` are always accepted.
     package var unfinishedBytesOfAllMax = 64 << 20
 
     /// Bytes that are read while an earlier call of the same connection is still being answered.
@@ -161,11 +156,8 @@ package struct ServerLimits: Sendable {
     /// A single reply that is larger is sent if nothing else waits, because the service has already made it.
     package var undrainedBytesMax = 1 << 20
 
-    /// Bytes of unread replies over all connections of one process. A reply that would exceed it is replaced by an
-    /// error, and its connection ends. Short replies (`shortReplyBytes`), such as errors and tokens, are always sent.
-    package var undrainedBytesOfProcessMax = 32 << 20
-
-    /// Bytes of unread replies of all processes together, however many there are.
+    /// Bytes of unread replies of all processes together. A reply that would exceed its process's share is replaced by
+    /// an error, and its connection ends. Short replies (`shortReplyBytes`), such as errors and tokens, are always sent.
     package var undrainedBytesOfAllMax = 128 << 20
 
     /// A reply of at most this many bytes is never refused.
@@ -199,6 +191,16 @@ package struct ServerLimits: Sendable {
 }
 
 extension ServerLimits {
+    /// How much of `resource` there is for all processes together. Each may have half of what the others leave.
+    func capacity(for resource: HeldResource) -> Int {
+        switch resource {
+        case .connections: connectionsMax
+        case .heldCalls: heldCallsMax
+        case .unreadBytes: undrainedBytesOfAllMax
+        case .unfinishedBytes: unfinishedBytesOfAllMax
+        }
+    }
+
     /// The time limit for what a connection waits for.
     func time(for patience: ConnectionMachine.Patience) -> Duration {
         switch patience {

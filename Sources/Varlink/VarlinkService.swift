@@ -293,27 +293,16 @@ package enum Refusal: Hashable, Sendable {
     case peerNotAllowed(uid: UInt32)
     /// The kernel did not identify the peer.
     case peerUnknown
-    /// All `limit` connections are taken.
-    case tooManyConnections(limit: Int)
-    /// All `limit` connections of this user are taken.
-    case tooManyConnectionsOfUser(limit: Int)
+    /// The peer's process would hold more of this than its share. It is told who holds the most.
+    case crowded(HeldResource, Shares.Crowding)
     /// A call is longer than `limit` bytes.
     case messageTooLong(limit: Int)
     /// The bytes before a NUL are not a Varlink call.
     case messageMalformed
     /// The rest of a call did not arrive in time, or the peer closed its side in the middle of one.
     case messageIncomplete
-    /// The peer's process does not finish its calls. Its incomplete calls would exceed `limit` bytes over all its
-    /// connections.
-    case processFinishesTooLittle(limit: Int)
-    /// The incomplete calls of all processes would exceed `limit` bytes, and the peer's process has the most of them.
-    case processFinishesLeast(limit: Int)
     /// The peer does not read its replies; they would exceed `limit` bytes.
     case repliesNotRead(limit: Int)
-    /// The peer's process does not read its replies. They would exceed `limit` bytes over all its connections.
-    case processReadsTooLittle(limit: Int)
-    /// The unread replies of all processes would exceed `limit` bytes, and the peer's process has the most of them.
-    case processReadsLeast(limit: Int)
 
     /// The error reply of `org.varlink.service` for this refusal.
     ///
@@ -322,20 +311,12 @@ package enum Refusal: Hashable, Sendable {
     package var standardError: VarlinkError {
         switch self {
         case .peerNotAllowed, .peerUnknown: .permissionDenied
-        case .tooManyConnections(let limit): .invalidParameter("connection: all \(limit) are taken")
-        case .tooManyConnectionsOfUser(let limit): .invalidParameter("connection: all \(limit) of this user are taken")
+        case .crowded(let resource, let most):
+            .invalidParameter("\(resource): process \(most.process) holds \(most.amount) of \(most.capacity)")
         case .messageTooLong(let limit): .invalidParameter("message: longer than \(limit) bytes")
         case .messageMalformed: .invalidParameter("message: not a Varlink call")
         case .messageIncomplete: .invalidParameter("message: incomplete")
-        case .processFinishesTooLittle(let limit):
-            .invalidParameter("message: more than \(limit) bytes unfinished by the process")
-        case .processFinishesLeast(let limit):
-            .invalidParameter("message: more than \(limit) bytes unfinished by all, most by the process")
         case .repliesNotRead(let limit): .invalidParameter("replies: more than \(limit) bytes unread")
-        case .processReadsTooLittle(let limit):
-            .invalidParameter("replies: more than \(limit) bytes unread by the process")
-        case .processReadsLeast(let limit):
-            .invalidParameter("replies: more than \(limit) bytes unread by all, most by the process")
         }
     }
 }

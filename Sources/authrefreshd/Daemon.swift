@@ -189,7 +189,7 @@ struct Daemon {
     mutating func reload(_ changeLog: ChangeLog, _ take: (RefreshConfiguration?) async -> Void) async {
         do {
             // Search again, because the file may have been created since the start.
-            configuration = try LoadedConfiguration(paths: try Self.paths(options), startedWith: startedWith)
+            configuration = try LoadedConfiguration(paths: try Self.paths(options))
             await take(configuration.settings)
             let waiting = startedWith.keysAwaitingRestart(in: configuration.file)
             var note: Logger.Metadata = [:]
@@ -258,7 +258,8 @@ extension Daemon {
         _ happened: AsyncStream<DaemonEvent>.Continuation
     ) throws(DaemonError) -> VarlinkServer {
         var serverConfiguration = VarlinkServerConfiguration(endpoint: endpoint)
-        serverConfiguration.limits = CallerLimits.server(connections: configuration.file.maxConnections)
+        serverConfiguration.limits = CallerLimits.server
+        serverConfiguration.limits.connectionsMax = configuration.file.maxConnections
         let descriptors = serverConfiguration.limits.connectionsMax + CallerLimits.otherDescriptors
         let granted = DescriptorLimit.raise(to: descriptors)
         if granted < descriptors { changeLog.descriptorsLimited(to: granted, of: descriptors) }

@@ -263,16 +263,16 @@ struct WebSessionTests {
         }
     }
 
-    @Test func `a process may have four sessions, and a fifth gets the limit`() async throws {
+    @Test func `a process may have half of all sessions, and one more gets the limit`() async throws {
         try await withStage { stage, _ in
             let connections = try await onOwnThread { [socket = stage.socket] in
-                let connections = try RawConnection.open(5, to: socket)
+                let connections = try RawConnection.open(9, to: socket)
                 for (number, connection) in connections.enumerated() {
                     let callback = #"{"callback":"com.example.app:/\#(number)"}"#
                     let method = AuthRefreshInterface.Method.startWebSession.rawValue
                     try connection.send(#"{"method":"\#(method)","more":true,"parameters":\#(callback)}"# + "\0")
                     let answer = try connection.receive()
-                    #expect(answer.contains(number < 4 ? "started" : "webSessionsOfProcess"), "\(answer)")
+                    #expect(answer.contains(number < 8 ? "started" : "holds 8 of 16 web sessions"), "\(answer)")
                 }
                 return connections
             }

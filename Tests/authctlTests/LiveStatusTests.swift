@@ -279,7 +279,7 @@ import Testing
     }
 
     @Test func `a daemon's refusal is reported below the restored screen`() throws {
-        let refusal = #"{"error":"io.authrefresh.LimitExceeded","parameters":{"limit":"subscribers","maximum":256}}"#
+        let refusal = #"{"error":"io.authrefresh.LimitExceeded","parameters":{"limit":"heldCalls","maximum":256}}"#
         let exchange = StubDaemon.Exchange(
             call: Self.subscribe,
             replies: Self.present(#""state":"fresh""#) + [refusal]
@@ -287,7 +287,7 @@ import Testing
         let (shown, problems) = try show([exchange, Self.info], [])
         #expect(problems == [])
         #expect(isGivenBack(shown))
-        #expect(shown.contains("authctl: error: the daemon's limit 'subscribers' is reached (256)"))
+        #expect(shown.contains("authctl: error: the daemon's limit 'heldCalls' is reached (256)"))
         #expect(shown.contains("exit 75"))
     }
 }

@@ -77,6 +77,7 @@ import Testing
         (PermissionDeniedError.name, #"{"reason":"r"}"#, .notPermitted),
         (SubscriberFellBehindError.name, #"{"unreadBytesMax":1}"#, .tryAgainLater),
         (LimitExceededError.name, #"{"limit":"l","maximum":1}"#, .tryAgainLater),
+        (LimitExceededError.name, #"{"limit":"l","maximum":1,"holder":"'x' holds 1 of 1 l"}"#, .tryAgainLater),
         ("org.varlink.service.InterfaceNotFound", #"{"interface":"i"}"#, .daemonUnreachable),
         ("org.varlink.service.MethodNotFound", #"{"method":"m"}"#, .daemonUnreachable),
         ("org.varlink.service.MethodNotImplemented", #"{"method":"m"}"#, .daemonUnreachable),
@@ -100,6 +101,13 @@ import Testing
             .compactMap { $0.prefixMatch(of: /error ([A-Za-z]+)\(/).map { "io.authrefresh.\($0.1)" } }
         #expect(declared.count >= 10)
         #expect(Set(declared).isSubset(of: Set(Self.rows.map(\.name))))
+    }
+
+    @Test func `a refusal because of what a program holds names that program`() {
+        let parameters = #"{"limit":"signIns","maximum":32,"holder":"'x' (process 7) holds 16 of 32 running sign-ins"}"#
+        let report = Refusal(name: LimitExceededError.name, parameters: parameters).report
+        #expect(report.message.contains("'x' (process 7) holds 16 of 32 running sign-ins"))
+        #expect(!report.message.contains("signIns"))
     }
 
     @Test func `an error without its parameters counts as an unreadable answer`() {

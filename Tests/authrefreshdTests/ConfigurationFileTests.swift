@@ -73,19 +73,6 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test func `the number of subscribers depends on the socket's number of callers at the start`() throws {
-        let folder = try TemporaryFolder()
-        try folder.write("max_connections: 2000\n", to: "c.yaml")
-        let options = try DaemonOptions.parse(["--config", folder.path + "/c.yaml"])
-        let environment = ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
-        let paths = try DaemonPaths(options: options, environment: environment) { $0.hasSuffix("/c.yaml") }
-        #expect(try LoadedConfiguration(paths: paths).settings.maxSubscribers == 1000)
-        let atStart = try configuration("max_connections: 100\n")
-        let reloaded = try LoadedConfiguration(paths: paths, startedWith: atStart)
-        #expect(reloaded.settings.maxSubscribers == 50)
-        #expect(reloaded.file.maxConnections == 2000)
-    }
-
     @Test(arguments: [
         ("log_level: loud\n", 1, "log_level"), ("\nrequest_timeout: 41s\n", 2, "request_timeout"),
         ("request_timeout: 0s\n", 1, "request_timeout"), ("ca_file: relative.pem\n", 1, "ca_file"),

@@ -3,6 +3,7 @@ import RefreshCore
 import Synchronization
 import TestSupport
 import Testing
+import Varlink
 
 @testable import authrefreshd
 
@@ -45,7 +46,7 @@ struct ConfirmationsTests {
 
     @Test func `without an agent the answer is at once that nobody can be asked`() throws {
         let room = Confirmations()
-        #expect(room.known(try question(), at: start) == .noAgent)
+        #expect(room.known(try question(), for: 1, at: start) == .noAgent)
     }
 
     @Test func `one "once" is for one call, and the next call that waits is shown then`() throws {
@@ -55,14 +56,14 @@ struct ConfirmationsTests {
         let (asked, grant) = (try question(), try question("work", .export))
         let until = start.wall + CallerLimits.confirmationTime
         let numbers = [(asked, 0), (asked, 1), (grant, 2)].map { question, caller in
-            room.ask(question, at: start, callers[caller].note)
+            room.ask(question, of: 1, at: start, callers[caller].note)
         }
         #expect(agent.words == [.asked(numbers[0], asked, until: until), .asked(numbers[2], grant, until: until)])
         let wasTaken = room.answer(numbers[0], .allowOnce, at: start)
         #expect(wasTaken)
         #expect(callers.map(\.words) == [[.allowed], [], []])
         #expect(agent.words.suffix(2) == [.withdrawn(numbers[0]), .asked(numbers[1], asked, until: until)])
-        #expect(room.known(asked, at: start) == nil)
+        #expect(room.known(asked, for: 1, at: start) == nil)
         let isTakenTwice = room.answer(numbers[0], .deny, at: start)
         #expect(!isTakenTwice)
         room.withdraw(numbers[1])
@@ -77,9 +78,9 @@ struct ConfirmationsTests {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         let callers = [Heard<ConfirmationOutcome>(), .init(), .init()]
-        let first = room.ask(try question(), at: start, callers[0].note)
-        _ = room.ask(try question(), at: start, callers[1].note)
-        _ = room.ask(try question("work", .tokens(host: "build")), at: start, callers[2].note)
+        let first = room.ask(try question(), of: 1, at: start, callers[0].note)
+        _ = room.ask(try question(), of: 1, at: start, callers[1].note)
+        _ = room.ask(try question("work", .tokens(host: "build")), of: 1, at: start, callers[2].note)
         _ = room.answer(first, answer, at: start)
         let outcome = answer == .deny ? ConfirmationOutcome.denied : .allowed
         #expect(callers.map(\.words) == [[outcome], [outcome], []])
@@ -89,15 +90,15 @@ struct ConfirmationsTests {
         for allowed in try requests() {
             var room = Confirmations()
             _ = room.addAgent { _ in }
-            let number = room.ask(try question("work", allowed), at: start) { _ in }
+            let number = room.ask(try question("work", allowed), of: 1, at: start) { _ in }
             _ = room.answer(number, .allowForAnHour, at: start)
             for request in try requests() {
                 let isTokens = if case .tokens = request { true } else { false }
                 let isAllowed = request == allowed && isTokens
-                let known = room.known(try question("work", request), at: later(3599))
+                let known = room.known(try question("work", request), for: 1, at: later(3599))
                 #expect(known == (isAllowed ? .allowed : nil), "\(allowed) \(request)")
-                #expect(room.known(try question("work", request), at: later(3600)) == nil)
-                #expect(room.known(try question("home", request), at: start) == nil)
+                #expect(room.known(try question("work", request), for: 1, at: later(3600)) == nil)
+                #expect(room.known(try question("home", request), for: 1, at: start) == nil)
             }
         }
     }
@@ -106,12 +107,12 @@ struct ConfirmationsTests {
         for denied in try requests() {
             var room = Confirmations()
             _ = room.addAgent { _ in }
-            let number = room.ask(try question("work", denied), at: start) { _ in }
+            let number = room.ask(try question("work", denied), of: 1, at: start) { _ in }
             _ = room.answer(number, .deny, at: start)
             for request in try requests() {
-                let known = room.known(try question("work", request), at: later(59))
+                let known = room.known(try question("work", request), for: 1, at: later(59))
                 #expect(known == (request == denied ? .denied : nil), "\(denied) \(request)")
-                #expect(room.known(try question("work", request), at: later(60)) == nil)
+                #expect(room.known(try question("work", request), for: 1, at: later(60)) == nil)
             }
         }
     }
@@ -121,15 +122,15 @@ struct ConfirmationsTests {
         var room = Confirmations()
         let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
         _ = room.addAgent(agent.note)
-        let number = room.ask(try question(), at: start) { _ in }
+        let number = room.ask(try question(), of: 1, at: start) { _ in }
         _ = room.answer(number, .allowForAnHour, at: start)
         let waiting = [
-            room.ask(try question("work", .export), at: start, asker.note),
-            room.ask(try question("work", .export), at: start, asker.note),
+            room.ask(try question("work", .export), of: 1, at: start, asker.note),
+            room.ask(try question("work", .export), of: 1, at: start, asker.note),
         ]
-        let other = room.ask(try question("home", .export), at: start) { _ in }
+        let other = room.ask(try question("home", .export), of: 1, at: start) { _ in }
         room.forget(try question().account)
-        #expect(room.known(try question(), at: start) == nil)
+        #expect(room.known(try question(), for: 1, at: start) == nil)
         #expect(asker.words == [.unanswered, .unanswered])
         #expect(agent.words.last == .withdrawn(waiting[0]))
         let isAsked = room.answer(other, .allowOnce, at: start)
@@ -140,12 +141,12 @@ struct ConfirmationsTests {
         var room = Confirmations()
         let (agent, asker) = (Heard<Confirmations.Notice>(), Heard<ConfirmationOutcome>())
         let number = room.addAgent(agent.note)
-        let asked = room.ask(try question(), at: start, asker.note)
+        let asked = room.ask(try question(), of: 1, at: start, asker.note)
         let until = start.wall + CallerLimits.confirmationTime
         #expect(agent.words == [.asked(asked, try question(), until: until)])
         room.expire(asked)
         #expect(asker.words == [.unanswered])
-        _ = room.ask(try question(), at: start, asker.note)
+        _ = room.ask(try question(), of: 1, at: start, asker.note)
         room.removeAgent(number)
         #expect(asker.words.last == .noAgent)
 
@@ -156,7 +157,7 @@ struct ConfirmationsTests {
         await rig.inside { coordinator in
             _ = coordinator.confirmations.addAgent { _ in }
             let calls = ConfirmationCalls(coordinator: rig.coordinator)
-            _ = calls.ask(open, for: .milliseconds(50), on: coordinator) { outcomes.append($0) }
+            _ = calls.ask(open, of: 1, for: .milliseconds(50), on: coordinator) { outcomes.append($0) }
         }
         #expect(try await outcomes.first("the end of the question") { _ in true } == .unanswered)
         await rig.stop()
@@ -165,32 +166,35 @@ struct ConfirmationsTests {
     @Test func `a later agent gets the open questions`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
-        let asked = room.ask(try question(), at: start) { _ in }
-        _ = room.ask(try question(), at: start) { _ in }
+        let asked = room.ask(try question(), of: 1, at: start) { _ in }
+        _ = room.ask(try question(), of: 1, at: start) { _ in }
         let second = Heard<Confirmations.Notice>()
         _ = room.addAgent(second.note)
         let until = start.wall + CallerLimits.confirmationTime
         #expect(second.words == [.asked(asked, try question(), until: until)])
     }
 
-    @Test func `one question too many is refused at once`() throws {
+    @Test func `one question too many of a process is refused at once, and another may still ask`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
-        for number in 0..<CallerLimits.confirmationsMax {
-            _ = room.ask(try question("a\(number)"), at: start) { _ in }
+        let half = CallerLimits.confirmationsMax / 2
+        for number in 0..<half {
+            _ = room.ask(try question("a\(number)"), of: 1, at: start) { _ in }
         }
-        #expect(room.known(try question("more"), at: start) == .tooMany)
-        #expect(room.known(try question("a0"), at: start) == .tooMany)
+        let crowding = Shares.Crowding(capacity: CallerLimits.confirmationsMax, process: 1, amount: half)
+        #expect(room.known(try question("more"), for: 1, at: start) == .tooMany(crowding))
+        #expect(room.known(try question("a0"), for: 1, at: start) == .tooMany(crowding))
+        #expect(room.known(try question("a0"), for: 2, at: start) == nil)
     }
 
     @Test func `the number of standing answers is limited`() throws {
         var room = Confirmations()
         _ = room.addAgent { _ in }
         for number in 0...CallerLimits.standingAnswersMax {
-            let asked = room.ask(try question("a\(number)"), at: start) { _ in }
+            let asked = room.ask(try question("a\(number)"), of: 1, at: start) { _ in }
             _ = room.answer(asked, .allowForAnHour, at: start)
         }
-        #expect(room.known(try question("a0"), at: start) == nil)
-        #expect(room.known(try question("a\(CallerLimits.standingAnswersMax)"), at: start) == .allowed)
+        #expect(room.known(try question("a0"), for: 1, at: start) == nil)
+        #expect(room.known(try question("a\(CallerLimits.standingAnswersMax)"), for: 1, at: start) == .allowed)
     }
 }

@@ -53,7 +53,6 @@ struct LimitsPageTests {
             "fileBytesMax": text(CertificateAuthorities.fileBytesMax),
             "fileTimeLimit": text(CertificateAuthorities.fileTimeLimit),
             "fileReadsMax": text(CertificateAuthorities.fileReadsMax),
-            "agentsMax": text(CallerLimits.agentsMax),
             "confirmationsMax": text(CallerLimits.confirmationsMax),
             "confirmationTime": text(CallerLimits.confirmationTime),
             "standingAnswersMax": text(CallerLimits.standingAnswersMax),
@@ -71,7 +70,7 @@ struct LimitsPageTests {
             "derivedAccountsMax": text(CallerLimits.derivedAccountsMax),
             "derivationsMax": text(CallerLimits.derivationsMax),
             "serverCallsMax": text(CallerLimits.serverCallsMax),
-            "subscribersMax": text(RefreshConfiguration().maxSubscribers),
+            "heldCallsMax": text(CallerLimits.server.heldCallsMax),
             "tokenSetsMax": text(TokenTarget.maximum),
             "tokenSetBytesMax": text(TokenTarget.longestText),
             "refusalLinesMax": text(CallerLimits.refusalLinesMax),
@@ -92,7 +91,10 @@ struct LimitsPageTests {
             "timeLimit": text(Waiter.timeLimit),
             "signInsMax": text(CallerLimits.signInsMax),
             "webSessionsMax": text(CallerLimits.webSessionsMax),
-            "webSessionsOfProcessMax": text(CallerLimits.webSessionsOfProcessMax),
+            "burst": text(CallPace.burst),
+            "perSecond": text(CallPace.perSecond),
+            "costOfQuestion": text(CallPace.costOfQuestion),
+            "waitingMax": text(CallPace.waitingMax),
         ]
         for child in Mirror(reflecting: RedirectLimits()).children {
             expected[try #require(child.label)] = text(child.value)

@@ -71,6 +71,7 @@ extension MessageSamples {
         .proxy("proxy.example:3128", exceptions: 2), .noDescriptors,
         .proxyUnusable(.resolvesHere, variable: "HTTPS_PROXY"), .proxyUnusable(.unknownKind, variable: "ALL_PROXY"),
         .proxyUnusable(.malformed, variable: "HTTPS_PROXY"),
+        .hoarded("'python3' (process 4711) holds 256 of 512 connections", ago: .seconds(90)),
     ]
 
     private static let stores: [StoreFileFinding] = [
@@ -175,6 +176,7 @@ extension MessageSamples {
         case .proxy: "proxy"
         case .proxyUnusable: "proxyUnusable"
         case .noDescriptors: "noDescriptors"
+        case .hoarded: "hoarded"
         }
     }
 

@@ -1,6 +1,8 @@
+import Glibc
 import Logging
 import RefreshCore
 import Synchronization
+import Systemd
 import TestSupport
 import Testing
 import Varlink
@@ -26,10 +28,7 @@ struct RefusalLogTests {
         let all = CallerLimits.refusalLinesMax
         let reasons: [Refusal] = [
             .messageMalformed, .messageIncomplete, .messageTooLong(limit: 1), .peerUnknown,
-            .tooManyConnections(limit: 1),
-            .tooManyConnectionsOfUser(limit: 1), .repliesNotRead(limit: 1), .peerNotAllowed(uid: 1001),
-            .peerNotAllowed(uid: 1002), .processReadsTooLittle(limit: 1), .processFinishesTooLittle(limit: 1),
-            .processReadsLeast(limit: 1), .processFinishesLeast(limit: 1),
+            .repliesNotRead(limit: 1), .peerNotAllowed(uid: 1001), .peerNotAllowed(uid: 1002),
         ]
         for (index, refusal) in reasons.enumerated() {
             let lines = refuse(refusal, times: all + 3)
@@ -40,6 +39,28 @@ struct RefusalLogTests {
             #expect(first.contains("\(JournalKey.leftOut)=3") == (index > 0), "\(first)")
             for line in lines.dropFirst() { #expect(!line.contains(JournalKey.leftOut), "\(line)") }
         }
+    }
+
+    @Test(arguments: HeldResource.allCases)
+    func `the journal names the program with the most, whatever is crowded, and remembers it for doctor`(
+        resource: HeldResource
+    ) throws {
+        let all = CallerLimits.refusalLinesMax
+        var lines: ArraySlice<String> = []
+        // Other amounts are no other reason.
+        for amount in 1...all + 3 {
+            let crowding = Shares.Crowding(capacity: 100, process: getpid(), amount: amount)
+            lines += refuse(.crowded(resource, crowding), times: 1)
+        }
+        #expect(lines.count == all)
+        let name = try #require(CallingProcess.name(of: getpid()))
+        let first = try #require(lines.first)
+        #expect(first.contains("'\(name)' (process \(getpid())) holds 1 of 100 "), "\(first)")
+        #expect(!first.contains("Crowding"), "\(first)")
+        let recent = changeLog.hoarders.recent()
+        #expect(recent.map(\.hoarder.limit) == [resource.limit])
+        #expect(recent.first?.hoarder.text.contains("holds \(all + 3) of 100") == true)
+        #expect(changeLog.hoarders.recent(at: .now + .seconds(3600)).isEmpty)
     }
 
     @Test func `refusals at the socket hide no refusals by lists, and no list hides another's`() throws {

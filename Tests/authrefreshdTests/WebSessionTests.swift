@@ -3,6 +3,7 @@ import RedirectListener
 import SignIn
 import TestSupport
 import Testing
+import Varlink
 
 @testable import authrefreshd
 
@@ -284,17 +285,24 @@ struct WebSessionTests {
         #expect(try await refusal("com.example.app:/done") == .stopping)
     }
 
-    @Test func `web sessions have the limits webSessions and webSessionsOfProcess, and one that ends makes room`()
-        async throws
-    {
-        let own = CallerLimits.webSessionsOfProcessMax
+    @Test func `webSessions of one process leave half for others, and one that ends makes room`() async throws {
+        let maximum = CallerLimits.webSessionsMax
+        let crowding = Shares.Crowding(capacity: maximum, process: 1, amount: maximum / 2)
         var ids: [String] = []
-        for number in 0..<CallerLimits.webSessionsMax {
-            let process = Int32(number / own)
-            if number == own { #expect(try await refusal("app.one:/more", of: 0) == .tooMany(.webSessionsOfProcess)) }
-            ids.append(try await start("app.n\(number):/done", of: process).id)
+        var process: Int32 = 1
+        for number in 0..<maximum {
+            while ids.count == number {
+                switch try await begin("app.n\(number):/done", of: process) {
+                case .success(let id): ids.append(id)
+                case .failure(let refusal):
+                    #expect(refusal == .tooMany(crowding))
+                    process += 1
+                }
+            }
         }
-        #expect(try await refusal("app.one:/more", of: 99) == .tooMany(.webSessions))
+        // Half, a quarter, an eighth, and so on.
+        #expect(process == 5)
+        #expect(try await refusal("app.one:/more", of: 99) == .tooMany(crowding))
         await room.forget(ids[0])
         #expect(try await refusal("app.one:/more", of: 99) == nil)
     }

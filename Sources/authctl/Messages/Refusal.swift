@@ -258,7 +258,14 @@ extension Refusal {
     }
 
     private static func limitExceeded(_ error: LimitExceededError) -> Report {
-        Report(
+        if let holder = error.holder {
+            return Report(
+                status: .tryAgainLater,
+                message: "the daemon refused this call, because \(holder)",
+                hints: ["end that program, or try again later"]
+            )
+        }
+        return Report(
             status: .tryAgainLater,
             message: "the daemon's limit '\(error.limit)' is reached (\(error.maximum))",
             hints: ["try again later"]

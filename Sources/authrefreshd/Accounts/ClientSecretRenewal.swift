@@ -29,8 +29,8 @@ struct ClientSecretRenewal: Sendable {
             let asking = coordinator.requestingClient(of: record.account, correlationID: CorrelationID.new())
             let renewal = ClientSecretRenewal(account: account, management: management, asking: asking)
             // The renewal begins in a later turn of the queue, when `registrations` has been updated.
-            let isBegun = coordinator.beginServerCall { await renewal.run(on: $0) }
-            if isBegun { coordinator.registrations.beginRenewal(record.account.registration, of: account) }
+            let crowding = coordinator.beginServerCall { await renewal.run(on: $0) }
+            if crowding == nil { coordinator.registrations.beginRenewal(record.account.registration, of: account) }
         }
     }
 

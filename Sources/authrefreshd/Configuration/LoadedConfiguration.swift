@@ -11,9 +11,8 @@ struct LoadedConfiguration: Sendable {
 
     /// Reads the configuration.
     ///
-    /// - Parameter startedWith: the configuration with which the socket was set up; nil at the start.
     /// - Throws: the first error in any of the files.
-    init(paths: DaemonPaths, startedWith: DaemonConfiguration? = nil) throws(ConfigurationError) {
+    init(paths: DaemonPaths) throws(ConfigurationError) {
         if let path = paths.configuration {
             let text = try ConfigurationFile.text(at: path)
             file = try ConfigurationFile.decode(DaemonConfiguration.self, from: text, path: path)
@@ -29,8 +28,6 @@ struct LoadedConfiguration: Sendable {
             profiles: try ProviderProfiles(folders: paths.profileFolders),
             issuerLimits: file.issuerLimits,
             maxAccounts: file.maxAccounts,
-            // The number of connections was fixed at the start, whatever the file says now.
-            maxSubscribers: CallerLimits.subscribersMax(connections: (startedWith ?? file).maxConnections),
             usesSecretService: file.storeKey == .secretService,
             changeCommand: file.changeCommand
         )

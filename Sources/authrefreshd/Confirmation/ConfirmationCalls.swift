@@ -13,9 +13,6 @@ struct ConfirmationCalls: DutyCalls {
     {
         _ = try call.decodeParameters(as: ServeConfirmations.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
-        guard coordinator.confirmations.agentCount < CallerLimits.agentsMax else {
-            throw VarlinkError(LimitExceededError(.agents, maximum: CallerLimits.agentsMax))
-        }
         let number = coordinator.confirmations.addAgent { responder.reply($0.wireReply, continues: true) }
         responder.reply(ServeConfirmations.Reply(event: "ready"), continues: true)
         responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.removeAgent(number) } }
@@ -41,23 +38,30 @@ struct ConfirmationCalls: DutyCalls {
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
     ) {
         let now = coordinator.timebase.now()
-        if let known = coordinator.confirmations.known(question, at: now) { return tell(known) }
-        let number = ask(question, on: coordinator, tell)
+        let process = responder.peer.pid
+        if let known = coordinator.confirmations.known(question, for: process, at: now) {
+            if case .tooMany(let crowding) = known { _ = coordinator.refusal(of: process, .confirmations, crowding) }
+            return tell(known)
+        }
+        let number = ask(question, of: process, on: coordinator, tell)
         responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.withdraw(number) } }
     }
 
     /// Asks the user.
     ///
-    /// - Parameter time: how long the question is open. Tests use a shorter time.
+    /// - Parameters:
+    ///   - process: the process whose call waits.
+    ///   - time: how long the question is open. Tests use a shorter time.
     /// - Returns: the question's number.
     @discardableResult
     func ask(
         _ question: ConfirmationQuestion,
+        of process: Int32,
         for time: Duration = CallerLimits.confirmationTime,
         on coordinator: isolated RefreshCoordinator,
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
     ) -> Int64 {
-        let number = coordinator.confirmations.ask(question, at: coordinator.timebase.now(), tell)
+        let number = coordinator.confirmations.ask(question, of: process, at: coordinator.timebase.now(), tell)
         let time = DispatchTimeInterval.microseconds(Int(time.microseconds))
         coordinator.queue.asyncAfter(deadline: .now() + time) { [weak coordinator] in
             coordinator?.assumeIsolated { $0.confirmations.expire(number) }
@@ -84,8 +88,7 @@ extension DutyCalls {
         case .denied: throw VarlinkError(Denial.deniedByUser(account: account).error)
         case .unanswered: throw VarlinkError(Denial.unanswered(account: account).error)
         case .noAgent: throw VarlinkError(Denial.noAgent(account: account).error)
-        case .tooMany:
-            throw VarlinkError(LimitExceededError(.confirmations, maximum: CallerLimits.confirmationsMax))
+        case .tooMany(let crowding): throw Hoarder(.confirmations, crowding).error
         }
     }
 

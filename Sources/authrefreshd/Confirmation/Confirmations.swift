@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import RefreshCore
+internal import Varlink
 
 /// A question to the user: may a program have this of this account?
 ///
@@ -32,8 +33,8 @@ enum ConfirmationOutcome: Hashable, Sendable {
     case unanswered
     /// No agent is connected that could ask.
     case noAgent
-    /// The user already has too many open questions.
-    case tooMany
+    /// The user already has too many open questions, of this process or of others.
+    case tooMany(Shares.Crowding)
 }
 
 /// The questions to the user, and the answers that apply to later calls. They are kept only in memory.
@@ -65,6 +66,7 @@ struct Confirmations {
     /// A call that waits.
     private struct Open {
         let question: ConfirmationQuestion
+        let process: Int32
         let until: Timestamp
         let tell: @Sendable (ConfirmationOutcome) -> Void
     }
@@ -82,8 +84,6 @@ struct Confirmations {
     private var standing: [ConfirmationQuestion: Standing] = [:]
     private var lastAgent = 0
     private var lastNumber: Int64 = 0
-
-    var agentCount: Int { agents.count }
 
     // MARK: Agents
 
@@ -137,10 +137,11 @@ struct Confirmations {
     // MARK: Callers that wait
 
     /// The answer that a caller gets at once; nil if the user has to be asked.
-    func known(_ question: ConfirmationQuestion, at now: Moment) -> ConfirmationOutcome? {
+    func known(_ question: ConfirmationQuestion, for process: Int32, at now: Moment) -> ConfirmationOutcome? {
         if let known = standing[question], known.isValid(at: now) { return known.outcome }
         if agents.isEmpty { return .noAgent }
-        return open.count < CallerLimits.confirmationsMax ? nil : .tooMany
+        let shares = Shares(capacity: CallerLimits.confirmationsMax, holders: open.values.map(\.process))
+        return shares.crowding(1, for: process).map { .tooMany($0) }
     }
 
     /// Adds a waiting caller.
@@ -148,11 +149,13 @@ struct Confirmations {
     /// - Returns: the number of its question.
     mutating func ask(
         _ question: ConfirmationQuestion,
+        of process: Int32,
         at now: Moment,
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
     ) -> Int64 {
         lastNumber += 1
-        open[lastNumber] = Open(question: question, until: now.wall + CallerLimits.confirmationTime, tell: tell)
+        let until = now.wall + CallerLimits.confirmationTime
+        open[lastNumber] = Open(question: question, process: process, until: until, tell: tell)
         if first(like: question) == lastNumber { show(lastNumber) }
         return lastNumber
     }

@@ -127,6 +127,8 @@ struct DaemonCondition: Sendable {
     var watchesClock: Bool
     var watchesRoutes: Bool
     var watchesSleep: Bool
+    /// The programs because of which others were refused lately.
+    var hoarders: [(hoarder: Hoarder, ago: Duration)]
 
     /// The servers that have asked for fewer requests.
     var paceFindings: [Finding] {
@@ -152,6 +154,7 @@ extension DaemonCondition {
         watchesClock = coordinator.host.watchesClock
         watchesRoutes = coordinator.host.watchesRoutes
         watchesSleep = coordinator.host.watchesSleep
+        hoarders = coordinator.changeLog.hoarders.recent()
     }
 }
 

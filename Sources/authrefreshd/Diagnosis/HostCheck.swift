@@ -26,7 +26,8 @@ struct HostCheck: Sendable {
     }
 
     private var descriptorFindings: [Finding] {
-        condition.overview.degradation.descriptors ? [NetworkFinding.noDescriptors.finding] : []
+        (condition.overview.degradation.descriptors ? [NetworkFinding.noDescriptors.finding] : [])
+            + condition.hoarders.map { NetworkFinding.hoarded($0.hoarder.text, ago: $0.ago).finding }
     }
 
     private var network: Finding {

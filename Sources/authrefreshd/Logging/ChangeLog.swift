@@ -9,9 +9,11 @@ internal import Varlink
 struct ChangeLog: Sendable {
     let logger: Logger
     /// The budget for refusals at the socket, for each reason and user.
-    let refusalsAtSocket = LineBudget<Refusal>.ofRefusals
+    let refusalsAtSocket = LineBudget<String>.ofRefusals
     /// The budget for refusals by accounts' lists.
     private let refusalsByLists = LineBudget<AccountName>.ofRefusals
+    /// Who held too much lately.
+    let hoarders = Hoarders()
 
     func record(_ announcement: Announcement, of snapshot: AccountSnapshot, correlationID: String?) {
         guard let event = announcement.journalEvent, event.level >= logger.logLevel else { return }
@@ -57,6 +59,13 @@ struct ChangeLog: Sendable {
     func denied(_ reason: String, of account: AccountName) {
         let fields: Logger.Metadata = [JournalKey.account: "\(account)", JournalKey.error: "\(reason)"]
         writeRefusal(fields, after: refusalsByLists.spend(on: account))
+    }
+
+    /// Logs that `process` was refused because of what a program holds.
+    func crowded(by hoarder: Hoarder, _ process: Int32) {
+        hoarders.note(hoarder)
+        let fields: Logger.Metadata = [JournalKey.error: "\(hoarder.text)", JournalKey.detail: "pid \(process)"]
+        writeRefusal(fields, after: refusalsAtSocket.spend(on: hoarder.limit.rawValue))
     }
 
     /// Logs that a caller was refused.
@@ -253,10 +262,12 @@ extension ChangeLog {
     /// Logs an event of the socket.
     func record(_ event: VarlinkServerEvent) {
         switch event {
+        case .refused(.crowded(let resource, let crowding), let peer):
+            crowded(by: Hoarder(resource.limit, crowding), peer?.pid ?? 0)
         case .refused(let refusal, let peer):
             var fields: Logger.Metadata = [JournalKey.error: "\(refusal)"]
             if let peer { fields[JournalKey.detail] = "pid \(peer.pid), uid \(peer.uid)" }
-            writeRefusal(fields, after: refusalsAtSocket.spend(on: refusal))
+            writeRefusal(fields, after: refusalsAtSocket.spend(on: "\(refusal)"))
         case .pathRestored(let path):
             write(.socketRestored, [JournalKey.detail: "\(path)"])
         case .pathReturned(let path):
@@ -292,22 +303,12 @@ extension Refusal {
             VarlinkError((UserNamespace.mapsRoot ? Denial.otherUser(uid: uid) : .otherUserInNamespace).error)
         case .peerUnknown:
             VarlinkError(Denial.unknownCaller.error)
-        case .tooManyConnections(let limit):
-            VarlinkError(LimitExceededError(.connections, maximum: limit))
-        case .tooManyConnectionsOfUser(let limit):
-            VarlinkError(LimitExceededError(.connectionsOfUser, maximum: limit))
+        case .crowded(let resource, let crowding):
+            Hoarder(resource.limit, crowding).error
         case .messageTooLong(let limit):
             VarlinkError(LimitExceededError(.messageBytes, maximum: limit))
-        case .processFinishesTooLittle(let limit):
-            VarlinkError(LimitExceededError(.unfinishedBytesOfProcess, maximum: limit))
-        case .processFinishesLeast(let limit):
-            VarlinkError(LimitExceededError(.unfinishedBytes, maximum: limit))
         case .repliesNotRead(let limit):
             VarlinkError(SubscriberFellBehindError(unreadBytesMax: limit))
-        case .processReadsTooLittle(let limit):
-            VarlinkError(LimitExceededError(.unreadBytesOfProcess, maximum: limit))
-        case .processReadsLeast(let limit):
-            VarlinkError(LimitExceededError(.unreadBytes, maximum: limit))
         case .messageMalformed, .messageIncomplete:
             standardError
         }

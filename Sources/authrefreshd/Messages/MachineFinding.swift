@@ -99,6 +99,8 @@ enum NetworkFinding {
     /// `variable` names the proxy.
     case proxyUnusable(ProxySettings.Flaw, variable: String)
     case noDescriptors
+    /// `hoard` says which program holds how much.
+    case hoarded(_ hoard: String, ago: Duration)
 
     /// The finding, in the words of `authctl doctor`.
     var finding: Finding {
@@ -130,6 +132,13 @@ enum NetworkFinding {
                 needs: .repair,
                 advice:
                     "see who keeps connections open (ss -xp), or raise LimitNOFILE= (systemctl --user edit authrefreshd)"
+            )
+        case .hoarded(let hoard, let ago):
+            .warning(
+                .socket,
+                "a call was refused \(ago.words) ago, because \(hoard)",
+                needs: .repair,
+                advice: "if that program still runs and does not need all this, restart it"
             )
         }
     }

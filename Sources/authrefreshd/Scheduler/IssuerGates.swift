@@ -193,31 +193,6 @@ struct AskingPace {
     }
 }
 
-/// A counter for work of which only so much may be done at a time.
-struct Places {
-    private let maximum: Int
-    private var taken = 0
-
-    init(_ maximum: Int) {
-        self.maximum = maximum
-    }
-
-    var areFree: Bool { taken == 0 }
-
-    /// Takes a place.
-    ///
-    /// - Returns: whether there was one.
-    mutating func take() -> Bool {
-        guard taken < maximum else { return false }
-        taken += 1
-        return true
-    }
-
-    mutating func giveBack() {
-        taken -= 1
-    }
-}
-
 /// How much is done in one turn of work that shares the coordinator's queue with callers and refreshes.
 struct BatchSize: Hashable, Sendable {
     /// How long one batch may occupy the queue: too short for a person to notice, but long enough for a shared commit.

@@ -1,29 +1,30 @@
 internal import RefreshCore
+internal import Varlink
 
 /// The end of the daemon. Besides the answers of running refreshes, the end waits for calls that must not be left half
 /// done.
 struct Lifecycle {
     /// Sign-outs, registrations, proofs of grants, and questions about a token's lifetime.
-    private var serverCalls = Places(CallerLimits.serverCallsMax)
+    private var serverCalls = Shares(capacity: CallerLimits.serverCallsMax)
     /// Running diagnoses. The end does not wait for them.
-    private var diagnoses = Places(CallerLimits.diagnosesMax)
+    private var diagnoses = Shares(capacity: CallerLimits.diagnosesMax)
     /// Resumed as soon as all work has ended.
     private var stopped: CheckedContinuation<Void, Never>?
     private(set) var isStopping = false
     /// Whether the store is closed, so that no more calls can be answered.
     private(set) var isOver = false
 
-    var hasServerCalls: Bool { !serverCalls.areFree }
+    var hasServerCalls: Bool { !serverCalls.isEmpty }
 
-    /// Begins a server call; false if there are too many.
-    mutating func beginServerCall() -> Bool { serverCalls.take() }
+    /// Begins a server call of `process`; if there are too many, returns who has the most.
+    mutating func beginServerCall(of process: Int32) -> Shares.Crowding? { serverCalls.take(for: process) }
 
-    mutating func endServerCall() { serverCalls.giveBack() }
+    mutating func endServerCall(of process: Int32) { serverCalls.count(-1, for: process) }
 
-    /// Begins a diagnosis; false if there are too many.
-    mutating func beginDiagnosis() -> Bool { diagnoses.take() }
+    /// Begins a diagnosis of `process`; if there are too many, returns who has the most.
+    mutating func beginDiagnosis(of process: Int32) -> Shares.Crowding? { diagnoses.take(for: process) }
 
-    mutating func endDiagnosis() { diagnoses.giveBack() }
+    mutating func endDiagnosis(of process: Int32) { diagnoses.count(-1, for: process) }
 
     /// Allows nothing new from now on.
     mutating func stop() { isStopping = true }
@@ -38,7 +39,7 @@ struct Lifecycle {
     /// - Parameter isIdle: whether the other duties have nothing under way.
     /// - Returns: the continuation that waits for the end, once; otherwise nil.
     mutating func end(ifIdle isIdle: Bool) -> CheckedContinuation<Void, Never>? {
-        guard isStopping, isIdle, serverCalls.areFree, let stopped else { return nil }
+        guard isStopping, isIdle, serverCalls.isEmpty, let stopped else { return nil }
         self.stopped = nil
         isOver = true
         return stopped

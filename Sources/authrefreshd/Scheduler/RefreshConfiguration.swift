@@ -6,7 +6,6 @@ struct RefreshConfiguration: Sendable {
     var profiles = ProviderProfiles()
     var issuerLimits = IssuerGate.Limits()
     var maxAccounts = CallerLimits.accountsMax
-    var maxSubscribers = CallerLimits.subscribersMax(connections: CallerLimits.connectionsMax)
     /// Whether the store's key belongs in the Secret Service.
     var usesSecretService = false
     /// The command that runs after a change of an account; nil for none.

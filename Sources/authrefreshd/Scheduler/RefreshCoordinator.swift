@@ -1,9 +1,11 @@
 internal import AccountStorage
 internal import Dispatch
+internal import Glibc
 internal import Logging
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
+internal import Varlink
 
 /// Keeps all accounts fresh: it reads what is due, decides, commits and acts.
 ///
@@ -212,20 +214,25 @@ actor RefreshCoordinator {
 
     /// Begins a call to a server that the daemon's end waits for. `call` runs in a later turn of the queue.
     ///
-    /// - Returns: false if there are too many such calls; then nothing begins.
-    func beginServerCall(_ call: @escaping @Sendable (isolated RefreshCoordinator) async -> Void) -> Bool {
-        guard lifecycle.beginServerCall() else { return false }
+    /// - Parameter process: the caller; nil for the daemon itself.
+    /// - Returns: who has the most, if there are too many such calls; then nothing begins.
+    func beginServerCall(
+        of process: Int32? = nil,
+        _ call: @escaping @Sendable (isolated RefreshCoordinator) async -> Void
+    ) -> Shares.Crowding? {
+        let process = process ?? getpid()
+        if let crowding = lifecycle.beginServerCall(of: process) { return crowding }
         Task {
             await call(self)
-            lifecycle.endServerCall()
+            lifecycle.endServerCall(of: process)
             wake()
         }
-        return true
+        return nil
     }
 
-    /// Records the end of a diagnosis.
-    func diagnosisEnded() {
-        lifecycle.endDiagnosis()
+    /// Records the end of a diagnosis of `process`.
+    func diagnosisEnded(of process: Int32) {
+        lifecycle.endDiagnosis(of: process)
     }
 
     // MARK: Turns

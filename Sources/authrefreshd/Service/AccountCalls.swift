@@ -325,7 +325,7 @@ struct AccountCalls: DutyCalls {
             try checked(secret: text, field: "initialAccessToken")
         }
         let registration = DynamicRegistration(new, initialAccessToken: token, on: coordinator)
-        try beginServerCall(on: coordinator) { coordinator in
+        try beginServerCall(for: responder, on: coordinator) { coordinator in
             do throws(ServerOrStoreError) {
                 let added = try await registration.run(on: coordinator)
                 let clientID = added.account.registration.clientID

@@ -24,6 +24,7 @@ actor CallRouter {
 
     /// The coordinator, whose tokens may be given out on any thread; nil while the store is locked.
     private nonisolated let shortcut = Mutex<RefreshCoordinator?>(nil)
+    private nonisolated let pace = Mutex(CallPace())
     private nonisolated let calls = CallQueue<(call: VarlinkCall, peer: PeerCredentials, responder: VarlinkResponder)>()
     /// Nobody is let in before the first attempt to open the store has ended.
     private var state = State.closed(.key(.secretServiceLocked))
@@ -52,6 +53,18 @@ actor CallRouter {
     /// Answers one call. May be called on any thread.
     nonisolated func handle(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
         if let reply = answerAtOnce(call) { return responder.reply(encoded: reply) }
+        let cost = Method(rawValue: call.method)?.cost ?? 0
+        guard let wait = pace.withLock({ $0.wait(for: cost, by: peer.pid) }) else {
+            let most = Shares.Crowding(capacity: CallPace.waitingMax, process: peer.pid, amount: CallPace.waitingMax)
+            return responder.fail(Hoarder(.pacedCalls, most).error)
+        }
+        guard wait > .zero else { return add(call, from: peer, responder) }
+        executor.queue.asyncAfter(deadline: .now() + .microseconds(Int(wait.microseconds))) { [self] in
+            add(call, from: peer, responder)
+        }
+    }
+
+    private nonisolated func add(_ call: VarlinkCall, from peer: PeerCredentials, _ responder: VarlinkResponder) {
         if calls.add((call, peer, responder), of: peer.pid) { serveNext() }
     }
 

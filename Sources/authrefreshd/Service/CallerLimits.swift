@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 internal import Varlink
 
 /// The limits on everything that callers can make the daemon hold, except those of a connection, which are in
-/// `ServerLimits`.
+/// `ServerLimits`. Of what all callers share, a process may have half of what the others leave (`Shares`).
 ///
 /// The page <doc:Limits> shows them to users. A test compares the page with this type, and names the test that reaches
 /// each limit.
@@ -17,15 +17,6 @@ enum CallerLimits {
 
     /// The most connected callers, unless the configuration sets another number.
     static let connectionsMax = server.connectionsMax
-
-    /// The limits of the socket for this many callers. A sixteenth of the connections is reserved for users other than
-    /// the one with the most.
-    static func server(connections: Int) -> ServerLimits {
-        var limits = server
-        limits.connectionsMax = connections
-        limits.connectionsPerUIDMax = connections - connections / 16
-        return limits
-    }
 
     /// Descriptors for everything except callers: the store, requests, watches.
     static let otherDescriptors = 512
@@ -51,8 +42,6 @@ enum CallerLimits {
     /// The most addresses of one account. Real accounts have a handful. All are compared when a tool asks by address.
     static let urlsMax = 32
 
-    /// The most agents that ask the user. One runs in each desktop session.
-    static let agentsMax = 4
     /// The most calls that wait for the user's answer. Of calls that ask the same, the user sees one at a time.
     static let confirmationsMax = 32
     /// How long a question is open. `authctl` waits a minute.
@@ -75,20 +64,12 @@ enum CallerLimits {
     /// The most bytes of a refresh token or client secret in a call; the largest seen has 16 KiB.
     static let secretBytesMax = 64 << 10
 
-    /// The most subscribers. Each costs a descriptor and a copy of every change. A desktop has a handful. Half of the
-    /// connections stay free for other callers.
-    static func subscribersMax(connections: Int) -> Int {
-        connections / 2
-    }
-
     /// The most sign-ins under way. Each has two listening sockets and waits for one person, who can do only one thing
     /// at a time.
     static let signInsMax = 32
 
     /// The most web sessions under way. Each has two listening sockets and waits for one person.
     static let webSessionsMax = 16
-    /// The most web sessions of one process, so that a program leaves room for others.
-    static let webSessionsOfProcessMax = 4
 
     /// The most registrations, sign-outs and proofs of imported grants under way. Each may wait a minute for a server.
     /// `authctl logout --all` does them one by one. Renewals of client secrets and questions about a token's lifetime

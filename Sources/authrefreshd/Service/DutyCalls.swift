@@ -144,12 +144,26 @@ extension DutyCalls {
     ///
     /// - Throws: `LimitExceeded` if too many such calls are under way.
     func beginServerCall(
+        for responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator,
         _ work: @escaping @Sendable (isolated RefreshCoordinator) async -> Void
     ) throws(VarlinkError) {
-        guard coordinator.beginServerCall(work) else {
-            throw VarlinkError(LimitExceededError(.serverCalls, maximum: CallerLimits.serverCallsMax))
-        }
+        let process = responder.peer.pid
+        guard let crowding = coordinator.beginServerCall(of: process, work) else { return }
+        throw coordinator.refusal(of: process, .serverCalls, crowding)
+    }
+
+    /// Begins a diagnosis. The caller of this method ends it with `diagnosisEnded(of:)`.
+    ///
+    /// - Returns: the process for which it runs.
+    /// - Throws: `LimitExceeded` if too many are under way.
+    func beginDiagnosis(
+        for responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) -> Int32 {
+        let process = responder.peer.pid
+        guard let crowding = coordinator.lifecycle.beginDiagnosis(of: process) else { return process }
+        throw coordinator.refusal(of: process, .diagnoses, crowding)
     }
 }
 

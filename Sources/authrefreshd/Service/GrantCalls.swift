@@ -56,7 +56,7 @@ struct GrantCalls: DutyCalls {
         }
         try stored(coordinator.storeKeeping.checkIsWritable())
         let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
-        try beginServerCall(on: coordinator) { coordinator in
+        try beginServerCall(for: responder, on: coordinator) { coordinator in
             let result = await proof.result(on: coordinator)
             for answer in coordinator.proofs.end(proof) { answer(proof, result) }
         }
@@ -241,7 +241,7 @@ struct GrantCalls: DutyCalls {
             forgets: asked.forget ?? false
         )
         // It continues if the caller leaves, because a sign-out must not be left half done.
-        try beginServerCall(on: coordinator) { coordinator in
+        try beginServerCall(for: responder, on: coordinator) { coordinator in
             var signOut = AccountSignOut(request, of: snapshot)
             let report = await signOut.run(on: coordinator)
             coordinator.tokenFiles.whenSettled([snapshot.account.delivery.file]) {

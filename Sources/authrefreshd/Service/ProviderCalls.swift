@@ -22,9 +22,7 @@ struct ProviderCalls: DutyCalls {
             throw .invalid(WrongArgument.noProfileName)
         }
         // It costs the daemon as much as a diagnosis of one server.
-        guard coordinator.lifecycle.beginDiagnosis() else {
-            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
-        }
+        let process = try beginDiagnosis(for: responder, on: coordinator)
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in
             let found: Result<String, MetadataError>
             do throws(MetadataError) {
@@ -32,7 +30,7 @@ struct ProviderCalls: DutyCalls {
             } catch {
                 found = .failure(error)
             }
-            await coordinator.diagnosisEnded()
+            await coordinator.diagnosisEnded(of: process)
             switch found {
             case .success(let profile):
                 responder.reply(DiscoverProvider.Reply(profile: profile))
@@ -68,9 +66,7 @@ struct ProviderCalls: DutyCalls {
             reply.unreachable = CallText.offline.text
             return responder.reply(reply)
         }
-        guard coordinator.lifecycle.beginDiagnosis() else {
-            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
-        }
+        let process = try beginDiagnosis(for: responder, on: coordinator)
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client, reply] in
             var reply = reply
             do throws(IssuerFault) {
@@ -84,7 +80,7 @@ struct ProviderCalls: DutyCalls {
                     reply.otherProvider = name == nil ? profiles.nameForHost(of: issuer) : nil
                 }
             }
-            await coordinator.diagnosisEnded()
+            await coordinator.diagnosisEnded(of: process)
             responder.reply(reply)
         }
         responder.onDisconnect { task.cancel() }

@@ -20,6 +20,7 @@ struct SignInCalls: DutyCalls {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         var request = try SignInRequest(asked)
+        request.process = responder.peer.pid
         let wantsIDToken = !request.responseType.hasCode
         let found =
             wantsIDToken
@@ -75,7 +76,7 @@ struct SignInCalls: DutyCalls {
                 }
             }
         } catch {
-            throw error.error(of: target)
+            throw error.error(of: target, for: responder.peer.pid, on: coordinator)
         }
     }
 
@@ -169,13 +170,17 @@ struct SignInCalls: DutyCalls {
 
 extension SignInRefusal {
     /// The error reply for the caller of `StartSignIn`.
-    fileprivate func error(of target: SignInTarget) -> VarlinkError {
+    fileprivate func error(
+        of target: SignInTarget,
+        for process: Int32,
+        on coordinator: isolated RefreshCoordinator
+    ) -> VarlinkError {
         switch self {
         case .failed(let failure): return VarlinkError(failure, of: target)
         case .otherUnderWay:
             let failure = SignInObstacle.otherOptions(command: target.command).failure(.unavailable)
             return VarlinkError(failure, of: target)
-        case .tooMany: return VarlinkError(LimitExceededError(.signIns, maximum: CallerLimits.signInsMax))
+        case .tooMany(let crowding): return coordinator.refusal(of: process, .signIns, crowding)
         }
     }
 }

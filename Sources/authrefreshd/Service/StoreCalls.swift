@@ -93,9 +93,7 @@ struct StoreCalls: DutyCalls {
             configurationError: configurationError
         )
         let wantsMore = call.wantsMore
-        guard coordinator.lifecycle.beginDiagnosis() else {
-            throw VarlinkError(LimitExceededError(.diagnoses, maximum: CallerLimits.diagnosesMax))
-        }
+        let process = try beginDiagnosis(for: responder, on: coordinator)
         let task = Task { @concurrent in
             var kept: [Finding] = []
             for await finding in diagnosis.findings() {
@@ -105,7 +103,7 @@ struct StoreCalls: DutyCalls {
                     kept.append(finding)
                 }
             }
-            await diagnosis.coordinator.diagnosisEnded()
+            await diagnosis.coordinator.diagnosisEnded(of: process)
             responder.reply(Diagnose.Reply(findings: kept))
         }
         responder.onDisconnect { task.cancel() }

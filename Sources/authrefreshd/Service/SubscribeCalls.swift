@@ -20,10 +20,6 @@ struct SubscribeCalls: DutyCalls {
     {
         let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
-        let maximum = coordinator.settings.maxSubscribers
-        guard coordinator.subscribers.count < maximum else {
-            throw VarlinkError(LimitExceededError(.subscribers, maximum: maximum))
-        }
         if let names = asked.accounts, names.count > CallerLimits.subscribedAccountsMax {
             throw VarlinkError(LimitExceededError(.subscribedAccounts, maximum: CallerLimits.subscribedAccountsMax))
         }

@@ -6,6 +6,8 @@ internal import Varlink
 
 /// The options of a requested sign-in.
 struct SignInRequest: Equatable, Sendable {
+    /// The process of the caller; 0 if it is unknown.
+    var process: Int32 = 0
     /// The flow; nil lets the provider decide.
     var flow: SignInFlow?
     var restarts = false
@@ -86,6 +88,7 @@ extension SignInRequest {
         var (mine, its) = (self, other)
         (mine.flow, its.flow) = (nil, nil)
         (mine.restarts, its.restarts) = (false, false)
+        (mine.process, its.process) = (0, 0)
         guard mine.source == its.source else { return false }
         (mine.source, its.source) = (nil, nil)
         // Another policy does not end in a sign-in.

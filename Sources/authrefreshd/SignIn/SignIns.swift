@@ -5,6 +5,7 @@ internal import OAuthMessages
 internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
+internal import Varlink
 
 /// The sign-ins under way, at most one for each account: their followers, their answers and their requests to servers.
 /// `SignInAttempt` decides what an event means for a sign-in.
@@ -128,7 +129,8 @@ final class SignIns {
             return (follow(account.id) { follower($0.toldToOneWhoJoins) }, [])
         }
         guard !isStopping else { throw .failed(SignInObstacle.stopping.failure(.unavailable)) }
-        guard running.count < CallerLimits.signInsMax else { throw .tooMany }
+        let shares = Shares(capacity: CallerLimits.signInsMax, holders: running.values.map(\.asked.process))
+        if let crowding = shares.crowding(1, for: request.process) { throw .tooMany(crowding) }
         let asked = request
         var request = request
         // A sign-in with another policy brings no grant that could satisfy it.
@@ -489,8 +491,8 @@ final class SignIns {
 /// Why a sign-in did not begin.
 enum SignInRefusal: Error {
     case failed(SignInFailure)
-    /// The limit `CallerLimits.signInsMax` is reached.
-    case tooMany
+    /// The process would have more than its share of `CallerLimits.signInsMax`.
+    case tooMany(Shares.Crowding)
     /// A sign-in with other options is under way.
     case otherUnderWay
 }

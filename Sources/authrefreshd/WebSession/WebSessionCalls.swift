@@ -35,6 +35,7 @@ struct WebSessionCalls: Sendable {
             }
         }
         switch begun {
+        case .failure(.tooMany(let crowding)): throw coordinator.refusal(of: process, .webSessions, crowding)
         case .failure(let refusal): throw VarlinkError(refusal, of: callback)
         case .success(let id):
             responder.onDisconnect { [room] in
@@ -81,10 +82,8 @@ extension VarlinkError {
     fileprivate init(_ refusal: WebSessionRefusal, of callback: CallbackAddress) {
         let told: (kind: String, reason: String, hint: String)
         switch refusal {
-        case .tooMany(let limit):
-            let isOwn = limit == .webSessionsOfProcess
-            let maximum = isOwn ? CallerLimits.webSessionsOfProcessMax : CallerLimits.webSessionsMax
-            self.init(LimitExceededError(limit, maximum: maximum))
+        case .tooMany(let crowding):
+            self = Hoarder(.webSessions, crowding).error
             return
         case .underWay:
             told = ("busy", CallText.callbackTaken.text, WebSessionObstacle.underWay.hint)

@@ -4,6 +4,7 @@ internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
 internal import TextEncodings
+internal import Varlink
 
 /// The web sessions under way. Each waits for one callback for the program that requested it.
 ///
@@ -72,7 +73,7 @@ actor WebSessions {
     /// Begins a session.
     ///
     /// - Parameters:
-    ///   - process: the caller's process; each process has its own limit.
+    ///   - process: the caller's process.
     ///   - follower: receives `started` and the end, on this queue, after this method returns.
     /// - Returns: the session's ID.
     func start(
@@ -83,9 +84,8 @@ actor WebSessions {
     ) -> Result<String, WebSessionRefusal> {
         advance()
         guard !isStopping else { return .failure(.stopping) }
-        let own = running.values.count { $0.process == process }
-        guard own < CallerLimits.webSessionsOfProcessMax else { return .failure(.tooMany(.webSessionsOfProcess)) }
-        guard running.count < CallerLimits.webSessionsMax else { return .failure(.tooMany(.webSessions)) }
+        let shares = Shares(capacity: CallerLimits.webSessionsMax, holders: running.values.map(\.process))
+        if let crowding = shares.crowding(1, for: process) { return .failure(.tooMany(crowding)) }
         guard !running.values.contains(where: { $0.callback.isSame(as: callback) }) else { return .failure(.underWay) }
         // 128 random bits, as for a sign-in.
         let id = RandomText.text(bits: 128)
@@ -244,7 +244,7 @@ enum WebSessionRefusal: Error, Hashable, Sendable {
     /// Another session has the same callback.
     case underWay
     case notListening(RedirectListenerError)
-    case tooMany(Limit)
+    case tooMany(Shares.Crowding)
     case stopping
 }
 

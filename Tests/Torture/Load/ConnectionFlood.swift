@@ -8,7 +8,7 @@ struct ConnectionFlood {
 
     struct Outcome: Sendable {
         var answered = 0
-        /// How many were refused because of the limit of their user.
+        /// How many were refused because this process had as many as it may.
         var refused = 0
         var surprises: [String] = []
 
@@ -44,7 +44,7 @@ struct ConnectionFlood {
             let connection = try RawConnection(socket)
             try connection.send(#"{"method":"io.authrefresh.GetInfo"}"# + "\0")
             let answer = try connection.receive()
-            if answer.contains(#""limit":"connectionsOfUser""#) {
+            if answer.contains(#""limit":"connections""#) {
                 outcome.refused += 1
             } else if answer.contains(#""accounts":"#) {
                 outcome.answered += 1

@@ -17,8 +17,8 @@ enum ExpiredTokenTrial {
         var outcome = Outcome()
         let stage = try DaemonStage(hasOwnClock: true)
         try await withIssuer(now: stage.now) { issuer, url in
-            // One in sixteen places is reserved for other users.
-            try stage.configure("max_connections: \(callers + callers / 8 + 16)\n")
+            // This process may have half of them.
+            try stage.configure("max_connections: \(2 * callers + 16)\n")
             let daemon = try await stage.start()
             let token = try await EndedToken(on: stage, issuer, url)
             let (answers, requests) = try await token.answers(to: callers) { try await ask(stage.socket) }

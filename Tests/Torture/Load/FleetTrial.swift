@@ -19,7 +19,7 @@ struct FleetTrial {
 
     /// - Parameters:
     ///   - connections: how many connections are opened at once in the middle.
-    ///   - places: how many connections one user may have.
+    ///   - places: how many connections this process may have.
     /// - Returns: the rows of the table.
     func run(_ checks: Checks, floodOf connections: Int, places: Int) async throws -> [[String]] {
         let before = try ProcessState(of: daemon.pid)

@@ -51,8 +51,8 @@ struct LoadCommand: AsyncParsableCommand {
     private func runFleet(_ checks: Checks, _ rows: inout [[String]]) async throws {
         let stage = try DaemonStage(hasOwnClock: true)
         let server = try await FleetServer(policy: GrantPolicy(), now: stage.now)
-        // Enough for the subscribers (half of all places) and for the other callers.
-        let places = max(512, 2 * subscribers + 256)
+        // Half of all connections may be subscribers, and half of those may belong to this process.
+        let places = max(512, 4 * subscribers + 256)
         try stage.configure(
             """
             ca_file: \(server.caFile)
@@ -77,7 +77,7 @@ struct LoadCommand: AsyncParsableCommand {
             samplers: Self.samplers,
             rounds: max(2, rounds)
         )
-        rows += try await trial.run(checks, floodOf: connections, places: places - places / 16)
+        rows += try await trial.run(checks, floodOf: connections, places: places / 2)
         let counters = await server.issuer.counters
         checks.add(
             "no refresh token was sent twice, and none while another was under way",
