@@ -7,6 +7,7 @@
 needed=(
     'libsystemd-dev /usr/include/systemd/sd-bus.h'
     'libsqlite3-dev /usr/include/sqlite3.h'
+    'libcurl4-openssl-dev /usr/bin/curl-config'
     'zlib1g-dev /usr/include/zlib.h'
     'g++ /usr/include/c++'
     'pkg-config /usr/bin/pkg-config'
@@ -43,6 +44,8 @@ install_build_packages() {
     for entry in "${needed[@]}"; do
         [[ -e ${entry#* } ]] || missing+=("${entry% *}")
     done
+    # libcurl with another TLS library does not give the reasons why a certificate is refused.
+    [[ ! -e /usr/bin/curl-config || $(/usr/bin/curl-config --ssl-backends) == *OpenSSL* ]] || missing+=(libcurl4-openssl-dev)
     install_packages "${missing[@]}"
 }
 
