@@ -74,7 +74,7 @@ package struct AccountSchedule {
         try connection.read { db in try ids(.leased, after: id, limit: limit, in: db) }
     }
 
-    /// The accounts in a back-off that ends early when a network comes up, in the order of their numbers.
+    /// The accounts whose wait ends early when a network comes up, in the order of their numbers.
     package func awaitingConnectivity(
         after id: AccountID = AccountID(0),
         limit: Int

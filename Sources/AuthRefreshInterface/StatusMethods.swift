@@ -265,6 +265,7 @@ package struct FailureReport: Codable, Hashable, Sendable {
     package var subError: String?
     package var providerCode: String?
     package var correlationId: String?
+    package var workedUntilUSec: Int64?
 
     package init(
         summary: String,
@@ -273,7 +274,8 @@ package struct FailureReport: Codable, Hashable, Sendable {
         oauthErrorDescription: String? = nil,
         subError: String? = nil,
         providerCode: String? = nil,
-        correlationId: String? = nil
+        correlationId: String? = nil,
+        workedUntilUSec: Int64? = nil
     ) {
         self.summary = summary
         self.httpStatus = httpStatus
@@ -282,5 +284,6 @@ package struct FailureReport: Codable, Hashable, Sendable {
         self.subError = subError
         self.providerCode = providerCode
         self.correlationId = correlationId
+        self.workedUntilUSec = workedUntilUSec
     }
 }

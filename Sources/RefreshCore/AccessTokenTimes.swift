@@ -143,7 +143,7 @@ package struct RefreshTokenTimes: Hashable, Sendable {
     /// Using it at half of its lifetime leaves the other half for an outage, a holiday or a laptop in a bag.
     func timeToKeepAlive(at now: Moment) -> Duration? {
         guard isExtendedByUse != false else { return nil }
-        let idle = max(lifetime.scaled(by: 0.5), RefreshRule.shortestInterval)
+        let idle = max(lifetime.scaled(by: 0.5), RefreshRule.unaskedInterval)
         return max(idle - now.longestElapsed(since: issuedAt), .zero)
     }
 

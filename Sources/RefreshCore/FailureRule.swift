@@ -8,30 +8,35 @@ enum FailureRule {
         guard case .refreshing(let lease) = step.state.phase, lease.generation == generation else {
             return generation == step.state.generation ? [] : [.publish(.staleAnswerDropped(generation))]
         }
-        // A service account has no grant of a person that could end. Only its settings can be wrong.
-        guard !step.policy.isServiceAccount || !failure.failureClass.isAboutGrant else {
-            return backOff(&step, .misconfigured, after: failure)
-        }
         if let still = stillRequired(&step, by: lease, failure) { return still }
         switch failure.failureClass {
         case .unreachable, .unavailable:
             return backOff(&step, .transient, after: failure)
         case .unanswered:
             return answerLost(&step, failure, sentAt: lease.startedAt)
-        case .misconfigured, .untrusted:
-            return backOff(&step, .misconfigured, after: failure)
-        case .rejected, .refusedByGateway:
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway:
             // Until the first tokens arrive, our request itself may be wrong.
-            guard step.state.hasWorked else { return backOff(&step, .misconfigured, after: failure) }
-            return refusedWithoutReason(&step, failure)
-        case .grantEnded:
-            let isConfirmed = step.state.refusals > 0 && step.state.refusal == nil
-            if step.state.isOutcomeUnknown && !isConfirmed { return confirm(&step, failure) }
-            if let fallback = previousWithinGrace(refusing: generation, step) { return step.begin(fallback) }
-            return requireInteraction(&step, .grantEnded, failure)
-        case .userRequired:
-            return requireInteraction(&step, .userRequired, failure)
+            guard step.state.hasWorked, failure.isRefusal else { return backOff(&step, .misconfigured, after: failure) }
+            return refusedAfterSuccess(&step, failure)
+        case .grantEnded, .userRequired, .refusedHere:
+            // A service account has no grant of a person that could end. Only its settings can be wrong.
+            guard !step.policy.isServiceAccount else { return backOff(&step, .misconfigured, after: failure) }
+            guard failure.failureClass == .grantEnded else { return requireInteraction(&step, .userRequired, failure) }
+            return grantEnded(&step, refusing: generation, failure)
         }
+    }
+
+    /// The server says that the grant has ended.
+    private static func grantEnded(
+        _ step: inout RefreshStep,
+        refusing generation: Generation,
+        _ failure: RefreshFailure
+    ) -> [Effect] {
+        let isConfirmed = step.state.refusals > 0 && step.state.refusal == nil
+        if step.state.isOutcomeUnknown && !isConfirmed { return confirm(&step, failure) }
+        if let fallback = previousWithinGrace(refusing: generation, step) { return step.begin(fallback) }
+        if step.hasJustBeenServed && !isConfirmed { return confirm(&step, failure) }
+        return requireInteraction(&step, .grantEnded, failure)
     }
 
     /// A lease on the previous refresh token; nil unless the server is known to accept it still and has just refused
@@ -91,8 +96,7 @@ enum FailureRule {
                 within: isFirst ? rest.scaled(by: 0.5) : nil
             )
         }
-        // A server that sends Retry-After has not processed the request.
-        let mayBeSpent = step.state.isRotating != false && failure.retryAfter == nil
+        let mayBeSpent = step.state.isRotating != false
         return backOff(&step, mayBeSpent ? .doubtful : .transient, after: failure, attempt: attempt)
     }
 
@@ -102,11 +106,12 @@ enum FailureRule {
         return backOff(&step, .confirming, after: failure)
     }
 
-    /// Handles a refusal without a reason.
+    /// Handles a refusal of what the server has accepted before, without a reason that is about the grant.
     ///
-    /// Some servers end grants this way, but firewalls also refuse this way. The daemon believes it only after the same
-    /// refusal for long enough. Even then, it tries the account again from time to time.
-    static func refusedWithoutReason(_ step: inout RefreshStep, _ failure: RefreshFailure) -> [Effect] {
+    /// Some servers end grants this way, but servers that are being changed and firewalls also refuse this way. The
+    /// daemon believes it only after the same refusal for long enough. Even then, it tries the account again from time
+    /// to time.
+    private static func refusedAfterSuccess(_ step: inout RefreshStep, _ failure: RefreshFailure) -> [Effect] {
         let text = failure.refusalText
         if let refusal = step.state.refusal, refusal.text == text, !refusal.since.isFuture(at: step.now) {
             step.state.refusals += 1
@@ -116,25 +121,33 @@ enum FailureRule {
         }
         let elapsed = step.state.refusal.map { step.now.elapsed(since: $0.since) } ?? .zero
         guard step.state.refusals >= BackOffRule.refusalsToBelieve,
-            elapsed >= BackOffRule.disbelief(of: failure.failureClass)
-        else { return backOff(&step, .transient, after: failure) }
-        return requireInteraction(&step, .rejectedWithoutReason, failure)
+            elapsed >= BackOffRule.disbelief(of: failure)
+        else { return backOff(&step, .transient, after: failure.asOutage) }
+        // Nobody signs in to a service account.
+        let isForSettings = failure.failureClass.isMisconfiguration || step.policy.isServiceAccount
+        return isForSettings
+            ? backOff(&step, .misconfigured, after: failure)
+            : requireInteraction(&step, .rejectedWithoutReason, failure)
     }
 
     /// The effects of a failure while a person is already needed, if it does not change why; nil if nobody is needed,
     /// or if it changes why.
     ///
-    /// A statement of the server about the grant changes it. So does a lost answer, which may have held tokens.
+    /// Only a statement of the server about the grant changes it.
     static func stillRequired(
         _ step: inout RefreshStep,
         by lease: Lease,
         _ failure: RefreshFailure
     ) -> [Effect]? {
-        guard var interaction = lease.interaction else { return nil }
+        // A request that was sent shows that the source account needs nobody any more.
+        guard var interaction = lease.interaction, interaction.reason != .sourceAccount else { return nil }
         switch failure.failureClass {
-        case .unanswered, .userRequired: if interaction.reason != .otherPerson { return nil }
+        case .userRequired: if interaction.reason != .otherPerson { return nil }
+        case .refusedHere:
+            let isSame = interaction.failure.failureClass == .refusedHere
+            if interaction.reason != .otherPerson, !isSame { return nil }
         case .grantEnded: if interaction.reason == .rejectedWithoutReason { return nil }
-        case .unreachable, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway: break
+        case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway: break
         }
         if failure.failureClass == .unanswered { step.state.isOutcomeUnknown = true }
         step.state.failures += 1
@@ -230,13 +243,24 @@ enum FailureRule {
         return [.persist(.unchanged), .publish(.interactionRequired(interaction))]
     }
 
+    /// There is another network: it may reach the server, and it may be a place that the server's policies allow.
     static func connectivityRestored(_ step: inout RefreshStep) -> [Effect] {
-        guard case .backingOff(let backOff) = step.state.phase else { return [] }
-        switch backOff.kind {
-        case .transient, .misconfigured:
-            // A captive portal's certificate looks like a misconfiguration until the user has signed in to the portal.
-            return retrySoon(&step) ?? []
-        case .serverAsked, .confirming, .doubtful, .crashed:
+        switch step.state.phase {
+        case .backingOff(let backOff):
+            switch backOff.kind {
+            case .transient, .misconfigured:
+                // A captive portal's certificate looks like a misconfiguration until the user has signed in to the
+                // portal.
+                return retrySoon(&step) ?? []
+            case .serverAsked, .confirming, .doubtful, .crashed:
+                return []
+            }
+        case .interactionRequired(let interaction):
+            guard interaction.failure.failureClass == .refusedHere,
+                interaction.remaining(of: BackOffRule.callerInterval, at: step.now) == .zero
+            else { return [] }
+            return step.begin()
+        case .signedOut, .scheduled, .refreshing, .parked:
             return []
         }
     }

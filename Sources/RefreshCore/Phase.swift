@@ -144,29 +144,26 @@ package struct InteractionRequired: Hashable, Sendable {
         self.leastDelay = leastDelay
     }
 
+    /// Whether the refusal may pass without the person.
+    private var mayPass: Bool { reason == .rejectedWithoutReason || failure.failureClass == .refusedHere }
+
     /// How long until the daemon tries the account by itself; nil if it does not.
     func timeToAttempt(at now: Moment) -> Duration? {
-        switch reason {
-        case .rejectedWithoutReason: remaining(of: BackOffRule.hopefulInterval, at: now)
-        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount, .otherPerson: nil
-        }
+        mayPass ? remaining(of: BackOffRule.hopefulInterval, at: now) : nil
     }
 
     /// How long until a caller may cause an attempt; nil if callers may not.
     func timeToCallersAttempt(at now: Moment) -> Duration? {
+        if mayPass { return remaining(of: BackOffRule.callersHopefulInterval, at: now) }
         switch reason {
-        case .rejectedWithoutReason: remaining(of: BackOffRule.callersHopefulInterval, at: now)
-        case .grantEnded, .outcomeUnknown: remaining(of: BackOffRule.callersLastInterval, at: now)
-        case .userRequired, .noRefreshToken, .sourceAccount, .otherPerson: nil
+        case .grantEnded, .outcomeUnknown: return remaining(of: BackOffRule.callersLastInterval, at: now)
+        case .rejectedWithoutReason, .userRequired, .noRefreshToken, .sourceAccount, .otherPerson: return nil
         }
     }
 
     /// How far ahead the deadline can be at most; nil if there is no deadline.
     package var longestWait: Duration? {
-        switch reason {
-        case .rejectedWithoutReason: max(BackOffRule.hopefulInterval, leastDelay).scaled(by: 1.1)
-        case .grantEnded, .outcomeUnknown, .userRequired, .noRefreshToken, .sourceAccount, .otherPerson: nil
-        }
+        mayPass ? max(BackOffRule.hopefulInterval, leastDelay).scaled(by: 1.1) : nil
     }
 
     /// What is left of `interval` since the last attempt; zero if the last attempt is in the future because a clock was

@@ -24,6 +24,16 @@ package struct RefreshFailure: Error, Hashable, Sendable {
         return RefreshFailure(.misconfigured, detail: detail)
     }
 
+    /// Whether the server, or something before it, refused the request. Otherwise this machine could not make it.
+    var isRefusal: Bool { failureClass.isAboutGrant || detail.httpStatus != nil }
+
+    /// This refusal as an outage, until it is believed (`BackOffRule.disbelief`).
+    var asOutage: RefreshFailure {
+        var failure = self
+        failure.failureClass = .unavailable
+        return failure
+    }
+
     /// Whether the server wants fewer requests: 429 (RFC 6585 §4), or an unavailable server that states when to come
     /// back (RFC 9110 §10.2.3).
     package var isThrottled: Bool {
@@ -33,14 +43,15 @@ package struct RefreshFailure: Error, Hashable, Sendable {
 
 /// What a failure means for the grant.
 ///
-/// Only the last four can lead to *interaction required*, because only the authorization server can sign a user out.
+/// Only the last five can lead to *interaction required*, because only the authorization server can sign a user out.
 package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// The request never reached the authorization server (no route, DNS, refused connection, TLS not finished).
     case unreachable
-    /// The request may have reached the server, but no answer arrived, or the answer was a server error (5xx). The
-    /// refresh token may have been spent.
+    /// The request may have reached the server, but no answer arrived, or the answer was a server error (5xx) or a
+    /// success without tokens. The refresh token may have been spent.
     case unanswered
-    /// The server, or something in front of it, answered that it cannot serve now (429, captive portal, junk).
+    /// The server, or something in front of it, answered that it did not process the request (429, 503 with
+    /// `Retry-After`, a page with an error status).
     case unavailable
     /// The server refuses the way we ask (`invalid_client`). Signing in would not help.
     case misconfigured
@@ -58,11 +69,14 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     /// The authorization server requires the user (`interaction_required`, `login_required`, `consent_required`,
     /// step-up).
     case userRequired
+    /// An access policy keeps the user out at this place, or with this device as it is. Another network may help, and
+    /// a sign-in here does not.
+    case refusedHere
 
     /// Whether this is a statement of the server about a person's grant.
     package var isAboutGrant: Bool {
         switch self {
-        case .rejected, .refusedByGateway, .grantEnded, .userRequired: true
+        case .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: true
         case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted: false
         }
     }
@@ -71,7 +85,9 @@ package enum FailureClass: String, Hashable, Sendable, CaseIterable {
     package var isMisconfiguration: Bool {
         switch self {
         case .misconfigured, .untrusted: true
-        case .unreachable, .unanswered, .unavailable, .rejected, .refusedByGateway, .grantEnded, .userRequired: false
+        case .unreachable, .unanswered, .unavailable, .rejected, .refusedByGateway, .grantEnded, .userRequired,
+            .refusedHere:
+            false
         }
     }
 }

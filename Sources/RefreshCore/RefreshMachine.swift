@@ -31,11 +31,7 @@ package struct RefreshMachine: Sendable {
         case .targetNeeded(let target):
             return TargetRule.targetNeeded(&step, target)
         case .refreshRequested:
-            // A person who asks gets a new report, even if the same was reported before.
-            var lease = Lease(generation: step.state.generation, startedAt: step.now)
-            // But only an answer for the account's own person ends this.
-            if step.state.isWithheld { lease.interaction = step.state.interaction }
-            return step.mayBeginForPerson ? step.begin(lease) : SignInRule.accessEnded(&step) ?? []
+            return step.mayBeginForPerson ? step.begin() : SignInRule.accessEnded(&step) ?? []
         case .accessTokenRejected(let issuedAt):
             return accessTokenRejected(&step, issuedAt: issuedAt)
         case .targetRejected(let target):
@@ -141,7 +137,7 @@ package struct RefreshMachine: Sendable {
         step.state.isRotating = nil
         SignOutRule.keep(&step)
         switch step.state.phase {
-        case .backingOff(let backOff) where backOff.kind == .misconfigured:
+        case .backingOff(let backOff) where [.misconfigured, .transient].contains(backOff.kind):
             return FailureRule.retrySoon(&step) ?? [.persist(.unchanged)]
         case .scheduled:
             if let times = step.state.accessToken {
@@ -152,7 +148,7 @@ package struct RefreshMachine: Sendable {
                     jitter: step.jitter
                 )
                 // The settings may ask for another token now, and a service account can ask at no cost.
-                if step.policy.isServiceAccount { step.state.accessToken?.refreshAfter = RefreshRule.shortestInterval }
+                if step.policy.isServiceAccount { step.state.accessToken?.refreshAfter = RefreshRule.unaskedInterval }
             }
             step.state.deadline = step.scheduledDeadline
             return [.persist(.unchanged)]

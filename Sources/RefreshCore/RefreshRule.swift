@@ -15,9 +15,11 @@ package enum RefreshRule {
     /// reserve of two minutes would be most of it.
     static let shortLifetime = Duration.seconds(240)
 
-    /// The shortest time between requests of an account, whatever its server says. Other clients loop if their margin
-    /// exceeds the lifetime.
+    /// The shortest time between requests for the same token that callers cause.
     package static let shortestInterval = Duration.seconds(1)
+    /// The shortest time from one refresh to the next that nobody asked for, whatever the server says. Other clients
+    /// loop if their margin exceeds the lifetime.
+    static let unaskedInterval = Duration.seconds(2)
 
     /// The time from issue to refresh.
     ///
@@ -57,7 +59,7 @@ package enum RefreshRule {
         let latest = lifetime - (leadTime == nil ? reserve(lifetime: lifetime) : lifetime.scaled(by: 0.1))
         // Limit first and spread then. Otherwise all tokens beyond the limit would be refreshed together.
         let spread = min(wish, latest).scaled(by: 0.9 + 0.2 * jitter)
-        return max(min(spread, latest), shortestInterval)
+        return max(min(spread, latest), unaskedInterval)
     }
 
     /// The part at the end of an access token's lifetime in which a refresh is late.
@@ -142,11 +144,19 @@ package enum BackOffRule {
     /// only their next answer can correct it.
     static let callersLastInterval = Duration.seconds(3600)
 
-    /// How long equal refusals without a reason must go on before they are believed.
+    /// How long after the server has issued a refresh token its refusal is confirmed. Replicas lag for seconds; with
+    /// a broken link between them, for minutes.
+    static let replicaLag = Duration.seconds(300)
+
+    /// How long equal refusals of what the server has accepted before must go on until they are believed.
     ///
-    /// Ten minutes outlast a restart and a bad deployment. A firewall's block lasts for hours.
-    static func disbelief(of failureClass: FailureClass) -> Duration {
-        failureClass == .refusedByGateway ? .seconds(86_400) : .seconds(600)
+    /// Ten minutes outlast a restart and a bad deployment. What looks like a wrong setting, and a 401 without a word,
+    /// which is about the client's credentials (RFC 9110 §15.5.2), last for an hour: until somebody has mended the
+    /// server's configuration. A firewall's block lasts for hours.
+    static func disbelief(of failure: RefreshFailure) -> Duration {
+        if failure.failureClass == .refusedByGateway { return .seconds(86_400) }
+        let isBareChallenge = failure.detail.httpStatus == 401 && failure.detail.oauthError == nil
+        return failure.failureClass.isMisconfiguration || isBareChallenge ? .seconds(3600) : .seconds(600)
     }
 
     /// How long callers who ask for the same token target get the server's last refusal again, without a new request.
@@ -156,7 +166,7 @@ package enum BackOffRule {
     package static func targetRefusal(after failure: RefreshFailure) -> Duration {
         switch failure.failureClass {
         case .unreachable, .unanswered, .unavailable, .untrusted: callerInterval
-        case .misconfigured, .rejected, .refusedByGateway, .grantEnded, .userRequired: .seconds(60)
+        case .misconfigured, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: .seconds(60)
         }
     }
 

@@ -96,6 +96,16 @@ struct RefreshStep {
         return min(wait, state.refreshToken?.timeToKeepAlive(at: now) ?? wait)
     }
 
+    /// Whether the server has just issued the refresh token, and the access token that came with it need not be
+    /// replaced yet.
+    ///
+    /// Then `invalid_grant` contradicts all that is known. Servers that consist of several machines say so while a
+    /// machine has not heard of the new refresh token.
+    var hasJustBeenServed: Bool {
+        guard let previous = state.previous, let accessToken = state.accessToken else { return false }
+        return now.longestElapsed(since: previous.replacedAt) < BackOffRule.replicaLag && !accessToken.isDue(at: now)
+    }
+
     /// When an account whose person has signed in at `moment` signs out by itself.
     func signOutTimes(from moment: Moment) -> RefreshTokenTimes? {
         policy.forgetAfter.map { RefreshTokenTimes(issuedAt: moment, lifetime: $0, isExtendedByUse: false) }

@@ -107,7 +107,7 @@ enum SignInRule {
         guard case .parked = step.state.phase else { return [] }
         step.state.phase = .scheduled
         step.state.deadline = step.now.wall
-        step.state.accessToken?.refreshAfter = RefreshRule.shortestInterval
+        step.state.accessToken?.refreshAfter = RefreshRule.unaskedInterval
         let calling = step.state.isWithheld ? AnswerRule.called(&step, because: .nobody).dropFirst() : []
         return [.persist(.unchanged), .publish(.unparked)] + calling
     }

@@ -69,7 +69,7 @@ enum TargetRule {
             let asking = step.begin(Lease(generation: step.state.generation, startedAt: step.now))
             return Array(asking.prefix(1)) + told + asking.dropFirst()
         case .unreachable, .unanswered, .unavailable, .misconfigured, .untrusted, .rejected, .refusedByGateway,
-            .userRequired:
+            .userRequired, .refusedHere:
             step.state.phase = .scheduled
             step.state.deadline = step.scheduledDeadline
             return [.persist(.unchanged)] + told

@@ -165,7 +165,7 @@ package struct SignInAttempt: Sendable {
         case .failed(let failure):
             switch failure.failureClass {
             case .unreachable, .unanswered, .unavailable: polling.lost(at: now, retryAfter: failure.retryAfter)
-            case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired:
+            case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere:
                 return end(.failed(SignInFailure(failure)))
             }
         }

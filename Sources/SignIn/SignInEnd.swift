@@ -87,7 +87,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
             switch failure.failureClass {
             case .unreachable, .unanswered, .unavailable: .unavailable
             case .misconfigured, .untrusted: .misconfigured
-            case .rejected, .refusedByGateway, .grantEnded, .userRequired: .refused
+            case .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: .refused
             }
         self.init(kind, failure.detail.summary, detail: failure.detail)
     }

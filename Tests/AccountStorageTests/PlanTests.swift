@@ -52,6 +52,6 @@ struct PlanTests {
         }
         #expect(try plan(of: StoreStatement.leased.sql, in: store).first?.contains("INDEX account_leased ") == true)
         let waiting = try plan(of: StoreStatement.awaitingConnectivity.sql, in: store)
-        #expect(waiting.first?.contains("INDEX account_awaiting_connectivity ") == true)
+        #expect(waiting.first?.contains("INDEX account_troubled ") == true)
     }
 }

@@ -141,9 +141,9 @@ struct FailingServerTests {
         let profile = "notes: [{about: lifetime, text: \"Sign-ins of projects in testing end after 7 days.\"}]\n"
         try await withSignInStage(profile: profile) { stage, _, issuer in
             let grant = try await issuer.issueGrant(clientID: "app")
-            try await stage.importGrant(grant, into: "work")
             try await issuer.revokeGrant(grant.family)
-            let refused = try await stage.authctl("token", "work", "--force")
+            try await stage.importGrant(grant, into: "work")
+            let refused = try await stage.authctl("token", "work")
             #expect(refused.end == .exited(3))
             #expect(refused.errors.contains("authctl login work (Sign-ins of projects in testing end after 7 days.)"))
         }

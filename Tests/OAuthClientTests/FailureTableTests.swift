@@ -94,7 +94,12 @@ struct FailureTableTests {
         answered("gateway lost the answer", 502, .unanswered, body: .html),
         answered("gateway lost the answer", 504, .unanswered, error: "invalid_grant"),
         answered("5xx", 500, .unanswered, error: "invalid_grant"),
+        answered("503 until later", 503, .unavailable, error: "invalid_grant", signs: [.retryAfter]),
         answered("5xx", 503, .unanswered),
+        answered("5xx", 500, .unanswered, signs: [.retryAfter]),
+        answered("gateway lost the answer", 502, .unanswered, signs: [.retryAfter]),
+        answered("5xx", 0, .unanswered, body: .html),
+        answered("5xx", 600, .unanswered, error: "invalid_grant"),
         answered("5xx", 522, .unanswered),
         answered("request cannot have arrived", 511, .unavailable, body: .html),
         answered("request cannot have arrived", 521, .unavailable),
@@ -110,7 +115,8 @@ struct FailureTableTests {
         answered("another factor", 400, .userRequired, error: "invalid_grant", codes: ["aadsts50076"]),
         answered("another factor", 403, .userRequired, error: "mfa_required"),
         answered("consent", 400, .userRequired, error: "consent_required"),
-        answered("access policy", 400, .userRequired, error: "invalid_grant", codes: ["aadsts53003"]),
+        answered("access policy", 400, .refusedHere, error: "invalid_grant", codes: ["aadsts53003"]),
+        answered("access policy", 400, .refusedHere, error: "interaction_required", codes: ["message_only"]),
         answered("session control", 400, .userRequired, error: "invalid_grant", codes: ["invalid_rapt"]),
         answered("claims challenge", 400, .userRequired, error: "invalid_grant", signs: [.claimsChallenge]),
         answered(
@@ -161,8 +167,8 @@ struct FailureTableTests {
 
     static let codelessExamples = [
         answered("page instead of the endpoint", 404, .unavailable, body: .html),
-        answered("page", 200, .unavailable, body: .html),
         answered("page", 403, .unavailable, body: .html),
+        answered("success as a page", 200, .unanswered, body: .html),
         answered("page that refuses", 403, .refusedByGateway, body: .html, signs: [.workedBefore]),
         answered("gateway refuses", 403, .refusedByGateway, signs: [.gatewayMessage]),
         answered("no such endpoint", 405, .misconfigured, body: .empty),
@@ -186,6 +192,8 @@ struct FailureTableTests {
         answered("refused without a code", 403, .rejected),
         answered("success without tokens", 200, .unanswered, body: .other),
         answered("success without tokens", 204, .unanswered, body: .empty),
+        answered("success without tokens", 101, .unanswered, body: .empty),
+        answered("success without tokens", 101, .unanswered, body: .html),
         answered("anything else", 418, .unavailable),
         answered("anything else", 400, .unavailable, body: .other),
         answered("anything else", 451, .unavailable, error: "odd"),
@@ -213,8 +221,8 @@ struct FailureTableTests {
     }
 
     @Test func `only answers of the authorization server end a grant`() {
-        let ending: Set<FailureClass> = [.grantEnded, .userRequired, .rejected, .refusedByGateway]
-        let statuses = (100...599).filter { !(200...299).contains($0) && !(400...499).contains($0) }
+        let ending: Set<FailureClass> = [.grantEnded, .userRequired, .refusedHere, .rejected, .refusedByGateway]
+        let statuses = (0...999).filter { !(200...299).contains($0) && !(400...499).contains($0) }
         for status in statuses {
             for body in BodyKind.allCases {
                 for error in [nil, "invalid_grant", "login_required", "odd"] {

@@ -302,19 +302,115 @@ import Testing
         #expect(machine.handle(event, at: start, jitter: 0) == [.publish(.staleAnswerDropped(Generation(4)))])
     }
 
-    @Test(arguments: [(FailureClass.rejected, 600.0), (.refusedByGateway, 86_400)])
-    func `a refusal without a reason is believed after three equal ones over enough time`(
+    @Test(
+        arguments: [
+            (FailureClass.rejected, 403, 600.0), (.rejected, 401, 3600), (.refusedByGateway, 403, 86_400),
+            (.misconfigured, 302, 3600), (.misconfigured, 404, 3600), (.misconfigured, 413, 3600),
+            (.misconfigured, 401, 3600),
+        ]
+    )
+    func `a refusal of what worked is an outage until three equal ones over enough time`(
         failureClass: FailureClass,
+        status: Int,
         time: Double
     ) {
+        let detail = FailureDetail(summary: "a test failure", httpStatus: status)
+        let failure = RefreshFailure(failureClass, detail: detail)
         var machine = Fixture.machine(.refreshing(Fixture.lease))
-        refuse(&machine, failureClass, at: start)
-        refuse(&machine, failureClass, at: start.later(.seconds(1)))
-        refuse(&machine, failureClass, at: start.later(.seconds(time - 1)))
+        refuse(&machine, failure, at: start)
+        refuse(&machine, failure, at: start.later(.seconds(1)))
+        let late = start.later(.seconds(time - 1))
+        refuse(&machine, failure, at: late)
         #expect(machine.state.phase.backOffKind == .transient)
-        #expect(machine.state.shown(at: start) == .retrying)
-        refuse(&machine, failureClass, at: start.later(.seconds(time)))
-        #expect(reason(machine) == .rejectedWithoutReason)
+        #expect(machine.state.shown(at: late) == .retrying)
+        #expect(machine.state.refusal?.since == start)
+        #expect(machine.handle(.tokenNeeded, at: late.later(BackOffRule.callerInterval), jitter: 0).count == 2)
+        refuse(&machine, failure, at: start.later(.seconds(time)))
+        if failureClass == .misconfigured {
+            #expect(machine.state.shown(at: start) == .misconfigured)
+        } else {
+            #expect(reason(machine) == .rejectedWithoutReason)
+        }
+    }
+
+    @Test func `what this machine cannot do is a misconfiguration at once, even if it worked before`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        refuse(&machine, .misconfigured, at: start)
+        #expect(machine.state.shown(at: start) == .misconfigured)
+    }
+
+    // MARK: policies of a place
+
+    @Test func `a policy that refuses here is tried in another network, every five minutes for callers, and hourly`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        refuse(&machine, .refusedHere, at: start)
+        #expect(reason(machine) == .userRequired)
+        #expect(machine.state.deadline.map { $0 > start.wall + .seconds(3599) } == true)
+        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(299)), jitter: 0) == [])
+        var called = machine
+        #expect(called.handle(.tokenNeeded, at: start.later(.seconds(300)), jitter: 0).count == 2)
+
+        let now = start.later(.seconds(10))
+        #expect(machine.handle(.connectivityRestored, at: now, jitter: 0).count == 2)
+        #expect(machine.handle(.connectivityRestored, at: now, jitter: 0) == [], "one attempt for each network")
+        let again = machine.handle(
+            .refreshFailed(Fixture.generation, Fixture.failure(.refusedHere)),
+            at: now,
+            jitter: 0
+        )
+        guard case .publish(.interactionStillRequired(let interaction, _))? = again.last else {
+            Issue.record("the person is called twice")
+            return
+        }
+        #expect(interaction.since == start.wall)
+        #expect(machine.handle(.connectivityRestored, at: now.later(.seconds(1)), jitter: 0) == [])
+        _ = machine.handle(.connectivityRestored, at: now.later(.seconds(2)), jitter: 0)
+        _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
+        #expect(machine.state.phase == .scheduled && machine.state.interaction == nil)
+    }
+
+    @Test(arguments: [FailureClass.grantEnded, .userRequired, .rejected])
+    func `another network changes nothing about other refusals`(failureClass: FailureClass) {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        for time in [0.0, 300, 600] { refuse(&machine, failureClass, at: start.later(.seconds(time))) }
+        #expect(machine.state.interaction != nil)
+        #expect(machine.handle(.connectivityRestored, at: start.later(.seconds(700)), jitter: 0) == [])
+    }
+
+    // MARK: invalid_grant against all that is known
+
+    /// The arguments are the access token's lifetime and the age of the tokens, in seconds. The last token is due.
+    @Test(arguments: [(3600.0, 1.0, true), (3600, 299, true), (3600, 300, false), (300, 100, true), (300, 200, false)])
+    func `invalid_grant is confirmed once if the server has just issued the refresh token`(
+        lifetime: Double,
+        age: Double,
+        isDoubted: Bool
+    ) {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let issuance = Issuance(lifetime: .seconds(lifetime), isRotated: true)
+        _ = machine.handle(.tokensIssued(Fixture.generation, issuance), at: start, jitter: 0.5)
+        let now = start.later(.seconds(age))
+        let refused = Event.refreshFailed(machine.state.generation, Fixture.failure(.grantEnded))
+        _ = machine.handle(.refreshRequested, at: now, jitter: 0)
+        _ = machine.handle(refused, at: now, jitter: 0)
+        #expect(machine.state.phase.backOffKind == (isDoubted ? .confirming : nil))
+        guard isDoubted else {
+            #expect(reason(machine) == .grantEnded)
+            return
+        }
+        #expect(machine.handle(.tokenNeeded, at: now.later(.seconds(2)), jitter: 0) == [])
+        let again = now.later(.seconds(30))
+        #expect(machine.handle(.deadlineReached, at: again, jitter: 0).count == 2)
+        _ = machine.handle(refused, at: again, jitter: 0)
+        #expect(reason(machine) == .grantEnded)
+    }
+
+    @Test func `invalid_grant for a refresh token that the server leaves as it is needs the person at once`() {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        answer(&machine, isRotated: false)
+        _ = machine.handle(.refreshRequested, at: start.later(.seconds(1)), jitter: 0)
+        refuse(&machine, .grantEnded, at: start.later(.seconds(1)))
+        #expect(reason(machine) == .grantEnded)
     }
 
     @Test func `two refusals without a reason are not enough, however far apart`() {
@@ -406,7 +502,7 @@ import Testing
         let now = start.later(.seconds(3600))
         #expect(machine.handle(.tokenNeeded, at: now, jitter: 0).count == 2)
         #expect(machine.state.shown(at: now) == .interactionRequired)
-        for failureClass in [FailureClass.unreachable, .misconfigured, .rejected, .grantEnded] {
+        for failureClass in [FailureClass.unreachable, .unanswered, .misconfigured, .rejected, .grantEnded] {
             var other = machine
             let failed = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
             let effects = other.handle(failed, at: now, jitter: 0)
@@ -416,9 +512,26 @@ import Testing
             }
             #expect(interaction.since == start.wall && other.state.deadline == nil)
             #expect(other.handle(.tokenNeeded, at: now.later(.seconds(3599)), jitter: 0) == [])
+            #expect(other.state.isOutcomeUnknown == (failureClass == .unanswered))
         }
         _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
         #expect(machine.state.shown(at: now) == .fresh)
+    }
+
+    @Test(arguments: [Event.refreshRequested, .tokenNeeded, .deadlineReached])
+    func `an account that needs a person keeps its reason through an attempt without an answer`(event: Event) {
+        var machine = refusedMachine()
+        let now = start.later(.seconds(600 + 3960))
+        _ = machine.handle(event, at: now, jitter: 0)
+        #expect(machine.state.shown(at: now) == .interactionRequired)
+        var killed = machine
+        _ = killed.handle(.requestAbandoned(crashes: 0), at: now, jitter: 0)
+        let lost = Event.refreshFailed(Fixture.generation, Fixture.failure(.unanswered))
+        _ = machine.handle(lost, at: now, jitter: 0)
+        for machine in [machine, killed] {
+            #expect(reason(machine) == .rejectedWithoutReason && machine.state.isOutcomeUnknown)
+            #expect(machine.state.interaction?.since == start.later(.seconds(600)).wall)
+        }
     }
 
     @Test func `callers cause no attempt if the server requires a person`() {
@@ -502,11 +615,14 @@ import Testing
         #expect(machine.state.deadline == now.wall + .milliseconds(500))
     }
 
-    @Test func `a failing server that says when to come back is asked then`() {
-        let machine = unanswered(retryAfter: .seconds(20))
-        #expect(machine.state.phase.backOffKind == .serverAsked)
-        #expect(machine.state.deadline == start.wall + .seconds(20))
-        #expect(machine.state.isOutcomeUnknown)
+    @Test func `Retry-After with an ambiguous answer does not make a possibly spent token be sent early`() {
+        var machine = unanswered(retryAfter: .seconds(20))
+        #expect(machine.state.phase.backOffKind == .doubtful && machine.state.isOutcomeUnknown)
+        #expect(machine.state.deadline == start.wall + .seconds(3240))
+        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(3239)), jitter: 0) == [])
+        let late = unanswered(retryAfter: .seconds(3300))
+        #expect(late.state.phase.backOffKind == .serverAsked)
+        #expect(late.state.deadline == start.wall + .seconds(3300))
     }
 
     @Test func `one answer with rotation proves rotation, and before the first it is unknown`() {
@@ -531,7 +647,7 @@ import Testing
         let now = start.later(.seconds(9))
         let effects = refuse(&machine, .grantEnded, at: now)
         if grace == nil {
-            #expect(reason(machine) == .grantEnded)
+            #expect(machine.state.phase.backOffKind == .confirming)
         } else {
             #expect(effects == Fixture.begin(at: now, generation: Generation(4)))
             let event = Event.tokensIssued(Generation(4), Fixture.issuance)
@@ -580,9 +696,14 @@ import Testing
     /// Lets a refresh of the present generation fail. Starts the refresh first if necessary.
     @discardableResult
     private func refuse(_ machine: inout RefreshMachine, _ failureClass: FailureClass, at now: Moment) -> [Effect] {
+        refuse(&machine, Fixture.failure(failureClass), at: now)
+    }
+
+    @discardableResult
+    private func refuse(_ machine: inout RefreshMachine, _ failure: RefreshFailure, at now: Moment) -> [Effect] {
         if machine.state.phase.isBackingOff { _ = machine.handle(.deadlineReached, at: now, jitter: 0.5) }
         if machine.state.phase.isBackingOff { _ = machine.handle(.refreshRequested, at: now, jitter: 0.5) }
-        return machine.handle(.refreshFailed(Fixture.generation, Fixture.failure(failureClass)), at: now, jitter: 0.5)
+        return machine.handle(.refreshFailed(machine.state.generation, failure), at: now, jitter: 0.5)
     }
 
     /// A machine that called a person ten minutes after `start`.

@@ -33,13 +33,21 @@ struct RefreshMachineServiceTests {
         #expect(machine.state.refreshToken == nil)
     }
 
-    @Test(arguments: [FailureClass.rejected, .grantEnded, .userRequired, .misconfigured])
+    @Test(arguments: [
+        FailureClass.rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere, .misconfigured,
+    ])
     func `no refusal of a service account calls a person`(failureClass: FailureClass) {
         var machine = refreshing()
-        let failed = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
-        _ = machine.handle(failed, at: start, jitter: 0.5)
-        #expect(machine.state.phase.backOffKind == .misconfigured)
-        #expect(machine.state.deadline.map { $0 > start.wall } == true)
+        let isBelieved = ![.rejected, .refusedByGateway].contains(failureClass)
+        for time in [0.0, 300, 86_400] {
+            let now = start.later(.seconds(time))
+            _ = machine.handle(.refreshRequested, at: now, jitter: 0.5)
+            let failed = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
+            _ = machine.handle(failed, at: now, jitter: 0.5)
+            let kind: BackOff.Kind = isBelieved || time > 300 ? .misconfigured : .transient
+            #expect(machine.state.phase.backOffKind == kind)
+            #expect(machine.state.deadline.map { $0 > now.wall } == true)
+        }
     }
 
     @Test(arguments: [false, true])

@@ -162,7 +162,9 @@ import Testing
     )
     func `a person starts a refresh even if interaction is required`(phase: Phase, starts: Bool) {
         var machine = Fixture.machine(phase)
-        #expect(machine.handle(.refreshRequested, at: start, jitter: 0) == (starts ? Fixture.begin(at: start) : []))
+        let lease = Lease(generation: Fixture.generation, startedAt: start, interaction: machine.state.interaction)
+        let begun: [Effect] = [.persist(.unchanged), .send(lease)]
+        #expect(machine.handle(.refreshRequested, at: start, jitter: 0) == (starts ? begun : []))
     }
 
     // MARK: accessTokenRejected

@@ -87,6 +87,10 @@ enum Schema {
                     """
             )
         }
+        // This migration also adds no table or column. The index of the accounts in trouble finds these, too.
+        migrator.registerMigration("accounts that wait for a network") { db in
+            try db.execute(sql: "DROP INDEX IF EXISTS account_awaiting_connectivity")
+        }
         return migrator
     }
 
@@ -269,8 +273,6 @@ enum Schema {
             WHERE needs_route = 0 AND deadline_usec IS NOT NULL;
         CREATE INDEX account_issuer_deadline ON account (issuer_id, deadline_usec);
         CREATE INDEX account_leased ON account (id) WHERE phase = 'refreshing' AND deadline_usec IS NOT NULL;
-        CREATE INDEX account_awaiting_connectivity ON account (id)
-            WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL;
         CREATE INDEX account_subject ON account (subject_id) WHERE subject_id IS NOT NULL;
         CREATE INDEX account_actor ON account (actor_id) WHERE actor_id IS NOT NULL;
         """

@@ -205,7 +205,8 @@ enum StoreStatement: CaseIterable {
     private static let targetsText = "SELECT \(TokenTargetColumns.recordColumns) FROM token_set WHERE account_id = ?"
     private static let targetText = "\(targetsText) AND target = ?"
     private static let awaitingConnectivityText = """
-        SELECT id FROM account WHERE back_off_kind IN ('transient', 'misconfigured') AND deadline_usec IS NOT NULL AND id > ?
+        SELECT id FROM account WHERE phase IN ('backingOff', 'interactionRequired') AND deadline_usec IS NOT NULL
+        AND (back_off_kind IN ('transient', 'misconfigured') OR failure_class = 'refusedHere') AND id > ?
         ORDER BY id LIMIT ?
         """
 }

@@ -53,14 +53,17 @@ extension FailureTable {
         ),
         FailureRow(
             "access policy",
+            // Entra: the place, the device, the risk or the assignment of the user (also 50097 and 50105) is not what a
+            // policy wants.
             Condition(
                 status: believed,
                 anyCode: [
-                    "aadsts53000", "aadsts53001", "aadsts53003", "additional_action", "message_only",
-                    "protection_policy_required",
+                    "aadsts50097", "aadsts50105", "aadsts53000", "aadsts53001", "aadsts53002", "aadsts53003",
+                    "aadsts53004", "aadsts53009", "aadsts53010", "aadsts53011", "aadsts530003", "aadsts530033",
+                    "additional_action", "message_only", "protection_policy_required",
                 ]
             ),
-            .userRequired,
+            .refusedHere,
             "an access policy or the state of the device keeps the user out"
         ),
         FailureRow(

@@ -201,9 +201,22 @@ extension FailureTable {
             .unavailable,
             "the server is temporarily unavailable"
         ),
+        // RFC 9110 §15.6.4: a server that is overloaded or being maintained sends 503, and says when to come back. No
+        // other failing server's `Retry-After` shows that it has not processed the request.
+        FailureRow(
+            "503 until later",
+            Condition(status: [503...503], sign: .retryAfter),
+            .unavailable,
+            "the server is temporarily unavailable"
+        ),
         // This row applies to every error code, because a server that fails cannot be believed about the grant. It may
-        // have failed after it replaced the refresh token.
-        FailureRow("5xx", Condition(status: [500...599]), .unanswered, "the server is temporarily unavailable"),
+        // have failed after it replaced the refresh token. RFC 9110 §15: a status that does not exist counts as 5xx.
+        FailureRow(
+            "5xx",
+            Condition(status: [0...99, 500...999]),
+            .unanswered,
+            "the server is temporarily unavailable"
+        ),
         // The part that was cut off may have held the new refresh token.
         FailureRow(
             "success too large",
@@ -235,7 +248,20 @@ extension FailureTable {
             .refusedByGateway,
             "a web page refuses the request, as firewalls do"
         ),
-        FailureRow("page", Condition(body: [.html]), .unavailable, "a web page came back instead of an answer"),
+        FailureRow(
+            "page",
+            Condition(status: [400...499], body: [.html]),
+            .unavailable,
+            "a web page came back instead of an answer"
+        ),
+        // The certificate was right, so this is no captive portal's page. A server's script that failed after its work
+        // writes one, too.
+        FailureRow(
+            "success as a page",
+            Condition(status: [200...299], body: [.html]),
+            .unanswered,
+            "the answer is a web page without an access token"
+        ),
         FailureRow(
             "no such endpoint",
             Condition(status: [404...405, 410...410]),
@@ -292,10 +318,11 @@ extension FailureTable {
             "the authorization server refused without giving a reason",
             .tryOtherSecretForm
         ),
-        // The server may have rotated the token in the answer that cannot be read.
+        // The server may have rotated the token in the answer that cannot be read. 101 begins another protocol, in
+        // which the answer may be.
         FailureRow(
             "success without tokens",
-            Condition(status: [200...299]),
+            Condition(status: [100...299]),
             .unanswered,
             "the answer has no access token"
         ),

@@ -108,6 +108,7 @@ struct StatusNote {
         if let trouble = status.tokenFile?.trouble { lines.append(("file", trouble)) }
         if let missing = status.missingScopes { lines.append(("lacks", missing.joined(separator: " "))) }
         if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
+        if let end = status.failure?.workedUntilUSec { lines.append(("worked", "until \(time.both(end))")) }
         if let since = status.sinceUSec { lines.append(("since", time.both(since))) }
         if status.reason == "rejectedWithoutReason", let next = status.nextAttemptAtUSec {
             lines.append(("next", "the daemon tries again \(time.both(next))"))

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// Plain words for codes on the wire.
 enum Wording {
@@ -57,9 +58,11 @@ enum Wording {
         return words + (status.map { " (\($0))" } ?? "")
     }
 
-    /// A reason with the authorization server's text: `the server is busy (HTTP 503)`.
+    /// A reason with the authorization server's text, and since when the server refuses what it accepted before: `there
+    /// is no token endpoint at this address (HTTP 404); it worked until 14:02`.
     static func joined(_ reason: String, _ failure: FailureReport?) -> String {
-        guard let words = failure.flatMap(serverWords) else { return reason }
-        return "\(reason) (\(words))"
+        guard let failure else { return reason }
+        let words = serverWords(failure).map { " (\($0))" } ?? ""
+        return reason + words + (failure.workedUntilUSec.map { "; it worked until \(LocalTime.now.clock($0))" } ?? "")
     }
 }

@@ -122,7 +122,8 @@ struct RegistrationRefusal: Hashable {
         case .unreachable, .unanswered, .unavailable:
             (reason, hint, isFinal) = (detail.summary, "try again later", false)
             return
-        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired: isFinal = true
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere:
+            isFinal = true
         }
         switch (detail.oauthError?.lowercased(), detail.httpStatus) {
         case ("invalid_redirect_uri", _):

@@ -529,7 +529,7 @@ extension RefreshOutcome {
             switch failure.failureClass {
             // An answer of a server with problems says nothing about its limits.
             case .unreachable, .unanswered, .unavailable, .untrusted, .refusedByGateway: return nil
-            case .misconfigured, .rejected, .grantEnded, .userRequired:
+            case .misconfigured, .rejected, .grantEnded, .userRequired, .refusedHere:
                 return failure.detail.httpStatus.map { _ in .served }
             }
         }

@@ -277,7 +277,7 @@ extension VarlinkError {
     fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
         let kind: String
         switch failure.failureClass {
-        case .grantEnded, .userRequired, .rejected, .refusedByGateway: kind = "refused"
+        case .grantEnded, .userRequired, .rejected, .refusedByGateway, .refusedHere: kind = "refused"
         case .unreachable, .unavailable, .unanswered: kind = "unavailable"
         case .misconfigured, .untrusted: kind = "misconfigured"
         }

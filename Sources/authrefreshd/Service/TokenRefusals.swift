@@ -63,7 +63,7 @@ extension VarlinkError {
             )
         case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded:
             return refused(name, detail, isForUser: false, .showGrant(account: name))
-        case .userRequired:
+        case .userRequired, .refusedHere:
             return refused(name, detail, isForUser: true, .signInWithScopes(account: name))
         }
     }
@@ -102,15 +102,15 @@ extension VarlinkError {
             let noted = hint + (snapshot.lifetimeNote.map { " (\($0))" } ?? "")
             return VarlinkError(interactionRequired(interaction, name, noted))
         case .backingOff(let backOff) where snapshot.shown == .misconfigured:
-            let failure = FailureReport(backOff.failure.detail)
+            let reason = backOff.failure.detail.summary
             return VarlinkError(
-                MisconfiguredError(account: name, reason: failure.summary, failure: failure, hint: hint)
+                MisconfiguredError(account: name, reason: reason, failure: snapshot.failureReport, hint: hint)
             )
         case .backingOff(let backOff):
             return unavailable(
                 name,
                 backOff.failure.detail.summary,
-                FailureReport(backOff.failure.detail),
+                snapshot.failureReport,
                 snapshot.state.deadline
             )
         case .scheduled where !snapshot.state.isRefreshable:

@@ -26,7 +26,7 @@ extension AccountSnapshot {
         status.clockSkewSec = clockSkew?.components.seconds
         status.missingScopes = account.grantFacts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing }
         status.declinedScopes = account.grantFacts.scope.flatMap { $0.declined.isEmpty ? nil : $0.declined }
-        status.failure = failure.map { FailureReport($0.detail) }
+        status.failure = failureReport
         status.person = wirePerson
         if lacksRefreshToken { status.refreshTokenMissing = consentMayHelp ? "askConsent" : "final" }
         if let interaction = state.interaction {
@@ -39,6 +39,13 @@ extension AccountSnapshot {
         if state.phase == .parked(.otherMachine) { status.reason = ParkReason.otherMachine.rawValue }
         status.hint = hint
         return status
+    }
+
+    /// The current failure of the account in its wire form; nil if there is none.
+    var failureReport: FailureReport? {
+        var report = failure.map { FailureReport($0.detail) }
+        report?.workedUntilUSec = state.refusal?.since.wall.microseconds
+        return report
     }
 
     /// The person's names from the server; nil if it sent none.

@@ -168,7 +168,7 @@ extension FailureClass {
     fileprivate var isAnswer: Bool {
         switch self {
         case .unreachable, .unanswered, .unavailable, .untrusted: false
-        case .grantEnded, .rejected, .refusedByGateway, .userRequired, .misconfigured: true
+        case .grantEnded, .rejected, .refusedByGateway, .userRequired, .refusedHere, .misconfigured: true
         }
     }
 }

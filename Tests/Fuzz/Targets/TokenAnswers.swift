@@ -88,7 +88,7 @@ enum TokenAnswers {
             let signal = FailureSignal(answer, body, from: endpoint, workedBefore: workedBefore)
             let row = FailureTable.standard.row(for: signal)
             switch row.failureClass {
-            case .grantEnded, .userRequired:
+            case .grantEnded, .userRequired, .refusedHere:
                 require(body.kind == .fields, "only fields end a grant")
                 require(signal.error != nil || !signal.codes.isEmpty, "only a code ends a grant")
                 require(

@@ -53,6 +53,9 @@ struct UnsavedAnswer {
 
 extension RefreshFailure {
     init(model failureClass: FailureClass, retryAfter: Duration? = nil) {
-        self.init(failureClass, detail: FailureDetail(summary: "a model fault"), retryAfter: retryAfter)
+        // A wrong setting is something that the server says.
+        let status = failureClass == .misconfigured ? 400 : nil
+        let detail = FailureDetail(summary: "a model fault", httpStatus: status)
+        self.init(failureClass, detail: detail, retryAfter: retryAfter)
     }
 }

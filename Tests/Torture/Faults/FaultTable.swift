@@ -24,7 +24,13 @@ enum FaultTable {
                 first: .retries("a web page came back"),
                 .retries("a web page refuses the request")
             ),
-            FaultRow("404", status(404), .misconfigured("there is no token endpoint at this address")),
+            FaultRow(
+                "404",
+                status(404),
+                // Later, it is an outage for an hour.
+                first: .misconfigured("there is no token endpoint at this address"),
+                .retries("there is no token endpoint at this address")
+            ),
             FaultRow("404 with a page", .endpoint(.answer(.html(status: 404))), .retries("a web page came back")),
             FaultRow(
                 "403 without a word",
@@ -90,7 +96,7 @@ enum FaultTable {
 
     /// An answer comes that is not one of a token endpoint.
     private static let contentRows = [
-        FaultRow("200 with a page (captive portal)", .endpoint(.answer(.html())), .retries("a web page came back")),
+        FaultRow("200 with a page", .endpoint(.answer(.html())), .retries("the answer is a web page")),
         FaultRow(
             "redirect to another host",
             status(302, ["Location": "https://portal.example.test/login"]),
