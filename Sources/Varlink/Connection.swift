@@ -295,7 +295,8 @@ final class Connection {
             guard let peer = link.peer else { return }
             servedCall = number
             abandonActions = []
-            if call.wantsMore, let refusal = registry.refusal(of: 1, .heldCalls, by: peer.pid) {
+            // If the last call was of this kind, too, it is still counted, and this one takes its place.
+            if call.wantsMore, held(.heldCalls) == 0, let refusal = registry.refusal(of: 1, .heldCalls, by: peer.pid) {
                 registry.observe(.refused(refusal, peer: peer))
                 return replied(VarlinkReply(registry.service.refusalError(refusal)), to: number)
             }
