@@ -36,11 +36,11 @@ struct CrashSuspectsTests {
 
         /// Decides on all that is due, and stores it. Returns the accounts whose requests begin.
         func turn(_ arrivals: [Arrival] = [], at now: Moment) throws -> [AccountID] {
-            var (turn, settings) = (scheduler.takeArrivals(), RefreshConfiguration())
+            var (turn, callers, settings) = (scheduler.takeArrivals(), Callers(), RefreshConfiguration())
             let conditions = Scheduler.Conditions()
             turn.arrivals += arrivals
-            try scheduler.takeDue(into: &turn, conditions, at: now)
-            let plan = try scheduler.plan(turn.arrivals, for: Callers(), &settings, conditions, at: now)
+            try scheduler.takeDue(into: &turn, for: &callers, conditions, at: now)
+            let plan = try scheduler.plan(turn.arrivals, for: &callers, &settings, conditions, at: now)
             let sending = try scheduler.commit(plan, afterTrouble: false).committed.filter(\.sends)
             for decision in sending {
                 guard case .refreshing(let lease) = decision.record.state.phase else { continue }
@@ -106,7 +106,8 @@ struct CrashSuspectsTests {
         let conditions = Scheduler.Conditions()
         // The timer comes back for them.
         #expect(
-            try next.scheduler.nextDeadline(conditions, at: now.later(rest - .seconds(1))) == now.wall + rest
+            try next.scheduler.nextDeadline(for: Callers(), conditions, at: now.later(rest - .seconds(1)))
+                == now.wall + rest
         )
         let later = now.later(rest)
         let first = try next.turn(at: later)
@@ -131,7 +132,8 @@ struct CrashSuspectsTests {
         #expect(try next.turn(at: later.later(.seconds(1))) == [])
         let record = try #require(try store.record(silent))
         let place = next.scheduler.enter(record, nil, limits: IssuerGate.Limits(), at: later)
-        #expect(next.scheduler.passLimit("c", at: place, of: record.issuerID))
+        let lease = Lease(generation: record.state.generation, startedAt: later)
+        #expect(next.scheduler.passLimit("c", at: place, of: record.issuerID, lease))
         #expect(try next.turn(at: later.later(.seconds(2))) == suspects.filter { $0 != silent })
     }
 

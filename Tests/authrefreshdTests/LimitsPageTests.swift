@@ -89,6 +89,7 @@ struct LimitsPageTests {
             "findingsMax": text(CallerLimits.findingsMax),
             "diagnosesMax": text(CallerLimits.diagnosesMax),
             "timeLimit": text(Waiter.timeLimit),
+            "requestsMax": text(IssuerGates.requestsMax),
             "signInsMax": text(CallerLimits.signInsMax),
             "webSessionsMax": text(CallerLimits.webSessionsMax),
             "burst": text(CallPace.burst),

@@ -158,7 +158,7 @@ struct RefreshCoordinatorTests {
                 let conditions = coordinator.conditions(at: now)
                 let plan = try coordinator.scheduler.plan(
                     [answer("first", .seconds(3600), now)],
-                    for: coordinator.callers,
+                    for: &coordinator.callers,
                     &coordinator.settings,
                     conditions,
                     at: now

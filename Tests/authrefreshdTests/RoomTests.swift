@@ -83,8 +83,7 @@ struct RoomTests {
             snapshot: try snapshot(state),
             event: event,
             isOverdue: isOverdue,
-            targets: [:],
-            postponed: []
+            targets: [:]
         )
     }
 
@@ -128,9 +127,46 @@ struct RoomTests {
         var callers = Callers()
         let target = try TokenTarget(scopes: ["read"])
         for _ in 0..<3 { _ = add(&callers, after: .targetNeeded(target)) }
+        #expect(decided(&callers) == [.targetNeeded(target)])
         let done = try callers.settle(standing(RefreshState(phase: .scheduled), after: .deadlineReached))
-        #expect(done.told.isEmpty && done.again == [.targetNeeded(target)])
-        #expect(callers.targets(of: account) == [target, target, target])
+        #expect(done.told.isEmpty && done.haveMore)
+        #expect(decided(&callers) == [.targetNeeded(target)] && decided(&callers).isEmpty)
+        #expect(callers.targets(of: account) == [target])
+    }
+
+    @Test func `a new caller joins a request that is held up, and has one that was decided looked at again`() throws {
+        var callers = Callers()
+        _ = add(&callers)
+        #expect(decided(&callers) == [.tokenNeeded])
+        callers.hold(.tokenNeeded, of: account, by: .pace)
+        _ = add(&callers)
+        #expect(callers.takeReady { hold, _ in hold != .pace }.isEmpty)
+        #expect(callers.shortestHold { _, _ in .seconds(3) } == .seconds(3))
+        // What another event decides does not end their wait before their own request.
+        let other = try callers.settle(standing(RefreshState(phase: .scheduled), after: .requestContinues))
+        #expect(other.told.isEmpty && !other.haveMore)
+        #expect(decided(&callers) == [.tokenNeeded])
+        _ = add(&callers)
+        #expect(decided(&callers) == [.tokenNeeded])
+        #expect(callers.takeAll(of: account).count == 3)
+        #expect(callers.shortestHold { _, _ in .seconds(3) } == nil)
+    }
+
+    @Test func `a report waits without its caller, and a wish for a token does not`() throws {
+        var callers = Callers()
+        let report = Event.accessTokenRejected(issuedAt: nil)
+        let wish = Event.targetNeeded(try TokenTarget(scopes: ["a"]))
+        let gone = add(&callers, after: report)
+        #expect(decided(&callers) == [report])
+        callers.forget(gone, of: account)
+        for event in [wish, report] { callers.hold(event, of: account, by: .pace) }
+        #expect(!callers.isAwaited(account))
+        #expect(decided(&callers) == [report] && decided(&callers).isEmpty)
+    }
+
+    /// Takes all wishes, whatever holds them up.
+    private func decided(_ callers: inout Callers) -> [Event] {
+        callers.takeReady { _, _ in true }.map(\.event)
     }
 
     @Test func `whoever moves an account waits until it is parked, before all others`() throws {
@@ -139,13 +175,14 @@ struct RoomTests {
         _ = callers.add(.parking, of: account, after: .parked, holding: nil, at: at(0)) { _ in }
         let failure = RefreshFailure(.unreachable, detail: FailureDetail(summary: "no route"))
         let backOff = BackOff(failedAt: at(0), delay: .seconds(1), kind: .transient, failure: failure)
+        #expect(decided(&callers) == [.parked, .refreshRequested])
         let busy = try callers.settle(standing(RefreshState(phase: .refreshing(lease(1))), after: .parked))
-        #expect(busy.told.isEmpty && busy.again.isEmpty)
+        #expect(busy.told.isEmpty && !busy.haveMore)
         let target = try TokenTarget(scopes: ["read"])
         let free = try callers.settle(standing(RefreshState(phase: .scheduled), after: .targetNeeded(target)))
-        #expect(free.told.isEmpty && free.again == [.parked, .refreshRequested])
+        #expect(free.told.isEmpty && free.haveMore && decided(&callers) == [.parked, .refreshRequested])
         let failed = try callers.settle(standing(RefreshState(phase: .backingOff(backOff)), after: .deadlineReached))
-        #expect(failed.told.count == 1 && failed.again == [.parked])
+        #expect(failed.told.count == 1 && failed.haveMore && decided(&callers) == [.parked])
         #expect(callers.wantParking(of: account))
         let parked = try callers.settle(standing(RefreshState(phase: .parked(.moved)), after: .parked))
         #expect(parked.told.count == 1 && !callers.wantParking(of: account))

@@ -27,7 +27,11 @@ struct SchedulerTests {
     }
 
     /// Adds an account whose grant is due at once.
-    private func add(_ name: String, at issuer: String = "https://login.example.com") throws -> AccountID {
+    private func add(
+        _ name: String,
+        at issuer: String = "https://login.example.com",
+        hasWorked: Bool = false
+    ) throws -> AccountID {
         var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
         _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: 0.5)
         var new = NewAccount(
@@ -39,25 +43,60 @@ struct SchedulerTests {
             createdAt: now.wall
         )
         new.state = machine.state
+        new.state.hasWorked = hasWorked
         new.tokens = StoredTokens(refreshToken: RefreshToken(Secret("\(name)-refresh")))
         return try store.add(new).account.id
     }
 
     private func turn(_ conditions: Scheduler.Conditions = Scheduler.Conditions()) throws -> [AccountID] {
+        var callers = Callers()
+        return try turn(for: &callers, conditions).map(\.account)
+    }
+
+    private func turn(
+        for callers: inout Callers,
+        _ conditions: Scheduler.Conditions = Scheduler.Conditions()
+    ) throws -> [Arrival] {
         var turn = scheduler.takeArrivals()
-        try scheduler.takeDue(into: &turn, conditions, at: now)
-        return turn.arrivals.map(\.account)
+        try scheduler.takeDue(into: &turn, for: &callers, conditions, at: now)
+        return turn.arrivals
     }
 
     private func plan(
         _ arrivals: [Arrival],
-        for callers: Callers = Callers(),
+        perIssuer: Int = 8,
+        _ conditions: Scheduler.Conditions = Scheduler.Conditions()
+    ) throws -> Scheduler.Plan {
+        var callers = Callers()
+        return try plan(arrivals, for: &callers, perIssuer: perIssuer, conditions)
+    }
+
+    private func plan(
+        _ arrivals: [Arrival],
+        for callers: inout Callers,
         perIssuer: Int = 8,
         _ conditions: Scheduler.Conditions = Scheduler.Conditions()
     ) throws -> Scheduler.Plan {
         var settings = RefreshConfiguration()
-        settings.issuerLimits = IssuerGate.Limits(concurrent: perIssuer, perSecond: 100)
-        return try scheduler.plan(arrivals, for: callers, &settings, conditions, at: now)
+        settings.issuerLimits = IssuerGate.Limits(concurrent: perIssuer, perSecond: 1000)
+        return try scheduler.plan(arrivals, for: &callers, &settings, conditions, at: now)
+    }
+
+    /// Adds a caller that waits for a token.
+    private func ask(_ callers: inout Callers, for event: Event, of account: AccountID) -> Int {
+        let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
+        return callers.add(purpose, of: account, after: event, holding: nil, at: now) { _ in }
+    }
+
+    /// Begins the requests of a plan. Returns their places, in order.
+    @discardableResult
+    private func send(_ plan: Scheduler.Plan) throws -> [IssuerGate.Place] {
+        try scheduler.commit(plan, afterTrouble: false).committed.filter(\.sends).map { decision in
+            let lease = Lease(generation: decision.record.state.generation, startedAt: now)
+            let name = decision.record.account.name.text
+            scheduler.begin(PendingRequest(lease: lease, correlationID: name), of: decision.record.account.id)
+            return scheduler.enter(decision.record, nil, limits: IssuerGate.Limits(), at: now)
+        }
     }
 
     private func due(_ accounts: [AccountID]) -> [Arrival] {
@@ -95,38 +134,31 @@ struct SchedulerTests {
         #expect(first.decisions.map(\.record.account.id) == [ids[0]] && first.held.isEmpty)
         let record = try #require(first.decisions.first?.record)
         let lease = Lease(generation: record.state.generation, startedAt: now)
-        let limits = IssuerGate.Limits(concurrent: 1, perSecond: 100)
-        let place = scheduler.enter(record, nil, limits: limits, at: now)
-        scheduler.begin(PendingRequest(lease: lease, correlationID: "a"), of: ids[0])
-        _ = try scheduler.commit(first, afterTrouble: false)
+        let place = try #require(try send(first).first)
         #expect(try turn() == [])
-        let outcome = RefreshOutcome(
-            result: .failure(RefreshFailure(.unreachable, detail: FailureDetail(summary: "x")))
-        )
-        #expect(scheduler.end(lease, of: record, outcome, at: place, "a", now: now) != nil)
+        #expect(scheduler.end(lease, of: record, Self.unreachable, at: place, "one", now: now) != nil)
         #expect(try turn() == [ids[1]])
     }
 
     @Test func `if nothing can be sent, callers learn why; before a sleep they wait`() throws {
         let id = try add("work")
         var callers = Callers()
-        let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
-        _ = callers.add(purpose, of: id, after: .tokenNeeded, holding: nil, at: now) { _ in }
+        _ = ask(&callers, for: .tokenNeeded, of: id)
         let asked = [Arrival(account: id, event: .tokenNeeded)]
         let full = StoreTrouble(error: .diskFull(path: "/"), since: now)
         for (conditions, expected) in [
             (Scheduler.Conditions(trouble: full), "trouble"), (Scheduler.Conditions(isStopping: true), "stopping"),
             (Scheduler.Conditions(isOnline: false), "offline"),
         ] {
-            let plan = try plan(asked, for: callers, conditions)
+            let plan = try plan(asked, for: &callers, conditions)
             #expect(plan.decisions.isEmpty && plan.held.count == 1)
             #expect(plan.held.first.map { "\($0.obstacle)".hasPrefix(expected) } == true)
         }
         let asleep = Scheduler.Conditions(timeToSleep: .seconds(3))
-        let sleeping = try plan(asked, for: callers, asleep)
+        let sleeping = try plan(try turn(for: &callers, asleep), for: &callers, asleep)
         #expect(sleeping.decisions.isEmpty && sleeping.held.isEmpty)
-        #expect(try turn(asleep) == [])
-        #expect(try turn().contains(id))
+        #expect(try turn(for: &callers, asleep).isEmpty)
+        #expect(try turn(for: &callers).first?.event == .tokenNeeded)
     }
 
     /// Adds an account whose time is over, and one that is derived from it.
@@ -186,6 +218,64 @@ struct SchedulerTests {
             #expect(try plan([Arrival(account: id, event: event)]).decisions.isEmpty)
         }
         #expect(try plan([Arrival(account: AccountID(99), event: .deadlineReached)]).decisions.isEmpty)
+    }
+
+    @Test func `a request that waits at a closed gate is gone when the last of its callers has left`() throws {
+        let id = try add("work")
+        try send(try plan(due([try add("first")]), perIssuer: 1))
+        var (callers, waiting) = (Callers(), [Int]())
+        for number in 0..<3 {
+            let target = try TokenTarget(audience: "https://api\(number / 2).example")
+            waiting.append(ask(&callers, for: .targetNeeded(target), of: id))
+        }
+        let refused = try plan(try turn(for: &callers), for: &callers, perIssuer: 1)
+        #expect(refused.decisions.isEmpty)
+        // Of the two callers of the first set, one leaves; of the second set, the only one.
+        callers.forget(waiting[0], of: id)
+        callers.forget(waiting[2], of: id)
+        scheduler.forgetIdleGates(at: now)
+        #expect(callers.targets(of: id) == [try TokenTarget(audience: "https://api0.example")])
+        #expect(callers.takeReady { _, _ in true }.count == 1)
+        callers.forget(waiting[1], of: id)
+        #expect(callers.accounts.isEmpty && callers.takeReady { _, _ in true }.isEmpty)
+    }
+
+    @Test func `the wish that came first goes through the gate first, before accounts that are only due`() throws {
+        let ids = [try add("one"), try add("two"), try add("three")]
+        let first = try add("first")
+        let places = try send(try plan(due([first]), perIssuer: 1))
+        var callers = Callers()
+        for id in [ids[1], ids[0]] { _ = ask(&callers, for: .tokenNeeded, of: id) }
+        #expect(try plan(try turn(for: &callers), for: &callers, perIssuer: 1).decisions.isEmpty)
+        // A later caller finds the open gate at the same time.
+        let record = try #require(try store.record(first))
+        let lease = Lease(generation: record.state.generation, startedAt: now)
+        _ = scheduler.end(lease, of: record, Self.unreachable, at: places[0], "first", now: now)
+        _ = ask(&callers, for: .tokenNeeded, of: ids[2])
+        let next = try plan(try turn(for: &callers), for: &callers, perIssuer: 1)
+        #expect(next.decisions.map(\.record.account.id) == [ids[1]])
+    }
+
+    private static let unreachable = RefreshOutcome(
+        result: .failure(RefreshFailure(.unreachable, detail: FailureDetail(summary: "no route")))
+    )
+
+    @Test func `requestsMax requests are under way, and accounts that have worked have the last quarter`() throws {
+        let (most, quarter) = (IssuerGates.requestsMax, IssuerGates.requestsMax / 4)
+        let new = try (0..<most).map { try add("new\($0)", at: "https://\($0).example") }
+        let begun = try plan(due(new))
+        #expect(begun.decisions.count == most - quarter)
+        try send(begun)
+        let worked = try (0...quarter).map {
+            try add("worked\($0)", at: "https://\($0).worked.example", hasWorked: true)
+        }
+        let served = try plan(due(worked))
+        #expect(served.decisions.map(\.record.account.id) == worked.dropLast())
+        try send(served)
+        // The next begins when one has ended.
+        #expect(try plan(due([worked[quarter]])).decisions.isEmpty)
+        let deadline = try scheduler.nextDeadline(for: Callers(), Scheduler.Conditions(), at: now)
+        #expect(deadline == now.wall + Lease.duration)
     }
 
     @Test func `an answer that cannot be stored is kept, visible to readers, and stored with the next commit`() throws {

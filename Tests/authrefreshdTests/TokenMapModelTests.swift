@@ -194,9 +194,9 @@ private final class TokenWorld {
     }
 
     private func decide(_ arrivals: [Arrival], for callers: Callers = Callers(), of daemon: Daemon) throws {
-        var settings = RefreshConfiguration()
+        var (callers, settings) = (callers, RefreshConfiguration())
         let conditions = Scheduler.Conditions()
-        let plan = try daemon.scheduler.plan(arrivals, for: callers, &settings, conditions, at: now)
+        let plan = try daemon.scheduler.plan(arrivals, for: &callers, &settings, conditions, at: now)
         ending = Set(plan.decisions.filter { !$0.carriesAnswer && isOver($0.record) }.map(\.record.account.id))
         // SQLite's log is missed, so the commit is interrupted before it begins: `checkCommit`.
         if !isDiskAway, random.chance(0.5) { try? FileManager.default.removeItem(atPath: path + "-wal") }

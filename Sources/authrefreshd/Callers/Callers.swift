@@ -1,25 +1,25 @@
-internal import AccountStorage
 internal import RefreshCore
 
-/// The callers that wait for an account, and the servers' last refusals of token targets.
+/// What callers want of accounts, and the servers' last refusals of token targets.
 ///
-/// There is at most one waiter for each current call, and one for each derived account whose request needs another
-/// account's token.
+/// It is the only queue of requests that callers cause. There is at most one waiter for each current call, and one for
+/// each derived account whose request needs another account's token. Whatever holds a request up, it stays here with the
+/// callers who own it: when the last of them has left, it is gone, unless it was sent.
 struct Callers {
-    private var waiters: [AccountID: [Waiter]] = [:]
+    private var wishes: [AccountID: [Wish]] = [:]
     private var lastNumber = 0
     private var targetFailures = TokenTargetFailures()
 
     /// The accounts that callers wait for.
-    var accounts: [AccountID] { Array(waiters.keys) }
+    var accounts: [AccountID] { wishes.keys.filter(isAwaited) }
 
     func isAwaited(_ account: AccountID) -> Bool {
-        waiters[account] != nil
+        wishes[account]?.contains { !$0.waiters.isEmpty } ?? false
     }
 
     /// The token targets of `account` that callers wait for.
-    func targets(of account: AccountID) -> [TokenTarget] {
-        waiters[account]?.compactMap(\.target) ?? []
+    func targets(of account: AccountID) -> Set<TokenTarget> {
+        Set(wishes[account, default: []].lazy.filter { !$0.waiters.isEmpty }.compactMap(\.event.target))
     }
 
     /// Whether a caller waits for a token, and the one with these times does not satisfy it.
@@ -28,20 +28,25 @@ struct Callers {
     func want(_ target: TokenTarget?, of account: AccountID, holding accessToken: AccessTokenTimes?, at now: Moment)
         -> Bool
     {
-        waiters[account]?.contains { $0.target == target && !$0.isSatisfied(by: accessToken, at: now) } ?? false
+        wishes[account, default: []].contains { wish in
+            wish.event.target == target && wish.waiters.contains { !$0.isSatisfied(by: accessToken, at: now) }
+        }
     }
 
     /// Whether a caller waits until `account` is parked.
     func wantParking(of account: AccountID) -> Bool {
-        waiters[account]?.contains(where: \.isForParking) ?? false
+        wishes[account]?.contains { $0.event == .parked } ?? false
     }
 
     /// How long until the first caller's time limit; nil if nobody waits.
     func remaining(at now: Moment) -> Duration? {
-        waiters.values.joined().map { $0.remaining(at: now) }.min()
+        wishes.values.joined().lazy.flatMap(\.waiters).map { $0.remaining(at: now) }.min()
     }
 
-    /// Adds a waiting caller.
+    // MARK: Coming and leaving
+
+    /// Adds a waiting caller. The next turn decides on its wish, unless other callers have the same wish, and something
+    /// holds it up.
     ///
     /// - Parameters:
     ///   - event: the event that it requests the token with.
@@ -59,64 +64,130 @@ struct Callers {
         let waiter = Waiter(
             number: lastNumber,
             purpose: purpose,
-            request: event,
             since: now,
             patience: Waiter.patience(for: purpose, holding: accessToken, at: now),
             answer: answer
         )
-        waiters[account, default: []].append(waiter)
+        change(event, of: account) { wish in
+            wish.waiters.append(waiter)
+            // The account's situation is another one now: its request may be overdue.
+            if wish.standing == .decided { wish.standing = .new }
+        }
         return lastNumber
     }
 
     /// Removes a caller that has gone.
     mutating func forget(_ number: Int, of account: AccountID) {
-        keep(waiters[account]?.filter { $0.number != number } ?? [], of: account)
+        filter(account) { $0.number != number }
     }
 
     /// Removes and returns all callers that wait for `account`, to give them the same answer.
     mutating func takeAll(of account: AccountID) -> [Waiter] {
-        waiters.removeValue(forKey: account) ?? []
+        defer { filter(account) { _ in false } }
+        return wishes[account, default: []].flatMap(\.waiters)
     }
 
     /// Removes and returns the callers whose time limit has passed.
     mutating func takeExpired(at now: Moment) -> [Waiter] {
         var expired: [Waiter] = []
-        for (account, waiting) in waiters {
-            let late = waiting.filter { $0.remaining(at: now) == .zero }
+        for (account, wishes) in wishes {
+            let late = wishes.flatMap(\.waiters).filter { $0.remaining(at: now) == .zero }
             guard !late.isEmpty else { continue }
             expired += late
-            keep(waiting.filter { $0.remaining(at: now) > .zero }, of: account)
+            filter(account) { $0.remaining(at: now) > .zero }
         }
         return expired
     }
 
+    // MARK: The queue
+
+    /// Takes the wishes to decide now, the oldest first: the new ones, and those that nothing holds up any more.
+    ///
+    /// - Parameter isOver: whether that is so. It is asked in the order in which the wishes came.
+    mutating func takeReady(_ isOver: (Wish.Hold, Arrival) -> Bool) -> [Arrival] {
+        guard !wishes.isEmpty else { return [] }
+        let undecided = wishes.flatMap { account, wishes in
+            wishes.filter { $0.standing != .decided }.map { (account: account, wish: $0) }
+        }
+        return undecided.sorted { $0.wish.comes(before: $1.wish) }.compactMap { account, wish -> Arrival? in
+            let arrival = Arrival(account: account, event: wish.event)
+            if case .held(let hold) = wish.standing, !isOver(hold, arrival) { return nil }
+            change(wish.event, of: account) { $0.standing = .decided }
+            return arrival
+        }
+    }
+
+    /// Lets a wish wait until `hold` is over. A report without a caller waits, too, because it stays true. The wish for a
+    /// token without one does not: somebody wanted it in good time, and the next caller asks again.
+    mutating func hold(_ event: Event, of account: AccountID, by hold: Wish.Hold) {
+        guard event.isReport || wishes[account]?.contains(where: { $0.event == event }) == true else { return }
+        change(event, of: account) { $0.standing = .held(hold) }
+    }
+
+    /// The shortest wait of the wishes that something holds up; nil if it is not known.
+    ///
+    /// - Parameter wait: how long until the hold is over; nil if something has to happen first.
+    func shortestHold(_ wait: (Wish.Hold, Arrival) -> Duration?) -> Duration? {
+        wishes.flatMap { account, wishes in
+            wishes.compactMap { wish -> Duration? in
+                guard case .held(let hold) = wish.standing else { return nil }
+                return wait(hold, Arrival(account: account, event: wish.event))
+            }
+        }.min()
+    }
+
+    /// Changes the wish for an event, however many callers have it.
+    private mutating func change(_ event: Event, of account: AccountID, _ body: (inout Wish) -> Void) {
+        var all = wishes[account, default: []]
+        let index = all.firstIndex { $0.event == event } ?? all.endIndex
+        if index == all.endIndex {
+            lastNumber += 1
+            all.append(Wish(number: lastNumber, event: event))
+        }
+        body(&all[index])
+        keep(all, of: account)
+    }
+
+    /// Keeps only some of an account's callers.
+    private mutating func filter(_ account: AccountID, _ stays: (Waiter) -> Bool) {
+        guard var all = wishes[account] else { return }
+        for index in all.indices { all[index].waiters.removeAll { !stays($0) } }
+        keep(all, of: account)
+    }
+
+    private mutating func keep(_ all: [Wish], of account: AccountID) {
+        let rest = all.filter(\.isWanted)
+        wishes[account] = rest.isEmpty ? nil : rest
+    }
+
+    // MARK: Answers
+
     /// Removes the callers whose wait is over, successful or not.
     ///
-    /// - Returns: the answer for each of them, and the events that the remaining callers request again, because
+    /// - Returns: the answer for each of them, and whether the wishes of others are new again, because an account's
     ///   requests run one after the other.
-    mutating func settle(_ standing: Standing) -> (told: [(Waiter, WaitOutcome)], again: [Event]) {
+    mutating func settle(_ standing: Standing) -> (told: [(Waiter, WaitOutcome)], haveMore: Bool) {
         let account = standing.snapshot.account.id
         var told: [(Waiter, WaitOutcome)] = []
-        var rest: [Waiter] = []
-        for waiter in takeAll(of: account) {
-            if let outcome = outcome(for: waiter, standing) {
+        let isUnderWay = if case .refreshing = standing.snapshot.state.phase { true } else { false }
+        var all = wishes[account, default: []]
+        for index in all.indices {
+            let wish = all[index]
+            all[index].waiters = wish.waiters.filter { waiter in
+                guard let outcome = outcome(for: waiter, having: wish, standing) else { return true }
                 told.append((waiter, outcome))
-            } else {
-                rest.append(waiter)
+                return false
             }
+            if wish.standing == .decided, !isUnderWay { all[index].standing = .new }
         }
-        keep(rest, of: account)
-        if case .refreshing = standing.snapshot.state.phase { return (told, []) }
-        var asked: Set<Event> = []
-        // Parking comes first. Otherwise callers that refresh again and again could keep the account from being parked.
-        let requests = rest.filter(\.isForParking) + rest.filter { !$0.isForParking }
-        return (told, requests.map(\.request).filter { asked.insert($0).inserted })
+        keep(all, of: account)
+        return (told, wishes[account]?.contains { $0.standing == .new } ?? false)
     }
 
     /// The answer for a caller; nil if it has to keep waiting.
-    private func outcome(for waiter: Waiter, _ standing: Standing) -> WaitOutcome? {
-        let (snapshot, event) = (standing.snapshot, standing.event)
-        let accessToken = waiter.target.map { standing.targets[$0] } ?? snapshot.state.accessToken
+    private func outcome(for waiter: Waiter, having wish: Wish, _ standing: Standing) -> WaitOutcome? {
+        let (snapshot, event, target) = (standing.snapshot, standing.event, wish.event.target)
+        let accessToken = target.map { standing.targets[$0] } ?? snapshot.state.accessToken
         if waiter.isSatisfied(by: accessToken, at: snapshot.at) || waiter.isForToken && snapshot.isOver {
             return .settled(snapshot)
         }
@@ -128,20 +199,27 @@ struct Callers {
         case .scheduled:
             // Nothing was sent yet.
             if case .leaseReturned = event { return nil }
-            if !event.isAnswer, standing.postponed.contains(waiter.request) { return nil }
-            if let target = waiter.target,
+            if wish.standing != .decided, !event.isAnswer { return nil }
+            if let target,
                 let failure = targetFailures.failure(of: target, for: snapshot.account.id, since: waiter.since)
             {
                 return .targetFailed(failure, snapshot)
             }
             // The next attempt follows at once.
             if snapshot.state.isRefreshable, waiter.isLeftWanting(by: accessToken, at: snapshot.at) { return nil }
-            return waiter.target == event.target ? .settled(snapshot) : nil
+            return target == event.target ? .settled(snapshot) : nil
         }
     }
 
-    private mutating func keep(_ rest: [Waiter], of account: AccountID) {
-        waiters[account] = rest.isEmpty ? nil : rest
+    /// An account's situation after a decision, for its waiting callers.
+    struct Standing {
+        let snapshot: AccountSnapshot
+        /// The event of the decision. Callers that wait for another event have their wish decided again.
+        let event: Event
+        /// Whether a request is under way that has exceeded its time limit.
+        let isOverdue: Bool
+        /// The times of the tokens in hand for the targets that callers wait for.
+        let targets: [TokenTarget: AccessTokenTimes]
     }
 
     // MARK: Token targets
@@ -163,18 +241,52 @@ struct Callers {
     )? {
         targetFailures.standing(of: target, for: account, at: now)
     }
+}
 
-    /// An account's situation after a decision, for its waiting callers.
-    struct Standing {
-        let snapshot: AccountSnapshot
-        /// The event of the decision. Callers that wait for another event submit that event again.
-        let event: Event
-        /// Whether a request is under way that has exceeded its time limit.
-        let isOverdue: Bool
-        /// The times of the tokens in hand for the targets that callers wait for.
-        let targets: [TokenTarget: AccessTokenTimes]
-        /// The requests that wait until their second is over.
-        let postponed: Set<Event>
+/// What callers want of one account: one request, however many of them there are.
+struct Wish {
+    /// Why nothing can begin yet.
+    enum Hold: Hashable {
+        /// The issuer may not be sent anything now, or the machine is about to sleep.
+        case gate(IssuerID)
+        /// The same token was requested less than a second ago.
+        case pace
+        /// Daemons have crashed during requests of the account, and another such account is being tried.
+        case suspects
+    }
+
+    enum Standing: Hashable {
+        /// The next turn decides on it.
+        case new
+        case held(Hold)
+        /// It was decided. Its callers wait for the end of the account's request.
+        case decided
+    }
+
+    /// Its place in the queue.
+    let number: Int
+    /// The event with which the machine hears of it.
+    let event: Event
+    var standing = Standing.new
+    var waiters: [Waiter] = []
+
+    /// Whether it is still to be kept: it has callers, or it is a report that was not decided.
+    fileprivate var isWanted: Bool {
+        !waiters.isEmpty || event.isReport && standing != .decided
+    }
+
+    /// Parking comes first. Otherwise callers that refresh again and again could keep the account from being parked.
+    fileprivate func comes(before other: Wish) -> Bool {
+        (event == .parked) == (other.event == .parked) ? number < other.number : event == .parked
+    }
+}
+
+extension Event {
+    /// Whether it says that a resource server refused a token. That stays true when the caller that said so has left.
+    fileprivate var isReport: Bool {
+        if case .accessTokenRejected = self { return true }
+        if case .targetRejected = self { return true }
+        return false
     }
 }
 
@@ -225,135 +337,5 @@ struct TokenTargetFailures {
     /// Forgets the refusals for an account that has changed.
     mutating func forget(_ account: AccountID) {
         failures = failures.filter { $0.key.account != account }
-    }
-}
-
-/// A caller that waits for an account.
-struct Waiter {
-    /// What the caller waits for.
-    enum Purpose {
-        /// An access token that is valid for this long. If the call is forced, the token must have been issued after
-        /// the call.
-        case token(minimumValidity: Duration?, isForced: Bool)
-        /// The end of an attempt, with any result.
-        case attempt
-        /// The account is parked. An attempt that is under way ends first.
-        case parking
-    }
-
-    /// The longest wait of a caller. It is longer than the time limit of a request (30 s), so that the caller learns
-    /// how the request ended.
-    static let timeLimit = Duration.seconds(40)
-
-    /// How long a caller waits if the account already holds `accessToken`.
-    ///
-    /// The caller does not have to wait just for a longer validity that it did not ask for. If the server is silent,
-    /// the caller gets the old token while half of its remaining lifetime is left, and can still use it.
-    static func patience(for purpose: Purpose, holding accessToken: AccessTokenTimes?, at now: Moment) -> Duration {
-        switch purpose {
-        case .token(minimumValidity: nil, isForced: false):
-            guard let rest = accessToken?.remaining(at: now), rest > .zero else { return timeLimit }
-            return min(rest / 2, timeLimit)
-        case .token, .attempt, .parking:
-            return timeLimit
-        }
-    }
-
-    /// The caller's number.
-    let number: Int
-    let purpose: Purpose
-    /// The event that it requested. It is requested again if another exchange of the account came first.
-    let request: Event
-    let since: Moment
-    /// How long it waits.
-    let patience: Duration
-    /// Called once, on the coordinator's queue.
-    let answer: @Sendable (WaitOutcome) -> Void
-
-    /// The token target that it waits for; nil for the account's default.
-    var target: TokenTarget? { request.target }
-
-    var isForParking: Bool {
-        if case .parking = purpose { true } else { false }
-    }
-
-    /// Whether an access token with these times satisfies it, so that no request is needed.
-    func isSatisfied(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
-        switch purpose {
-        case .token(let minimumValidity, isForced: false):
-            accessToken?.suffices(for: minimumValidity, at: now) ?? false
-        case .token(_, isForced: true), .attempt, .parking: false
-        }
-    }
-
-    /// Whether it waits for a token, and not only for the end of an attempt.
-    var isForToken: Bool {
-        switch purpose {
-        case .token: true
-        case .attempt, .parking: false
-        }
-    }
-
-    /// Whether it wants a token and the new one with these times has already expired, because the machine slept while
-    /// the answer was on its way.
-    func isLeftWanting(by accessToken: AccessTokenTimes?, at now: Moment) -> Bool {
-        switch purpose {
-        case .token: accessToken?.remaining(at: now) == .zero
-        case .attempt, .parking: false
-        }
-    }
-
-    func remaining(at now: Moment) -> Duration {
-        max(patience - now.elapsed(since: since), .zero)
-    }
-}
-
-/// The answer for a waiting caller.
-enum WaitOutcome: Sendable {
-    /// The attempt is over; the account is now in this state.
-    case settled(AccountSnapshot)
-    /// The server refused the token for the requested target; the account's state has not changed.
-    case targetFailed(RefreshFailure, AccountSnapshot)
-    /// The caller's time limit has passed; the attempt continues.
-    case timedOut
-    /// The account was removed in the meantime.
-    case removed
-    /// No attempt can be made now, for a reason outside the account. The account is in this state.
-    case notNow(NotNow, AccountSnapshot)
-    /// The daemon is ending and makes no more attempts. The caller should ask the next daemon.
-    case stopping
-    /// Its row in the store cannot be read.
-    case damaged(DamagedAccount)
-    /// The store could not be read or written.
-    case storeFailed(StoreTrouble)
-}
-
-extension WaitOutcome {
-    /// The account's request has exceeded its time limit, and its answer is still awaited.
-    static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow(.serverIsSlow, snapshot)
-    }
-
-    /// The machine has no route to the account's issuer.
-    static func offline(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow(.offline, snapshot)
-    }
-
-    /// Nothing can be sent for the account now.
-    init(_ obstacle: Scheduler.Obstacle, _ snapshot: AccountSnapshot) {
-        self =
-            switch obstacle {
-            case .trouble(let trouble): .storeFailed(trouble)
-            case .stopping: .stopping
-            case .offline: .offline(snapshot)
-            }
-    }
-
-    /// The account's state; nil if it is unknown.
-    var snapshot: AccountSnapshot? {
-        switch self {
-        case .settled(let snapshot), .notNow(_, let snapshot), .targetFailed(_, let snapshot): snapshot
-        case .timedOut, .removed, .stopping, .damaged, .storeFailed: nil
-        }
     }
 }

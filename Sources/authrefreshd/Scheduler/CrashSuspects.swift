@@ -18,8 +18,8 @@ struct CrashSuspects {
     private var crashes: [AccountID: Int] = [:]
     /// When the last daemon's crash was noticed; nil if it did not crash.
     private var noticedAt: Moment?
-    /// The arrivals that wait for their turn, in order; one for each event, however many callers it has.
-    private var waiting: [Arrival] = []
+    /// The due accounts that wait for their turn, in order. They stay due in the store. Wishes wait with their callers.
+    private var waiting: [AccountID] = []
 
     init(store: AccountStore) {
         self.store = store
@@ -47,55 +47,34 @@ struct CrashSuspects {
         try? store.recordCrashes(crashes)
     }
 
-    /// Lets an arrival of a suspect wait if the suspect may not be tried now.
-    ///
-    /// - Parameters:
-    ///   - requests: the requests under way.
-    ///   - isTrying: whether another suspect's request is about to begin.
-    /// - Returns: whether it waits; `takeReady` returns it later.
-    mutating func holdBack(
-        _ arrival: Arrival,
-        during requests: PendingRequests,
-        orSuspect isTrying: Bool,
-        at now: Moment
-    ) -> Bool {
-        guard isTrying || !mayTry(during: requests, at: now) else { return false }
-        if !waiting.contains(where: { $0.account == arrival.account && $0.event == arrival.event }) {
-            waiting.append(arrival)
-        }
-        return true
+    /// Lets a due suspect wait for its turn; `takeReady` returns it.
+    mutating func postpone(_ account: AccountID) {
+        if !waiting.contains(account) { waiting.append(account) }
     }
 
-    /// Removes and returns the waiting arrivals if one of them may be tried.
-    mutating func takeReady(during requests: PendingRequests, at now: Moment) -> [Arrival] {
-        guard !waiting.isEmpty, mayTry(during: requests, at: now) else { return [] }
+    /// Removes and returns the waiting accounts if one of them may be tried.
+    mutating func takeReady(during requests: PendingRequests, at now: Moment) -> [AccountID] {
+        guard !waiting.isEmpty, wait(during: requests, at: now) == .zero else { return [] }
         defer { waiting = [] }
         return waiting
     }
 
     /// Accounts that are due without those that wait for their turn.
     func withoutWaiting(_ due: [AccountID]) -> [AccountID] {
-        waiting.isEmpty ? due : due.filter { account in !waiting.contains { $0.account == account } }
+        waiting.isEmpty ? due : due.filter { !waiting.contains($0) }
     }
 
     /// How many more due accounts to look for, because so many wait for their turn.
     var waitingCount: Int { waiting.count }
 
-    /// How long until the first suspect may be tried; nil if none waits, or if a request has to end first.
-    func wait(at now: Moment) -> Duration? {
-        let rest = remainingRest(at: now)
-        return waiting.isEmpty || rest == .zero ? nil : rest
-    }
-
-    private func mayTry(during requests: PendingRequests, at now: Moment) -> Bool {
-        remainingRest(at: now) == .zero && !crashes.keys.contains { isTried($0, in: requests) }
+    /// How long until the next suspect may be tried; nil if a request has to end first.
+    func wait(during requests: PendingRequests, at now: Moment) -> Duration? {
+        let rest = noticedAt.map { max(Self.rest - now.elapsed(since: $0), .zero) } ?? .zero
+        guard rest == .zero, crashes.keys.contains(where: { isTried($0, in: requests) }) else { return rest }
+        return nil
     }
 
     private func isTried(_ suspect: AccountID, in requests: PendingRequests) -> Bool {
         requests[suspect]?.awaitsSource == false && !requests.isOverdue(suspect)
-    }
-
-    private func remainingRest(at now: Moment) -> Duration {
-        noticedAt.map { max(Self.rest - now.elapsed(since: $0), .zero) } ?? .zero
     }
 }

@@ -310,7 +310,7 @@ actor RefreshCoordinator {
     /// - Returns: whether there was anything.
     private func takeDue(into turn: inout Scheduler.Turn, at now: Moment) throws(StoreError) -> Bool {
         defer { tell(of: turn.paceChanges) }
-        try scheduler.takeDue(into: &turn, conditions(at: now), at: now)
+        try scheduler.takeDue(into: &turn, for: &callers, conditions(at: now), at: now)
         return turn.hasDue
     }
 
@@ -330,7 +330,7 @@ actor RefreshCoordinator {
         guard !isTurnScheduled else { return }
         var deadlines: [Timestamp?] = []
         do {
-            deadlines.append(try scheduler.nextDeadline(conditions(at: now), at: now))
+            deadlines.append(try scheduler.nextDeadline(for: callers, conditions(at: now), at: now))
         } catch {
             StoreFailures.note(error, at: now, on: self)
         }
@@ -364,7 +364,7 @@ actor RefreshCoordinator {
     ///   else is as if it had not happened.
     @discardableResult
     func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
-        let plan = try scheduler.plan(arrivals, for: callers, &settings, conditions(at: now), at: now)
+        let plan = try scheduler.plan(arrivals, for: &callers, &settings, conditions(at: now), at: now)
         for (record, obstacle) in plan.held {
             answerWaiters(of: record.account.id, with: WaitOutcome(obstacle, snapshot(of: record, at: now)))
         }
@@ -484,7 +484,7 @@ actor RefreshCoordinator {
 
     // MARK: Callers and subscribers
 
-    /// Submits `event`, and calls `answer` when its result is known.
+    /// Lets a caller wait for what `event` causes, and calls `answer` when its result is known.
     ///
     /// - Parameter accessToken: what the caller gets if the wait fails; nil if there is nothing.
     /// - Returns: the waiter's number, for `forget`.
@@ -495,33 +495,31 @@ actor RefreshCoordinator {
         holding accessToken: AccessTokenTimes? = nil,
         answer: @escaping @Sendable (WaitOutcome) -> Void
     ) -> Int {
+        wake()
         let now = timebase.now()
-        defer { submit(event, for: account) }
         return callers.add(purpose, of: account, after: event, holding: accessToken, at: now, answer: answer)
     }
 
-    /// Answers the callers of an account whose wait is over, successful or not. The others submit their events again,
-    /// because an account's requests run one after the other.
+    /// Answers the callers of an account whose wait is over, successful or not.
     ///
     /// - Parameter event: the event that was decided.
     func settleWaiters(of record: Record, after event: Event, at now: Moment) {
         let id = record.account.id
         guard callers.isAwaited(id) else { return }
         var targets: [TokenTarget: AccessTokenTimes] = [:]
-        for target in Set(callers.targets(of: id)) {
+        for target in callers.targets(of: id) {
             targets[target] = records.accessTokenTimes(of: record, for: target)
         }
-        let (told, again) = callers.settle(
+        let (told, haveMore) = callers.settle(
             Callers.Standing(
                 snapshot: snapshot(of: record, at: now),
                 event: event,
                 isOverdue: scheduler.requests.isOverdue(id),
-                targets: targets,
-                postponed: scheduler.postponed(of: id)
+                targets: targets
             )
         )
         for (waiter, outcome) in told { waiter.answer(outcome) }
-        for request in again { submit(request, for: id) }
+        if haveMore { wake() }
     }
 
     /// Gives the same answer to all callers that wait for an account.

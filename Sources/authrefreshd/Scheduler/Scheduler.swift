@@ -5,8 +5,9 @@ internal import RefreshCore
 /// Decides on accounts: what is due, what has happened to them, what is committed, which requests may begin, and when
 /// the next thing is due.
 ///
-/// Only the scheduler writes the states of accounts. Arrivals wait in its inbox for the next turn. A turn consists of
-/// `takeDue`, `plan` and `commit`; then the coordinator acts on what was committed.
+/// Only the scheduler writes the states of accounts. What has happened waits in its inbox for the next turn; what callers
+/// want waits with them (`Callers`). A turn consists of `takeDue`, `plan` and `commit`; then the coordinator acts on what
+/// was committed.
 final class Scheduler {
     /// Facts from the other duties that decide whether anything may begin.
     struct Conditions {
@@ -92,7 +93,7 @@ final class Scheduler {
 
     // MARK: Inbox
 
-    /// Whether something waits for a decision.
+    /// Whether something that has happened waits for a decision.
     var hasArrivals: Bool { !inbox.isEmpty }
 
     /// Queues an arrival for the next turn.
@@ -200,19 +201,27 @@ final class Scheduler {
 
     // MARK: What is due
 
-    /// Adds to `turn` the accounts that can be handled now: those that waited at a gate, those whose deadline has
-    /// passed, and those that a restored network concerns.
+    /// Adds to `turn` what can be handled now: the wishes of callers, the accounts whose deadline has passed, and those
+    /// that a restored network concerns.
     ///
-    /// - Throws: `StoreError` if the store cannot be read. Accounts found before that are added.
-    func takeDue(into turn: inout Turn, _ conditions: Conditions, at now: Moment) throws(StoreError) {
+    /// - Throws: `StoreError` if the store cannot be read. Whatever was found before that is added.
+    func takeDue(
+        into turn: inout Turn,
+        for callers: inout Callers,
+        _ conditions: Conditions,
+        at now: Moment
+    ) throws(StoreError) {
+        var claims = IssuerGates.Claims()
+        turn.arrivals += callers.takeReady { hold, arrival in
+            conditions.mayBegin && isOver(hold, of: arrival, &claims, at: now)
+        }
         try takeSignOuts(into: &turn, conditions, at: now)
         guard conditions.mayBegin else { return }
         let before = turn.arrivals.count
-        turn.arrivals += pace.takeReady(at: now)
-        turn.arrivals += suspects.takeReady(during: requests, at: now)
-        for issuer in gates.backlogged {
+        turn.arrivals += due(suspects.takeReady(during: requests, at: now))
+        for issuer in gates.backloggedInOrder {
             if let behind = gates.look(at: issuer, at: now) { turn.paceChanges.append((behind, .issuerBehind)) }
-            try takeBacklog(of: issuer, into: &turn, conditions, at: now)
+            try takeBacklog(of: issuer, into: &turn, &claims, conditions, at: now)
         }
         let room = Self.batchSize - (turn.arrivals.count - before)
         if room > 0 {
@@ -222,7 +231,7 @@ final class Scheduler {
                 excluding: gates.backlogged,
                 limit: room + suspects.waitingCount
             )
-            turn.arrivals += suspects.withoutWaiting(due).map { Arrival(account: $0, event: .deadlineReached) }
+            turn.arrivals += self.due(suspects.withoutWaiting(due))
         }
         turn.arrivals += try connectivityArrivals()
         turn.hasDue = turn.hasDue || turn.arrivals.count > before
@@ -237,25 +246,54 @@ final class Scheduler {
         turn.hasDue = !due.isEmpty
     }
 
+    private func due(_ accounts: [AccountID]) -> [Arrival] {
+        accounts.map { Arrival(account: $0, event: .deadlineReached) }
+    }
+
+    /// Whether what held up a wish is over. If that was a gate, the wish takes one of its places.
+    private func isOver(
+        _ hold: Wish.Hold,
+        of arrival: Arrival,
+        _ claims: inout IssuerGates.Claims,
+        at now: Moment
+    ) -> Bool {
+        guard case .gate(let issuer) = hold else { return remaining(hold, of: arrival, at: now) == .zero }
+        guard gates.openSlots(for: issuer, besides: claims, at: now) > 0 else { return false }
+        gates.claim(of: issuer, in: &claims)
+        return true
+    }
+
+    /// How long something holds up a wish; nil if a request has to end first, or if a gate holds it up
+    /// (`IssuerGates.nextOpening`).
+    private func remaining(_ hold: Wish.Hold, of arrival: Arrival, at now: Moment) -> Duration? {
+        switch hold {
+        case .gate: nil
+        case .pace: pace.rest(of: arrival, at: now)
+        case .suspects: suspects.wait(during: requests, at: now)
+        }
+    }
+
+    /// Adds the due accounts of an issuer for which its gate has room, after the wishes of callers.
     private func takeBacklog(
         of issuer: IssuerID,
         into turn: inout Turn,
+        _ claims: inout IssuerGates.Claims,
         _ conditions: Conditions,
         at now: Moment
     ) throws(StoreError) {
-        let slots = gates.openSlots(for: issuer, at: now)
+        let slots = gates.openSlots(for: issuer, besides: claims, at: now)
         guard slots > 0 else { return }
-        let waiting = gates.takeWaiting(at: issuer, upTo: slots)
-        turn.arrivals += waiting.map { Arrival(account: $0.account, event: $0.event) }
-        var due = try store.schedule.due(
-            issuer: issuer,
-            at: now.wall,
-            online: conditions.isOnline,
-            limit: slots - waiting.count + suspects.waitingCount
+        let due = suspects.withoutWaiting(
+            try store.schedule.due(
+                issuer: issuer,
+                at: now.wall,
+                online: conditions.isOnline,
+                limit: slots + suspects.waitingCount
+            )
         )
-        due = suspects.withoutWaiting(due)
-        turn.arrivals += due.map { Arrival(account: $0, event: .deadlineReached) }
-        if waiting.count + due.count < slots, let issuer = gates.markServed(issuer) {
+        turn.arrivals += self.due(due)
+        gates.claim(due.count, of: issuer, in: &claims)
+        if due.count < slots, let issuer = gates.markServed(issuer) {
             turn.paceChanges.append((issuer, .issuerCaughtUp))
         }
     }
@@ -275,15 +313,21 @@ final class Scheduler {
 
     /// The next future time at which something can begin; nil if there is none, or if nothing may begin. Whatever is
     /// overdue waits for something else: its issuer's gate, a network, the store.
-    func nextDeadline(_ conditions: Conditions, at now: Moment) throws(StoreError) -> Timestamp? {
+    func nextDeadline(
+        for callers: Callers,
+        _ conditions: Conditions,
+        at now: Moment
+    ) throws(StoreError) -> Timestamp? {
         let timeToSignOut =
             conditions.maySignOut
             ? try store.schedule.timeToSignOut(at: now, trustingWallIn: conditions.timeToTrustWall) : nil
         let signOut = timeToSignOut.map { now.wall + $0 }
         guard conditions.mayBegin else { return signOut }
         let stored = try store.schedule.nextDeadline(after: now.wall, online: conditions.isOnline)
-        let postponed = [pace.wait(at: now), suspects.wait(at: now)].map { $0.map { now.wall + $0 } }
-        return ([signOut, stored, gates.nextOpening(at: now)] + postponed).compactMap { $0 }.min()
+        let held = callers.shortestHold { remaining($0, of: $1, at: now) }
+        let suspect = suspects.waitingCount > 0 ? suspects.wait(during: requests, at: now) : nil
+        return [signOut, stored, gates.nextOpening(at: now), held.map { now.wall + $0 }, suspect.map { now.wall + $0 }]
+            .compactMap(\.self).min()
     }
 
     /// Issuers whose accounts need more requests than are allowed, and since when.
@@ -297,11 +341,12 @@ final class Scheduler {
 
     /// Decides on `arrivals` in order.
     ///
-    /// - Parameter callers: the waiting callers. An arrival for which nobody waits any more is dropped.
+    /// - Parameter callers: the waiting callers. An arrival for which nobody waits any more is dropped. A wish that cannot
+    ///   begin yet waits with its callers.
     /// - Throws: `StoreError` if the store cannot be read.
     func plan(
         _ arrivals: [Arrival],
-        for callers: Callers,
+        for callers: inout Callers,
         _ settings: inout RefreshConfiguration,
         _ conditions: Conditions,
         at now: Moment
@@ -329,7 +374,10 @@ final class Scheduler {
                 }
                 let limits = settings.limits(for: record.account)
                 let isAwake = conditions.timeToSleep == nil
-                guard begins(arrival, of: record, &starting, limits, isAwake: isAwake, at: now) else { continue }
+                if let hold = hold(of: arrival, of: record, &starting, limits, isAwake: isAwake, at: now) {
+                    postpone(arrival, of: record, by: hold, &callers, at: now)
+                    continue
+                }
             }
             decided[arrival.account] = decision.record
             plan.decisions.append(decision)
@@ -349,34 +397,50 @@ final class Scheduler {
 
     /// The requests that a plan begins.
     private struct Starting {
-        var counts: [IssuerID: Int] = [:]
+        var claims = IssuerGates.Claims()
         /// Whether one of them is of an account during whose requests a daemon has crashed.
         var hasSuspect = false
     }
 
-    /// Whether the request for an arrival begins in this turn. Otherwise the arrival waits.
-    private func begins(
-        _ arrival: Arrival,
+    /// Why the request for an arrival cannot begin in this turn; nil if it begins.
+    private func hold(
+        of arrival: Arrival,
         of record: Record,
         _ starting: inout Starting,
         _ limits: IssuerGate.Limits,
         isAwake: Bool,
         at now: Moment
-    ) -> Bool {
-        if isAwake, pace.postpone(arrival, at: now) { return false }
+    ) -> Wish.Hold? {
+        if isAwake, pace.rest(of: arrival, at: now) > .zero { return .pace }
         let isSuspect = suspects[record.account.id] > 0
-        if isSuspect, suspects.holdBack(arrival, during: requests, orSuspect: starting.hasSuspect, at: now) {
-            return false
-        }
+        if isSuspect, starting.hasSuspect || suspects.wait(during: requests, at: now) != .zero { return .suspects }
         let issuer = record.issuerID
-        let slots = gates.openSlots(for: issuer, limits: limits, at: now)
-        guard isAwake, slots > starting.counts[issuer, default: 0] else {
-            queue(arrival, of: record)
-            return false
-        }
-        starting.counts[issuer, default: 0] += 1
+        let slots = gates.openSlots(
+            for: issuer,
+            limits: limits,
+            expecting: record.state.expectation,
+            besides: starting.claims,
+            at: now
+        )
+        guard isAwake, slots > 0 else { return .gate(issuer) }
+        gates.claim(of: issuer, in: &starting.claims)
         starting.hasSuspect = starting.hasSuspect || isSuspect
-        return true
+        return nil
+    }
+
+    /// Lets an arrival wait. A due account stays due in the store, and is found there again; a wish waits with its callers.
+    private func postpone(
+        _ arrival: Arrival,
+        of record: Record,
+        by hold: Wish.Hold,
+        _ callers: inout Callers,
+        at now: Moment
+    ) {
+        if case .gate(let issuer) = hold { gates.markBacklogged(issuer, record.account.issuer, at: now) }
+        guard arrival.event == .deadlineReached else {
+            return callers.hold(arrival.event, of: arrival.account, by: hold)
+        }
+        if hold == .suspects { suspects.postpone(arrival.account) }
     }
 
     /// The event of an arrival for an account. A deadline during a request does not end the request.
@@ -399,17 +463,6 @@ final class Scheduler {
         // A target's token in use is replaced before it expires, without a waiting caller.
         if target != nil, accessToken?.isDue(at: now) == true { return true }
         return callers.want(target, of: arrival.account, holding: accessToken, at: now)
-    }
-
-    /// Postpones an arrival until its issuer's gate is open.
-    private func queue(_ arrival: Arrival, of record: Record) {
-        let (issuer, now) = (record.account.issuer, timebase.now())
-        if arrival.event == .deadlineReached {
-            // It stays due in the store, and is found there again.
-            gates.markBacklogged(record.issuerID, issuer, at: now)
-        } else {
-            gates.queue(arrival.account, arrival.event, at: record.issuerID, issuer, at: now)
-        }
     }
 
     /// Commits a plan, together with what could not be committed earlier. After a failure of the store, if there is
@@ -446,11 +499,6 @@ final class Scheduler {
 
     // MARK: Requests
 
-    /// The requests of an account that wait until their second is over.
-    func postponed(of account: AccountID) -> Set<Event> {
-        pace.postponed(of: account)
-    }
-
     /// Begins a request, which takes its place at the issuer's gate.
     ///
     /// - Parameter target: what is asked for; nil for the account's default access token.
@@ -468,9 +516,9 @@ final class Scheduler {
     /// Records that a request has exceeded its time limit, and frees its place at the gate.
     ///
     /// - Returns: whether its answer is still awaited.
-    func passLimit(_ correlationID: String, at place: IssuerGate.Place, of issuer: IssuerID) -> Bool {
+    func passLimit(_ correlationID: String, at place: IssuerGate.Place, of issuer: IssuerID, _ lease: Lease) -> Bool {
         guard requests.passLimit(correlationID) else { return false }
-        gates.leave(issuer, place)
+        gates.passLimit(place, of: issuer, askedAt: lease.startedAt)
         return true
     }
 
@@ -487,7 +535,7 @@ final class Scheduler {
         now: Moment
     ) -> PendingRequest? {
         let (issuer, account) = (record.issuerID, record.account.id)
-        gates.leave(issuer, place)
+        gates.end(place, of: issuer, hasAnswer: outcome.hasAnswer, askedAt: lease.startedAt, at: now)
         suspects.clear(account)
         if let word = outcome.wordOnRate {
             gates.note(word, of: issuer, to: account, askedAt: lease.startedAt, at: now)
@@ -520,6 +568,12 @@ extension Phase {
 }
 
 extension RefreshOutcome {
+    /// Whether anything came back.
+    fileprivate var hasAnswer: Bool {
+        guard case .failure(let failure) = result else { return true }
+        return ![.unreachable, .unanswered].contains(failure.failureClass)
+    }
+
     /// What the server's answer says about the rate of requests; nil if there was no answer.
     fileprivate var wordOnRate: IssuerGate.Word? {
         switch result {

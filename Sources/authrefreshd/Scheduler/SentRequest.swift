@@ -119,7 +119,7 @@ struct SentRequest: Sendable {
     /// The daemon keeps reading, because the answer may contain the only refresh token that the server still accepts.
     /// Callers no longer wait, and the place at the issuer's gate is free.
     private func overdue(on coordinator: isolated RefreshCoordinator) {
-        guard coordinator.scheduler.passLimit(correlationID, at: place, of: record.issuerID) else { return }
+        guard coordinator.scheduler.passLimit(correlationID, at: place, of: record.issuerID, lease) else { return }
         coordinator.wake()
         guard let pending = coordinator.scheduler.requests.holding(lease, of: account.id) else { return }
         coordinator.changeLog.overdue(account.name, correlationID: correlationID)

@@ -206,7 +206,7 @@ struct TokenCalls: DutyCalls {
         at now: Moment
     ) throws(StoreError) -> Bool {
         let held = try coordinator.records.targetRecords(of: account).filter { $0.times.remaining(at: now) > .zero }
-        return Set(held.map(\.target) + coordinator.callers.targets(of: account) + [target]).count
+        return coordinator.callers.targets(of: account).union(held.map(\.target) + [target]).count
             <= TokenTarget.maximum
     }
 
