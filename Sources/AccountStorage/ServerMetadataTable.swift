@@ -48,16 +48,19 @@ package struct ServerMetadataTable {
 
     /// Stores the documents of `issuer` and replaces older ones. Nothing is stored for an issuer that no account has
     /// had.
-    package func keep(_ metadata: Documents, of issuer: Issuer, caFile: String) throws(StoreError) {
-        guard let first = metadata.documents.first else { return }
+    ///
+    /// - Returns: false if no account has had the issuer.
+    @discardableResult
+    package func keep(_ metadata: Documents, of issuer: Issuer, caFile: String) throws(StoreError) -> Bool {
+        guard let first = metadata.documents.first else { return true }
         let known = try documents(of: issuer, caFile: caFile)
         if let known, known.documents == metadata.documents,
             (Duration.zero..<Self.shortestInterval).contains(metadata.fetchedAt - known.fetchedAt)
         {
-            return
+            return true
         }
         let second = metadata.documents.dropFirst().first
-        try connection.transaction { db in
+        return try connection.transaction { db in
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO server_metadata (issuer_id, ca_file, first_document, second_document, fetched_usec)
@@ -65,6 +68,7 @@ package struct ServerMetadataTable {
                     """,
                 arguments: [caFile, first, second, metadata.fetchedAt.microseconds, issuer.url]
             )
+            let isKept = db.changesCount > 0
             try db.execute(
                 sql: """
                     DELETE FROM server_metadata WHERE rowid IN
@@ -72,6 +76,7 @@ package struct ServerMetadataTable {
                     """,
                 arguments: [Self.limit]
             )
+            return isKept
         }
     }
 }

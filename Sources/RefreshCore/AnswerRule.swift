@@ -39,7 +39,7 @@ enum AnswerRule {
         case .other: step.state.isWithheld = true
         }
         var times = step.accessTokenTimes(of: issuance, sentAt: sentAt)
-        let flaw = AccessTokenFlaw(issuance, times)
+        let flaw = issuance.flaw ?? (times.lifetime == .zero ? .ended : nil)
         if target == nil, flaw == nil, !step.state.isWithheld {
             // An earlier request would bring the same token again.
             if issuance.refreshIn == nil, let held = step.state.accessToken, times.endsWith(held, at: step.now) {
@@ -117,33 +117,32 @@ enum AnswerRule {
 }
 
 /// Why the access token of a successful answer is not used.
-private enum AccessTokenFlaw {
+package enum AccessTokenFlaw: Hashable, Sendable, CaseIterable {
     /// It has expired already: some servers send the old token again in its last moment.
     case ended
+    /// It is not bound to a key although the account requires that (RFC 9449 §5).
     case unbound
+    /// There is none, only a refresh token.
+    case missing
+    /// No header may carry it: it has characters other than those of RFC 6749 appendix A.12.
+    case unsendable
 
-    init?(_ issuance: Issuance, _ times: AccessTokenTimes) {
-        if issuance.isUnbound {
-            self = .unbound
-        } else if times.lifetime == .zero {
-            self = .ended
-        } else {
-            return nil
-        }
-    }
-
-    var failure: RefreshFailure {
-        switch self {
-        case .ended:
-            return RefreshFailure(.unavailable, detail: FailureDetail(summary: CoreFault.tokenExpired.summary))
-        case .unbound: return .unboundToken()
-        }
+    package var failure: RefreshFailure {
+        let (failureClass, summary): (FailureClass, String) =
+            switch self {
+            case .ended: (.unavailable, "the server gave an access token that has already expired")
+            case .unbound: (.misconfigured, "the server gave an access token that is not bound to the account's key")
+            case .missing: (.unavailable, "the server gave a refresh token, but no access token")
+            case .unsendable: (.unavailable, "the server gave an access token with characters that no header may carry")
+            }
+        // RFC 6749 §5.1: an answer with tokens has no other status.
+        return RefreshFailure(failureClass, detail: FailureDetail(summary: summary, httpStatus: 200))
     }
 
     /// How long to wait before asking the server again.
     var wait: BackOff.Kind {
         switch self {
-        case .ended: .transient
+        case .ended, .missing, .unsendable: .transient
         case .unbound: .misconfigured
         }
     }

@@ -1,7 +1,5 @@
 /// Why an answer is not enough, as far as the core decides that.
 enum CoreFault: Hashable, CaseIterable {
-    case tokenExpired
-    case tokenNotBound
     case outcomeLost
     case crashed
     /// The grant has no refresh token, and its access token has expired.
@@ -12,8 +10,6 @@ enum CoreFault: Hashable, CaseIterable {
     /// Lower case, no full stop.
     var summary: String {
         switch self {
-        case .tokenExpired: "the server gave an access token that has already expired"
-        case .tokenNotBound: "the server gave an access token that is not bound to the account's key"
         case .outcomeLost: "the daemon stopped before the server's answer was stored"
         case .crashed: "the daemon crashed while it waited for the server's answer"
         case .noRefreshToken:

@@ -93,9 +93,8 @@ package struct Issuance: Hashable, Sendable {
     package var refreshIn: Duration?
     /// Whether the answer carries a refresh token that differs from the one sent.
     package var isRotated: Bool
-    /// Whether the access token is not bound to a key although the account requires that (RFC 9449 §5). Such a token is
-    /// not used.
-    package var isUnbound: Bool
+    /// Why the access token is not used; nil if it is.
+    package var flaw: AccessTokenFlaw?
     /// Whose tokens these are, as far as the answer says.
     package var person: NamedPerson
     /// How long the refresh token stays valid from now (`refresh_expires_in` and similar fields, or the provider
@@ -107,7 +106,7 @@ package struct Issuance: Hashable, Sendable {
         lifetimeBasis: LifetimeBasis? = nil,
         refreshIn: Duration? = nil,
         isRotated: Bool = false,
-        isUnbound: Bool = false,
+        flaw: AccessTokenFlaw? = nil,
         person: NamedPerson = .nobody,
         refreshTokenLifetime: Duration? = nil
     ) {
@@ -115,7 +114,7 @@ package struct Issuance: Hashable, Sendable {
         self.lifetimeBasis = lifetimeBasis ?? (lifetime == nil ? .notStated : .stated)
         self.refreshIn = refreshIn
         self.isRotated = isRotated
-        self.isUnbound = isUnbound
+        self.flaw = flaw
         self.person = person
         self.refreshTokenLifetime = refreshTokenLifetime
     }

@@ -13,17 +13,6 @@ package struct RefreshFailure: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// The server issued an access token without a key binding, and the account requires one.
-    package static func unboundToken(correlationID: String? = nil) -> RefreshFailure {
-        let detail = FailureDetail(
-            summary: CoreFault.tokenNotBound.summary,
-            // RFC 6749 §5.1: an answer with tokens has no other status.
-            httpStatus: 200,
-            correlationID: correlationID
-        )
-        return RefreshFailure(.misconfigured, detail: detail)
-    }
-
     /// Whether the server, or something before it, refused the request. Otherwise this machine could not make it.
     var isRefusal: Bool { failureClass.isAboutGrant || detail.httpStatus != nil }
 

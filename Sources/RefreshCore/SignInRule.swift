@@ -43,8 +43,8 @@ enum SignInRule {
             signOut: step.signOutTimes(from: sentAt)
         )
         if hasRefreshToken { step.adoptRefreshToken(of: issuance, sentAt: sentAt) }
-        if issuance.isUnbound {
-            let waiting = FailureRule.backOff(&step, .misconfigured, after: .unboundToken())
+        if let flaw = issuance.flaw {
+            let waiting = FailureRule.backOff(&step, flaw.wait, after: flaw.failure)
             return [.persist(.replace), .publish(.signedIn)] + waiting.dropFirst()
         }
         step.state.accessToken = step.accessTokenTimes(of: issuance, sentAt: sentAt)

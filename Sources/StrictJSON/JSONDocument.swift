@@ -23,8 +23,8 @@ package final class JSONDocument: Sendable {
     package enum Reading: Sendable {
         case strict
         /// For texts whose values must not be lost. In strings, control characters stand for themselves, an unknown
-        /// escape stands for its character, and what is not valid Unicode becomes U+FFFD. Text after the value is
-        /// ignored.
+        /// escape stands for its character, and what is not valid Unicode becomes U+FFFD. Numbers may have signs, zeros
+        /// and points that RFC 8259 forbids. Text after the value is ignored.
         case lenient
     }
 
@@ -95,7 +95,7 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// The digits of a number; nil for other values.
+    /// The digits of a number, in a lenient reading any word that is not in quotes; nil for other values.
     package var numberText: String? {
         node.kind == .number ? String(decoding: raw, as: UTF8.self) : nil
     }

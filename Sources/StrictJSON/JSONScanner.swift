@@ -122,7 +122,7 @@ struct JSONScanner {
         case UInt8(ascii: "t"): try skipWord("true", .true)
         case UInt8(ascii: "f"): try skipWord("false", .false)
         case UInt8(ascii: "n"): try skipWord("null", .null)
-        default: try skipNumber()
+        default: try reading == .lenient ? skipLooseNumber() : skipNumber()
         }
     }
 
@@ -195,6 +195,24 @@ struct JSONScanner {
             try skipDigits()
         }
         close(node)
+    }
+
+    /// A number as a careless program writes it: `+3600`, `.5`, `0003600`, `NaN`. Its value is not needed to find the end.
+    private mutating func skipLooseNumber() throws(JSONSyntaxError) {
+        let node = try open(.number)
+        let start = position
+        while isInLooseNumber(current) { position += 1 }
+        guard position > start else { throw unexpected }
+        close(node)
+    }
+
+    private func isInLooseNumber(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
     }
 
     private mutating func skipDigits() throws(JSONSyntaxError) {

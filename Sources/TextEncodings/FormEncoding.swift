@@ -41,7 +41,7 @@ package enum FormEncoding {
 
     /// The fields of a form-encoded answer; nil if `text` is not a form, or has more than `limit` fields.
     ///
-    /// If a name occurs twice, the first value counts, as in JSON answers. Bytes that are not UTF-8 become U+FFFD, so
+    /// If a name occurs twice, the last value counts, as in JSON answers. Bytes that are not UTF-8 become U+FFFD, so
     /// that they do not spoil the rest of the answer.
     package static func parse(_ text: some StringProtocol, limit: Int = 64) -> [String: String]? {
         let pairs = text.split(separator: "&", maxSplits: limit)
@@ -51,7 +51,7 @@ package enum FormEncoding {
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex,
                 let name = field(pair[..<equals]), let value = field(pair[pair.index(after: equals)...])
             else { return nil }
-            if fields[name] == nil { fields[name] = value }
+            fields[name] = value
         }
         return fields
     }

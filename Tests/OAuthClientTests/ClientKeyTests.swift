@@ -156,6 +156,64 @@ struct ClientKeyTests {
         }
     }
 
+    @Test func `a refusal that shows the server's clock is repeated once with it`() async throws {
+        let ahead = "Wed, 01 Jan 2098 00:00:00 GMT"
+        let instant = Timestamp(microseconds: Int64(try #require(HTTPDate.parse(ahead))) * 1_000_000)
+        let refusal = LoopbackServer.answer(401, ["date": ahead], #"{"error":"invalid_client"}"#)
+        for isAccepted in [true, false] {
+            try await withServer({ request, _ in
+                let text = FormEncoding.parse(request.body)?["client_assertion"] ?? ""
+                let time = (try? CompactJWS(Secret(text)))?.payload.date("iat")
+                return [
+                    isAccepted && time.map { $0 >= instant - .seconds(2) } == true ? Self.issued(at: ahead) : refusal
+                ]
+            }) { server in
+                var profile = ProviderProfile(name: "test")
+                profile.assertionAudience = .issuer
+                try await withClient { client async throws in
+                    let outcome = try await refresh(Self.registration(), at: server, profile: profile, by: client)
+                    #expect((outcome.response != nil) == isAccepted)
+                }
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
+    private static func issued(at date: String) -> LoopbackServer.Step {
+        LoopbackServer.answer(200, ["date": date], issuedTokens)
+    }
+
+    @Test func `the date of an answer from a cache is not the server's clock`() async throws {
+        let headers = ["date": "Wed, 01 Jan 2098 00:00:00 GMT", "age": "1"]
+        try await withServer({ _, _ in
+            [LoopbackServer.answer(401, headers, #"{"error":"invalid_client"}"#)]
+        }) { server in
+            var profile = ProviderProfile(name: "test")
+            profile.assertionAudience = .issuer
+            try await withClient { client async throws in
+                let outcome = try await refresh(Self.registration(), at: server, profile: profile, by: client)
+                #expect(outcome.failure?.failureClass == .misconfigured && outcome.serverDate == nil)
+            }
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test func `the server's clock is learned from its metadata, before anything is signed`() async throws {
+        let ahead = "Wed, 01 Jan 2098 00:00:00 GMT"
+        let instant = Timestamp(microseconds: Int64(try #require(HTTPDate.parse(ahead))) * 1_000_000)
+        try await withServer({ request, _ in
+            guard request.line.hasPrefix("GET ") else { return [LoopbackServer.json(200, issuedTokens)] }
+            let document = #"{"issuer":"\#(request.origin)","token_endpoint":"\#(request.origin)/token"}"#
+            return [LoopbackServer.answer(200, ["date": ahead], document)]
+        }) { server in
+            let client = try requestingClient(at: server.origin, registration: Self.registration())
+            let request = RefreshRequest(client: client, refreshToken: RefreshToken(Secret("r1")))
+            #expect(try await withClient { await $0.refresh(request) }.response != nil)
+            let sent = try #require(server.requests.first { $0.line == "POST /token" })
+            #expect(try #require(try assertion(sent).payload.date("iat")) >= instant - .seconds(2))
+        }
+    }
+
     @Test(arguments: [
         (nil, ClientAuthentication.privateKeyJWT), (["private_key_jwt", "tls_client_auth"], .privateKeyJWT),
         (["self_signed_tls_client_auth"], .selfSignedTLSClientAuth), (["client_secret_basic"], .privateKeyJWT),

@@ -26,7 +26,8 @@ struct DPoPRequestTests {
     private static func note(_ nonce: String, by client: OAuthClient, from request: LoopbackServer.Request) {
         guard let endpoint = Endpoint(request.origin + "/token") else { return }
         let answer = Answer(status: 400, headers: ["dpop-nonce": nonce], body: [])
-        client.servers.cache.origins.note(answer, from: endpoint, now: Timestamp(microseconds: 0))
+        let now = Timestamp(microseconds: 0)
+        client.servers.origins.note(answer, from: endpoint, sentAt: now, now: now)
     }
 
     private func proof(_ request: LoopbackServer.Request) throws -> CompactJWS {
@@ -155,7 +156,7 @@ struct DPoPRequestTests {
                     codeVerifier: Secret(exampleVerifier)
                 )
                 let outcome = await client.codes.exchange(exchange)
-                #expect(try outcome.result.get().tokens.accessToken.secret == Secret("a1"))
+                #expect(try outcome.result.get().tokens.accessToken?.secret == Secret("a1"))
                 #expect(server.requests.map(Self.nonce) == [nil, "new"])
             }
         }
@@ -200,14 +201,14 @@ struct DPoPRequestTests {
         try await withServer({ _, _ in [LoopbackServer.json(200, answer)] }) { server in
             try await withClient { client async throws in
                 let response = try await refresh(at: server, by: client).result.get()
-                #expect(response.issuance.isUnbound == isUnbound)
+                #expect((response.issuance.flaw == .unbound) == isUnbound)
                 // A refresh token that the server rotated is not lost with the access token.
                 #expect(response.refreshToken == RefreshToken(Secret("r2")))
                 var accepting = Self.bound
                 accepting.acceptsBearer = true
                 for registration in [accepting, ClientRegistration(clientID: "client")] {
                     let taken = try await refresh(registration, at: server, by: client).result.get()
-                    #expect(!taken.issuance.isUnbound)
+                    #expect(taken.issuance.flaw == nil)
                 }
             }
         }
@@ -232,7 +233,7 @@ struct DPoPRequestTests {
             )
             let outcome = try await withClient { await $0.codes.exchange(exchange) }
             switch outcome.result {
-            case .success(let grant): #expect(hasRefreshToken && grant.tokens.issuance.isUnbound)
+            case .success(let grant): #expect(hasRefreshToken && grant.tokens.issuance.flaw == .unbound)
             case .failure(let failure): #expect(!hasRefreshToken && failure.failureClass == .misconfigured)
             }
             // Nothing is revoked.
@@ -258,8 +259,8 @@ struct DPoPRequestTests {
                 idToken: nil
             )
         }
-        #expect(!client.judged(tokens("N_A")).issuance.isUnbound)
-        #expect(client.judged(tokens("Bearer")).issuance.isUnbound)
+        #expect(client.judged(tokens("N_A")).issuance.flaw == nil)
+        #expect(client.judged(tokens("Bearer")).issuance.flaw == .unbound)
     }
 
     @Test func `a nonce of one origin is not sent to another`() async throws {

@@ -133,11 +133,21 @@ struct MetadataCacheTests {
     /// A store that keeps metadata from one client to the next.
     private final class Shelf: Sendable {
         let kept = EventLog<(place: KeptMetadata.Place, metadata: KeptMetadata)>()
+        /// Counts the documents that were refused because no account had their issuer.
+        let refused = EventLog<KeptMetadata.Place>()
+        let hasAccount = Atomic(true)
 
         var shelf: MetadataShelf {
             MetadataShelf(
-                find: { [kept] place in kept.all.last { $0.place == place }?.metadata },
-                keep: { [kept] place, metadata in kept.append((place, metadata)) }
+                find: { [self] place in kept.all.last { $0.place == place }?.metadata },
+                keep: { [self] place, metadata in
+                    guard hasAccount.load(ordering: .sequentiallyConsistent) else {
+                        refused.append(place)
+                        return false
+                    }
+                    kept.append((place, metadata))
+                    return true
+                }
             )
         }
     }
@@ -171,6 +181,26 @@ struct MetadataCacheTests {
         }
     }
 
+    @Test func `metadata that was fetched before the first account is kept at its first use`() async throws {
+        let shelf = Shelf()
+        shelf.hasAccount.store(false, ordering: .sequentiallyConsistent)
+        try await withServer({ request, _ in
+            [Self.discovery(request) ?? LoopbackServer.json(200, issuedTokens)]
+        }) { server in
+            try await withClient { client in
+                client.keepMetadata(in: shelf.shelf)
+                try await client.inspection.check(Issuer(url: server.origin), profile: nil)
+                try await shelf.refused.first("the check's documents") { _ in true }
+                shelf.hasAccount.store(true, ordering: .sequentiallyConsistent)
+                // The refusal is noted a moment after it was given.
+                while shelf.kept.count == 0 {
+                    #expect(await client.refresh(try Self.request(server)).response != nil)
+                }
+            }
+            #expect(lines(server, "GET") == 2)
+        }
+    }
+
     @Test func `kept metadata follows the rules for fetched metadata, and expires`() async throws {
         let document = { (issuer: String, endpoint: String) in
             Array(#"{"issuer":"\#(issuer)","token_endpoint":"\#(endpoint)"}"#.utf8)
@@ -191,7 +221,7 @@ struct MetadataCacheTests {
                 $0.proxy = ProxySettings(environment: ["https_proxy": "http://127.0.0.1:1"])
             }) { client in
                 let kept = KeptMetadata(documents: [document(issuer, endpoint)], fetchedAt: now - age)
-                client.keepMetadata(in: MetadataShelf(find: { _ in kept }, keep: { _, _ in }))
+                client.keepMetadata(in: MetadataShelf(find: { _ in kept }, keep: { _, _ in true }))
                 let found = try? await client.metadata(of: Issuer(url: "https://login.invalid"))
                 #expect((found?.tokenEndpoint.url == endpoint) == isUsed, "\(issuer) \(endpoint) \(age)")
             }

@@ -59,8 +59,8 @@ struct TextAndTimeTests {
         #expect(fields["f"] == .null)
     }
 
-    @Test func `a name that occurs twice keeps its first value that is not null`() {
-        #expect(JSONValue.object(in: Array(#"{"a":1,"a":2,"a":null}"#.utf8)) == ["a": .number(1)])
+    @Test func `a name that occurs twice keeps its last value that is not null`() {
+        #expect(JSONValue.object(in: Array(#"{"a":1,"a":2,"a":null}"#.utf8)) == ["a": .number(2)])
         #expect(JSONValue.object(in: Array(#"{"a":null,"a":2}"#.utf8)) == ["a": .number(2)])
     }
 
@@ -80,8 +80,24 @@ struct TextAndTimeTests {
         #expect(JSONValue.object(in: Array(text.utf8)) == nil)
     }
 
+    @Test(
+        arguments: [
+            ("+3600", .number(3600)), (".5", .number(0.5)), ("3600.", .number(3600)), ("-.5e1", .number(-5)),
+            ("0003600", .string("0003600")), ("0", .number(0)), ("12345678901234567", .string("12345678901234567")),
+            ("NaN", .null), ("-Infinity", .null), ("undefined", .null), ("1e999", .null),
+        ] as [(String, JSONValue)]
+    )
+    func `a number that JSON forbids does not make an answer unreadable`(text: String, value: JSONValue) {
+        #expect(
+            JSONValue.object(inAnswer: Array(#"{"a":\#(text),"b":[\#(text)]}"#.utf8)) == [
+                "a": value, "b": .array([value]),
+            ]
+        )
+    }
+
     @Test(arguments: [
-        "", "{", "[]", "1", "x{}", #"{"a"}"#, #"{"a":1,}"#, "{a:1}", #"{"a":tru}"#, #"{"a":"x}"#, #"{"a":"x\"}"#,
+        "", "{", "[]", "1", "x{}", #"{"a":}"#, #"{"a":+-,,}"#, #"{"a"}"#, #"{"a":1,}"#, "{a:1}", #"{"a":tru}"#,
+        #"{"a":"x}"#, #"{"a":"x\"}"#,
         "{'a':1}", "<html>{}", "null{}",
     ])
     func `an answer that does not begin with a JSON object is refused`(text: String) {

@@ -1,6 +1,7 @@
 import Foundation
 import RefreshCore
 import Testing
+import TextEncodings
 
 @testable import OAuthClient
 @testable import OAuthMessages
@@ -15,7 +16,12 @@ struct AnswerCase: Decodable, Sendable, CustomTestStringConvertible {
         let refreshTokenLifetime: Int?
         let rotated: Bool?
         let scopes: [String]?
+        let noScopes: Bool?
         let tokenType: String?
+        let accessToken: String?
+        let refreshToken: String?
+        /// Why the access token is not used: the name of an `AccessTokenFlaw`.
+        let flaw: String?
         let idToken: Bool?
         let oauthError: String?
         let subError: String?
@@ -128,6 +134,37 @@ struct TokenResponseTests {
         #expect(outcome.failure?.failureClass == failureClass)
     }
 
+    @Test(
+        arguments: [
+            // The token's own end in seconds from now, whether there is a refresh token, the profile's lifetime.
+            (600, true, nil, Duration.seconds(600), LifetimeBasis.stated), (7200, true, nil, nil, .notStated),
+            (7200, false, nil, .seconds(7200), .stated), (7200, true, "4h", .seconds(7200), .stated),
+            (600, true, "5m", .seconds(300), .notStated), (-5, true, nil, nil, .notStated),
+        ] as [(Int64, Bool, String?, Duration?, LifetimeBasis)]
+    )
+    func `without expires_in the end in a JWT counts, if it is the earlier one`(
+        rest: Int64,
+        hasRefreshToken: Bool,
+        usual: String?,
+        lifetime: Duration?,
+        basis: LifetimeBasis
+    ) throws {
+        let now = Timestamp(microseconds: 1_800_000_000_000_000)
+        let payload = Base64URL.encode(Array(#"{"exp":\#(1_800_000_000 + rest)}"#.utf8))
+        let token = "eyJhbGciOiJSUzI1NiJ9.\(payload).c2ln"
+        var profile = ProviderProfile(name: "p")
+        profile.defaultLifetime = usual.flatMap { ProfileDuration($0) }
+        let sent = hasRefreshToken ? RefreshToken(Secret("r1")) : nil
+        let decoder = TokenResponseDecoder(sent: sent, profile: profile, now: now)
+        let unstated = try #require(decoder.decode(["access_token": .string(token)]))
+        #expect(unstated.issuance.lifetime == lifetime && unstated.issuance.lifetimeBasis == basis)
+        let stated = decoder.decode(["access_token": .string(token), "expires_in": .number(900)])
+        #expect(stated?.issuance.lifetime == .seconds(900))
+        for other in ["a.b", "a.\(payload)", "a.!.c", "a.\(payload).c.d"] {
+            #expect(decoder.decode(["access_token": .string(other)])?.issuance.lifetimeBasis == .notStated)
+        }
+    }
+
     @Test func `refresh_expires_in 0 means no end`() throws {
         let text = #"{"access_token":"a","expires_in":60,"refresh_expires_in":0}"#
         let fields = try #require(JSONValue.object(in: Array(text.utf8)))
@@ -179,14 +216,18 @@ struct TokenResponseTests {
 
     private func expect(_ response: TokenResponse, _ expected: AnswerCase.Expectation) {
         let seconds = { (count: Int?) in count.map { Duration.seconds($0) } }
-        #expect(!response.accessToken.secret.isEmpty)
+        #expect((response.accessToken == nil) == (expected.flaw != nil))
+        #expect(response.issuance.flaw.map { "\($0)" } == expected.flaw)
+        if let token = expected.accessToken { #expect(response.accessToken?.secret == Secret(token)) }
+        if let token = expected.refreshToken { #expect(response.refreshToken == RefreshToken(Secret(token))) }
         #expect(response.issuance.lifetime == seconds(expected.lifetime))
         #expect(response.issuance.refreshIn == seconds(expected.refreshIn))
         #expect(response.issuance.refreshTokenLifetime == seconds(expected.refreshTokenLifetime))
         #expect(response.issuance.isRotated == expected.rotated ?? false)
         #expect((response.refreshToken != nil) == response.issuance.isRotated)
         if let scopes = expected.scopes { #expect(response.scopes == scopes) }
-        if let tokenType = expected.tokenType { #expect(response.accessToken.type == tokenType) }
+        if expected.noScopes == true { #expect(response.scopes == nil) }
+        if let tokenType = expected.tokenType { #expect(response.accessToken?.type == tokenType) }
         if let idToken = expected.idToken { #expect((response.idToken != nil) == idToken) }
     }
 

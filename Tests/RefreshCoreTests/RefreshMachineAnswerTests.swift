@@ -104,11 +104,13 @@ import Testing
 
     @Test func `an unbound token is not used, its refresh token is stored, and a person is told`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
-        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
+        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, flaw: .unbound)
         let effects = machine.handle(.tokensIssued(Fixture.generation, answer), at: start, jitter: 0.5)
         let retryAt = start.wall + .seconds(225)
         #expect(
-            effects == [.persist(.storeGrant), .publish(.misconfigured(.unboundToken(), retryAt: retryAt))]
+            effects == [
+                .persist(.storeGrant), .publish(.misconfigured(AccessTokenFlaw.unbound.failure, retryAt: retryAt)),
+            ]
         )
         #expect(machine.state.shown(at: start) == .misconfigured)
         #expect(machine.state.generation == Fixture.generation.next)
@@ -121,9 +123,9 @@ import Testing
     @Test func `an unbound token of a target is not used, and the account continues`() throws {
         let target = try TokenTarget(scopes: ["mail"])
         var machine = Fixture.machine(.refreshing(Fixture.lease))
-        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, isUnbound: true)
+        let answer = Issuance(lifetime: .seconds(3600), isRotated: true, flaw: .unbound)
         let effects = machine.handle(.targetIssued(target, Fixture.generation, answer), at: start, jitter: 0.5)
-        #expect(effects == [.persist(.storeGrant), .publish(.targetFailed(target, .unboundToken()))])
+        #expect(effects == [.persist(.storeGrant), .publish(.targetFailed(target, AccessTokenFlaw.unbound.failure))])
         #expect(machine.state.phase == .scheduled)
         #expect(machine.state.generation == Fixture.generation.next)
     }
@@ -174,7 +176,7 @@ import Testing
         let target = try TokenTarget(scopes: ["mail"])
         let later = start.later(.seconds(60))
         let expired = Issuance(lifetime: .zero)
-        let unbound = Issuance(lifetime: .seconds(3600), isUnbound: true)
+        let unbound = Issuance(lifetime: .seconds(3600), flaw: .unbound)
         for issuance in [Fixture.issuance, expired, unbound] {
             for target in [nil, target] {
                 var machine = withheld()

@@ -34,13 +34,13 @@ import Testing
     @Test(arguments: [false, true])
     func `a new grant with an unbound access token is stored, and a person is told`(isProved: Bool) {
         var machine = Fixture.machine(.signedOut)
-        let issuance = Issuance(lifetime: .seconds(3600), isUnbound: true)
+        let issuance = Issuance(lifetime: .seconds(3600), flaw: .unbound)
         let event: Event =
             isProved
             ? .grantProved(issuance, sentAt: start)
             : .grantObtained(issuance, hasRefreshToken: true, sentAt: start)
         let effects = machine.handle(event, at: start, jitter: 0.5)
-        let told: AccountChange = .misconfigured(.unboundToken(), retryAt: start.wall + .seconds(225))
+        let told: AccountChange = .misconfigured(AccessTokenFlaw.unbound.failure, retryAt: start.wall + .seconds(225))
         #expect(effects == [.persist(.replace), .publish(isProved ? .grantImported : .signedIn), .publish(told)])
         #expect(machine.state.accessToken == nil && machine.state.isRefreshable)
         #expect(machine.state.shown(at: start) == .misconfigured)

@@ -41,6 +41,14 @@ struct SettingsReaderTests {
         #expect(draft.registration.clientSecret == Secret("s"))
     }
 
+    @Test(arguments: ["mail\n", "\u{1b}[31m", "a\0b", "\u{7f}"])
+    func `a scope with a control character is refused`(scope: String) {
+        let settings = AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app") {
+            $0.scopes = ["mail", scope]
+        }
+        #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
+    }
+
     @Test func `a command of an earlier version is kept, shown and never started`() throws {
         let settings = AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app")
         let account = try reader.draft(settings, clientSecret: nil).account

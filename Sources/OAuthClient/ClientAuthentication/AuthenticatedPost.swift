@@ -197,7 +197,8 @@ struct AuthenticatedPost: Sendable {
         }
     }
 
-    /// Sends one request and reads its answer. Sends a second request if the server only asked for its DPoP nonce.
+    /// Sends one request and reads its answer. Sends a second request if the server refused only the proof in the first:
+    /// it asked for its DPoP nonce, or the refusal shows that its clock differs from the one by which the proof was made.
     private func answer(
         to fields: [(name: String, value: String)],
         _ credentials: ClientCredentials
@@ -205,13 +206,14 @@ struct AuthenticatedPost: Sendable {
         let identity = ClientIdentity(registration, credentials.method)
         let alias = identity.flatMap { _ in metadata?.mutualTLSAlias(of: endpoint) }
         let place = alias ?? endpoint
-        var nonce = servers.cache.origins.nonce(for: place)
+        var (nonce, skew) = (servers.origins.nonce(for: place), servers.origins.skew(of: place))
         var isRepeated = false
         while true {
-            let now = servers.configuration.now() + servers.cache.origins.skew(of: place)
+            let now = servers.configuration.now() + skew
             // An assertion is made for each request, because its `jti` can be used only once.
             let isNamed = namesClient && credentials.method == .none
-            let own = isNamed ? [] : credentials.fields(try assertion(of: credentials, at: now))
+            let signed = try isNamed ? nil : assertion(of: credentials, at: now)
+            let own = isNamed ? [] : credentials.fields(signed)
             // Some requests name the client in their own fields, whatever the method.
             let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
             let request = HTTPTransport.Request(
@@ -225,16 +227,24 @@ struct AuthenticatedPost: Sendable {
                 identity: identity
             )
             let answer = try await servers.transport.send(request, before: deadline)
-            let given = servers.cache.origins.note(answer, from: place, now: servers.configuration.now())
-            // Compare with the nonce that was sent, not with the remembered one: an answer to another account may have
-            // brought the new nonce already. The server did nothing with this request (RFC 9449 §8), so it can be
+            // Compare with what was sent, not with what was remembered: an answer to another account may have brought the
+            // new nonce already. The server did nothing with this request (RFC 6749 §3.2.1, RFC 9449 §8), so it can be
             // repeated.
-            guard !isRepeated, isBound, Self.wantsNonce(answer),
-                let next = given ?? servers.cache.origins.nonce(for: place),
-                next != nonce
-            else { return answer }
-            (nonce, isRepeated) = (next, true)
+            let (next, clock) = (servers.origins.nonce(for: place), servers.origins.skew(of: place))
+            let isNonceNew = isBound && Self.wantsNonce(answer) && next != nil && next != nonce
+            let isClockNew =
+                (isBound || signed != nil) && Self.refusesProof(answer)
+                && !OriginMemory.tolerance.contains(clock - skew)
+            guard !isRepeated, isNonceNew || isClockNew else { return answer }
+            (nonce, skew, isRepeated) = (next, clock, true)
         }
+    }
+
+    /// Whether the server did not accept the client's assertion, or the DPoP proof (RFC 9449 §5).
+    private static func refusesProof(_ answer: Answer) -> Bool {
+        guard (400...401).contains(answer.status) else { return false }
+        let error = ErrorReading(AnswerBody(answer).fields).error?.lowercased()
+        return error == "invalid_client" || error == "invalid_dpop_proof" || error == nil && answer.status == 401
     }
 
     /// Whether the tokens of this endpoint are bound to a key. Only the token endpoint reads proofs (RFC 9449 §5).

@@ -56,13 +56,20 @@ package struct ClientGrants: Sendable {
         if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
             return RefreshOutcome(result: .failure(client.misconfigured(.reservedParameter, detail: name)))
         }
-        let grant: ClientGrant
+        var outcome: GrantOutcome
         do throws(RefreshFailure) {
-            grant = try await clientGrant(of: request)
+            let before = await clock(of: client)
+            outcome = await obtain(request.request(try await clientGrant(of: request)))
+            // The refusal shows that the server's clock differs from the one by which the assertion was made.
+            let isClockNew = !OriginMemory.tolerance.contains(await clock(of: client) - before)
+            if isClockNew, case .jwtBearer = request.grant, case .failure(let failure) = outcome.result,
+                (400...401).contains(failure.detail.httpStatus ?? 0)
+            {
+                outcome = await obtain(request.request(try await clientGrant(of: request)))
+            }
         } catch {
             return RefreshOutcome(result: .failure(error))
         }
-        let outcome = await obtain(request.request(grant))
         return RefreshOutcome(
             result: outcome.result.map(\.tokens.withoutRefreshToken).mapError { $0.refusing(request.grant) },
             serverDate: outcome.serverDate,
@@ -89,6 +96,11 @@ package struct ClientGrants: Sendable {
         } catch {
             return GrantOutcome(result: .failure(error))
         }
+    }
+
+    /// How far the clock of the client's server is ahead of ours, as far as it is known.
+    private func clock(of client: RequestingClient) async -> Duration {
+        (try? await servers.metadata(for: client)).map { servers.origins.skew(of: $0.tokenEndpoint) } ?? .zero
     }
 
     private func clientGrant(of request: ServiceTokenRequest) async throws(RefreshFailure) -> ClientGrant {
@@ -127,7 +139,7 @@ package struct ClientGrants: Sendable {
                 claims: request.scopes.isEmpty ? [:] : ["scope": request.scopes.joined(separator: " ")],
                 lifetime: terms.lifetime ?? ClientAssertion.lifetime,
                 signer: TokenSigner(key: key, keyID: registration.clientKeyID, offered: nil),
-                now: servers.configuration.now() + servers.cache.origins.skew(of: metadata.tokenEndpoint),
+                now: servers.configuration.now() + servers.origins.skew(of: metadata.tokenEndpoint),
                 random: AuthenticatedPost.newIdentifier()
             )
         } catch {
@@ -145,7 +157,7 @@ extension TokenResponse {
                 lifetime: issuance.lifetime,
                 lifetimeBasis: issuance.lifetimeBasis,
                 refreshIn: issuance.refreshIn,
-                isUnbound: issuance.isUnbound
+                flaw: issuance.flaw
             ),
             scopes: scopes,
             idToken: nil

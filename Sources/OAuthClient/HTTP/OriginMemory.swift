@@ -5,6 +5,8 @@ import Synchronization
 /// What the headers of servers' last answers said, by origin, in memory: the nonce for the next proof, and the server's
 /// clock.
 ///
+/// A `Date` says nothing about other origins: each may have a clock of its own.
+///
 /// It uses a lock and not an actor, because every request asks three times, and an actor would need a turn of the event
 /// loop each time.
 final class OriginMemory: Sendable {
@@ -40,34 +42,57 @@ final class OriginMemory: Sendable {
         memory.withLock { $0.nonces[Origin(endpoint)] }
     }
 
+    /// The differences between two clocks that mean nothing, because `Date` has whole seconds.
+    static let tolerance = Duration.seconds(-2)...Duration.seconds(2)
+
     /// How far the server's clock is ahead of ours; zero if the server never sent a date.
     func skew(of endpoint: Endpoint) -> Duration {
         memory.withLock { $0.skews[Origin(endpoint)] } ?? .zero
     }
 
-    /// Remembers the `DPoP-Nonce` (RFC 9449 §8, §8.2) and the `Date` of `answer`.
-    ///
-    /// - Returns: the answer's nonce; nil if it has none that can be used.
-    @discardableResult func note(_ answer: Answer, from endpoint: Endpoint, now: Timestamp) -> String? {
-        memory.withLock { $0.note(answer, from: Origin(endpoint), now: now) }
+    /// Remembers the `DPoP-Nonce` (RFC 9449 §8, §8.2) and the `Date` of `answer`, to a request sent at `sentAt`.
+    func note(_ answer: Answer, from endpoint: Endpoint, sentAt: Timestamp, now: Timestamp) {
+        memory.withLock { $0.note(answer, from: Origin(endpoint), sentAt: sentAt, now: now) }
+    }
+}
+
+/// Sends requests, and remembers what the headers of each answer say about its origin.
+struct RememberingTransport: Sendable {
+    let transport: HTTPTransport
+    let origins: OriginMemory
+    let now: @Sendable () -> Timestamp
+
+    /// See `HTTPTransport`.
+    func send(
+        _ request: HTTPTransport.Request,
+        before deadline: ContinuousClock.Instant
+    ) async throws(TransportFailure) -> Answer {
+        let sentAt = now()
+        let answer = try await transport.send(request, before: deadline)
+        origins.note(answer, from: request.endpoint, sentAt: sentAt, now: now())
+        return answer
     }
 }
 
 extension OriginMemory.Memory {
-    fileprivate mutating func note(_ answer: Answer, from origin: OriginMemory.Origin, now: Timestamp) -> String? {
+    fileprivate mutating func note(
+        _ answer: Answer,
+        from origin: OriginMemory.Origin,
+        sentAt: Timestamp,
+        now: Timestamp
+    ) {
         if nonces.count >= OriginMemory.limit { nonces = [:] }
         if skews.count >= OriginMemory.limit { skews = [:] }
         if let date = answer.serverDate {
-            // `Date` has whole seconds, so a smaller difference means nothing.
-            let skew = date - now
-            skews[origin] = (Duration.seconds(-2)...Duration.seconds(2)).contains(skew) ? .zero : skew
+            // A server that takes its time may write the date at any moment of the exchange.
+            let skew = date > now ? date - now : min(date - sentAt, .zero)
+            skews[origin] = OriginMemory.tolerance.contains(skew) ? .zero : skew
         }
         let found = answer.headers["dpop-nonce"]
         // RFC 9449 §8: exactly one nonce, of visible characters.
         guard found.count == 1, let nonce = found.first, (1...OriginMemory.nonceLimit).contains(nonce.utf8.count),
             nonce.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-        else { return nil }
+        else { return }
         nonces[origin] = nonce
-        return nonce
     }
 }

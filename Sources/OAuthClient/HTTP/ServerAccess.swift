@@ -5,19 +5,26 @@ import RefreshCore
 /// configuration. A class, because every part of a request holds it.
 final class ServerAccess: Sendable {
     let configuration: OAuthClientConfiguration
-    let transport: HTTPTransport
+    let transport: RememberingTransport
     let cache: MetadataCache
     let keySets: KeySetCache
 
     init(configuration: OAuthClientConfiguration, clients: HTTPClients) {
         self.configuration = configuration
-        transport = HTTPTransport(clients: clients, configuration: configuration)
+        transport = RememberingTransport(
+            transport: HTTPTransport(clients: clients, configuration: configuration),
+            origins: OriginMemory(),
+            now: configuration.now
+        )
         cache = MetadataCache(
             fetch: MetadataFetch(transport: transport, configuration: configuration),
             configuration: configuration
         )
         keySets = KeySetCache(transport: transport, configuration: configuration)
     }
+
+    /// What the headers of servers' answers said: DPoP nonces and clocks.
+    var origins: OriginMemory { transport.origins }
 
     /// The metadata of `client`'s server.
     func metadata(for client: RequestingClient) async throws(RefreshFailure) -> AuthorizationServerMetadata {

@@ -1,3 +1,4 @@
+import Dispatch
 import OAuthMessages
 import RefreshCore
 import Synchronization
@@ -41,11 +42,14 @@ final class MetadataCache: Sendable {
     /// How long a fetch is not repeated after it failed or brought nothing new. So ten thousand accounts of a dead
     /// issuer cause one fetch.
     static let refusalLifetime = Duration.seconds(5)
+    /// How long callers wait for documents that the server does not send, if they were fetched before. Then they get those,
+    /// and the fetch goes on. It is a multiple of what slow servers take, and leaves time for the request itself.
+    static let patience = Duration.milliseconds(2_500)
+    /// The most documents that wait for the first account of their issuer. A person who adds one adds few at a time.
+    static let unkeptMax = 8
     /// How long metadata is kept if one of its two documents could not be fetched.
     static let incompleteLifetime = Duration.seconds(600)
 
-    /// What the headers of servers' answers said: DPoP nonces and clocks.
-    let origins = OriginMemory()
     private let fetch: MetadataFetch
     private let configuration: OAuthClientConfiguration
     private let memory = Mutex(Memory())
@@ -62,12 +66,15 @@ final class MetadataCache: Sendable {
         var learnedForms: [ClientAt: LearnedForm] = [:]
         /// Where documents are kept over a restart; nil if nowhere.
         var shelf: MetadataShelf?
+        /// Documents that the shelf did not take, because no account had their issuer yet: a server is checked before its
+        /// first account is added.
+        var unkept: [(key: Key, documents: KeptMetadata)] = []
     }
 
-    fileprivate typealias Fetching = Task<Result<MetadataFetch.Result, MetadataError>, Never>
+    fileprivate typealias Fetching = Task<Result<AuthorizationServerMetadata, MetadataError>, Never>
 
     private enum Finding {
-        case known(AuthorizationServerMetadata)
+        case known(AuthorizationServerMetadata, unkept: KeptMetadata?)
         case refused(MetadataError)
         case underWay(Fetching)
     }
@@ -82,19 +89,21 @@ final class MetadataCache: Sendable {
         memory.withLock { $0.shelf = shelf }
     }
 
-    /// The metadata for `key`. Fetches it if there is none or it is too old. If the fetch fails, metadata that is too
-    /// old is returned.
+    /// The metadata for `key`. Fetches it if there is none or it is too old. If the fetch fails or takes long, metadata that
+    /// is too old is returned.
     func metadata(for key: Key) async throws(MetadataError) -> AuthorizationServerMetadata {
         if let metadata = AuthorizationServerMetadata(issuer: key.issuer, profile: key.profile) { return metadata }
         let fetching: Fetching
         switch find(key) {
-        case .known(let metadata): return metadata
+        case .known(let metadata, let unkept):
+            if let unkept { keep(unkept, for: key) }
+            return metadata
         case .refused(let error): throw error
         case .underWay(let task): fetching = task
         }
         switch await fetching.value {
-        case .success(let result):
-            return result.metadata
+        case .success(let metadata):
+            return metadata
         case .failure(let error):
             guard let old = memory.withLock({ $0.entries[key] }) else { throw error }
             return old.metadata
@@ -107,13 +116,16 @@ final class MetadataCache: Sendable {
         let now = configuration.uptime()
         return memory.withLock { memory in
             let entry = memory.entries[key]
-            if let entry, entry.fetchedAt.duration(to: now) < entry.lifetime { return .known(entry.metadata) }
+            if let entry, entry.fetchedAt.duration(to: now) < entry.lifetime {
+                let place = memory.unkept.firstIndex { $0.key == key }
+                return .known(entry.metadata, unkept: place.map { memory.unkept.remove(at: $0).documents })
+            }
             if let refusal = memory.refusals[key], refusal.at.duration(to: now) < Self.refusalLifetime {
-                return entry.map { .known($0.metadata) } ?? .refused(refusal.error)
+                return entry.map { .known($0.metadata, unkept: nil) } ?? .refused(refusal.error)
             }
             if let task = memory.inFlight[key] { return .underWay(task) }
             // The fetch is a separate task, so that one caller's cancellation does not take the answer from the others.
-            let task = Task { [circumstances = memory.circumstances] in await self.fetch(key, in: circumstances) }
+            let task = Task { [circumstances = memory.circumstances] in await self.answer(key, in: circumstances) }
             memory.inFlight[key] = task
             return .underWay(task)
         }
@@ -168,7 +180,32 @@ final class MetadataCache: Sendable {
         memory.withLock { $0.learnedForms[client] = nil }
     }
 
-    private func fetch(_ key: Key, in circumstances: Int) async -> Result<MetadataFetch.Result, MetadataError> {
+    /// What all callers get who wait for `key`: the result of the fetch, or the metadata at hand if the fetch takes long.
+    private func answer(
+        _ key: Key,
+        in circumstances: Int
+    ) async -> Result<AuthorizationServerMetadata, MetadataError> {
+        let (results, continuation) = AsyncStream<Result<AuthorizationServerMetadata, MetadataError>>.makeStream()
+        let fetching = Task {
+            let result = await self.fetch(key, in: circumstances)
+            continuation.yield(result)
+            return result
+        }
+        Task {
+            var old = memory.withLock { $0.entries[key]?.metadata }
+            if old == nil { old = await keptMetadata(for: key) }
+            guard let old else { return }
+            let limit = DispatchTimeInterval.microseconds(Int(Self.patience.microseconds))
+            DispatchQueue.global().asyncAfter(deadline: .now() + limit) { continuation.yield(.success(old)) }
+        }
+        for await first in results { return first }
+        return await fetching.value
+    }
+
+    private func fetch(
+        _ key: Key,
+        in circumstances: Int
+    ) async -> Result<AuthorizationServerMetadata, MetadataError> {
         let result: Result<MetadataFetch.Result, MetadataError>
         do throws(MetadataError) {
             result = .success(try await fetch.run(issuer: key.issuer, profile: key.profile))
@@ -189,7 +226,7 @@ final class MetadataCache: Sendable {
             }
             memory.keep(result, for: key, at: now, configuration)
         }
-        return result
+        return result.map(\.metadata)
     }
 
     /// Keeps the fetched metadata. If the fetch failed and there is none in memory, takes the kept documents.
@@ -197,23 +234,40 @@ final class MetadataCache: Sendable {
         _ result: Result<MetadataFetch.Result, MetadataError>,
         with key: Key
     ) async -> AuthorizationServerMetadata? {
-        let (shelf, isKnown) = memory.withLock { ($0.shelf, $0.entries[key] != nil) }
-        guard let shelf else { return nil }
-        let place = KeptMetadata.Place(issuer: key.issuer, caFile: key.profile?.caFile)
         switch result {
         case .success(let fetched):
             // If only one document was fetched, the two that were kept before are better.
             guard fetched.isComplete, fetched.bodies.allSatisfy({ $0.count <= KeptMetadata.bytesMax }) else { break }
-            let documents = KeptMetadata(documents: fetched.bodies, fetchedAt: configuration.now())
-            // This runs in a task, so that callers do not wait for the disk.
-            Task { await shelf.keep(place, documents) }
+            keep(KeptMetadata(documents: fetched.bodies, fetchedAt: configuration.now()), for: key)
         case .failure:
-            guard !isKnown, let kept = await shelf.find(place),
-                configuration.now() - kept.fetchedAt < KeptMetadata.lifetime
-            else { break }
-            return MetadataFetch.metadata(in: kept, for: key)
+            guard memory.withLock({ $0.entries[key] == nil }) else { break }
+            return await keptMetadata(for: key)
         }
         return nil
+    }
+
+    /// Puts the documents on the shelf, or keeps them until there is an account that needs them.
+    private func keep(_ documents: KeptMetadata, for key: Key) {
+        guard let shelf = memory.withLock({ $0.shelf }) else { return }
+        // This runs in a task, so that callers do not wait for the disk.
+        Task {
+            guard await !shelf.keep(Self.place(of: key), documents) else { return }
+            memory.withLock { memory in
+                memory.unkept = memory.unkept.filter { $0.key != key }.suffix(Self.unkeptMax - 1) + [(key, documents)]
+            }
+        }
+    }
+
+    /// The metadata on the shelf; nil if there is none, or none that may still be used.
+    private func keptMetadata(for key: Key) async -> AuthorizationServerMetadata? {
+        guard let shelf = memory.withLock({ $0.shelf }), let kept = await shelf.find(Self.place(of: key)),
+            configuration.now() - kept.fetchedAt < KeptMetadata.lifetime
+        else { return nil }
+        return MetadataFetch.metadata(in: kept, for: key)
+    }
+
+    private static func place(of key: Key) -> KeptMetadata.Place {
+        KeptMetadata.Place(issuer: key.issuer, caFile: key.profile?.caFile)
     }
 }
 

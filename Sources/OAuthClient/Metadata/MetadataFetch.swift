@@ -4,7 +4,7 @@ package import RefreshCore
 
 /// Fetches the metadata documents of an issuer and merges them.
 struct MetadataFetch: Sendable {
-    let transport: HTTPTransport
+    let transport: RememberingTransport
     let configuration: OAuthClientConfiguration
 
     /// The merged metadata, with what is known about the fetch.
@@ -156,11 +156,12 @@ package struct KeptMetadata: Hashable, Sendable {
 package struct MetadataShelf: Sendable {
     /// Finds the documents that were kept last; nil if there are none.
     let find: @Sendable (KeptMetadata.Place) async -> KeptMetadata?
-    let keep: @Sendable (KeptMetadata.Place, KeptMetadata) async -> Void
+    /// Keeps documents. Returns false if it does not, because no account has their issuer.
+    let keep: @Sendable (KeptMetadata.Place, KeptMetadata) async -> Bool
 
     package init(
         find: @escaping @Sendable (KeptMetadata.Place) async -> KeptMetadata?,
-        keep: @escaping @Sendable (KeptMetadata.Place, KeptMetadata) async -> Void
+        keep: @escaping @Sendable (KeptMetadata.Place, KeptMetadata) async -> Bool
     ) {
         self.find = find
         self.keep = keep

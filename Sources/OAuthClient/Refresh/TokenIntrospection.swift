@@ -26,8 +26,8 @@ package struct TokenIntrospection: Sendable {
         of client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
     ) async -> TokenResponse {
-        guard !tokens.isLifetimeStated,
-            let lifetime = await lifetime(of: tokens.accessToken, as: client, metadata)
+        guard !tokens.isLifetimeStated, let token = tokens.accessToken,
+            let lifetime = await lifetime(of: token, as: client, metadata)
         else { return tokens }
         var known = tokens
         known.issuance.lifetime = lifetime

@@ -162,7 +162,7 @@ package struct BrowserURLs: Sendable {
                 clientID: client.registration.clientID,
                 audience: metadata.issuer.url,
                 signer: signer,
-                now: servers.configuration.now(),
+                now: servers.configuration.now() + servers.origins.skew(of: metadata.tokenEndpoint),
                 random: AuthenticatedPost.newIdentifier()
             )
         } catch {

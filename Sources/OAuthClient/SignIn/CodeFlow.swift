@@ -82,13 +82,15 @@ package struct CodeFlow: Sendable {
         of client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
     ) async throws(RefreshFailure) -> ObtainedGrant {
-        guard let profile = client.profile, let endpoint = profile.exchangeEndpoint else { return grant }
+        guard let profile = client.profile, let endpoint = profile.exchangeEndpoint,
+            let token = grant.tokens.accessToken?.secret
+        else { return grant }
         let form = profile.exchangeForm
         var post = servers.post(from: client, to: endpoint, metadata)
         post.isQuery = form.method == .get
         let fields =
             (form.grantType.map { [("grant_type", $0)] } ?? [])
-            + [(form.parameter, grant.tokens.accessToken.secret.reveal())]
+            + [(form.parameter, token.reveal())]
         let conclusion = await post.run(fields) { [decoder = decoder(for: profile, at: servers.configuration.now())] in
             (200...299).contains($0.status) && decoder.takes($1.fields)
         }
@@ -98,7 +100,7 @@ package struct CodeFlow: Sendable {
         else {
             throw client.failure(
                 conclusion,
-                hiding: [grant.tokens.accessToken.secret],
+                hiding: [token],
                 now: servers.configuration.now()
             )
         }
@@ -180,7 +182,7 @@ struct TokenEndpoint: Sendable {
         post.namesClient = request.namesClient
         post.knownEncoding = request.encoding ?? post.knownEncoding
         return await post.run(request.fields) { answer, body in
-            (200...299).contains(answer.status) && decoder.decode(body.fields) != nil || isAnswer(body)
+            (200...299).contains(answer.status) && decoder.takes(body.fields) || isAnswer(body)
         }
     }
 
@@ -227,14 +229,14 @@ struct TokenEndpoint: Sendable {
 }
 
 extension RequestingClient {
-    /// `tokens` of a new grant, if at least the refresh token can be used. An access token that is not bound is marked.
+    /// `tokens` of a new grant, if at least the refresh token can be used. The flaw of an access token is marked.
     ///
-    /// - Throws: `misconfigured` if there is only an access token that is not bound to a key, and this client accepts
-    ///   only bound ones.
+    /// - Throws: the flaw of the access token, if there is no refresh token.
     fileprivate func usable(_ tokens: TokenResponse) throws(RefreshFailure) -> TokenResponse {
         let judged = judged(tokens)
-        guard judged.issuance.isUnbound, judged.refreshToken == nil else { return judged }
-        throw .unboundToken(correlationID: correlationID)
+        guard judged.refreshToken == nil, var failure = judged.issuance.flaw?.failure else { return judged }
+        failure.detail.correlationID = correlationID
+        throw failure
     }
 }
 

@@ -147,7 +147,7 @@ struct IDTokenCheck: Sendable {
 
     private func validation(of tokens: TokenResponse) -> IDTokenValidation {
         var validation = validation
-        validation.accessToken = tokens.accessToken.secret
+        validation.accessToken = tokens.accessToken?.secret
         return validation
     }
 
@@ -196,12 +196,12 @@ actor KeySetCache {
     /// The greatest age of keys that did not fit a token. It limits how often a server can make us fetch them.
     static let renewalAge = Duration.seconds(10)
 
-    private let transport: HTTPTransport
+    private let transport: RememberingTransport
     private let configuration: OAuthClientConfiguration
     private var entries: [Key: Entry] = [:]
     private var inFlight: [Key: Task<Result<JWKSet, RefreshFailure>, Never>] = [:]
 
-    init(transport: HTTPTransport, configuration: OAuthClientConfiguration) {
+    init(transport: RememberingTransport, configuration: OAuthClientConfiguration) {
         self.transport = transport
         self.configuration = configuration
     }
@@ -243,7 +243,7 @@ actor KeySetCache {
 
     private static func fetch(
         _ key: Key,
-        by transport: HTTPTransport,
+        by transport: RememberingTransport,
         _ configuration: OAuthClientConfiguration
     ) async -> Result<JWKSet, RefreshFailure> {
         // RFC 7517 §8.5.2 names the first type; many servers know only JSON.

@@ -63,8 +63,10 @@ struct PersonLookup: Sendable {
         _ metadata: AuthorizationServerMetadata
     ) async -> ObtainedGrant {
         var grant = grant
-        let (known, token) = (grant.person, grant.tokens.accessToken)
-        guard known.subject == nil || known.names?.best == nil else { return grant }
+        let known = grant.person
+        guard known.subject == nil || known.names?.best == nil, let token = grant.tokens.accessToken else {
+            return grant
+        }
         if let endpoint = metadata.endpoints.userInfo {
             let asked = await userInfo(at: endpoint, with: token, as: client, metadata)
             if known.subject == nil {
@@ -136,14 +138,14 @@ struct PersonLookup: Sendable {
         before deadline: ContinuousClock.Instant
     ) async throws(TransportFailure) -> Answer {
         let key = token.type.lowercased() == "dpop" ? client.registration.dpopKey : nil
-        var nonce = key == nil ? nil : servers.cache.origins.nonce(for: endpoint)
+        var nonce = key == nil ? nil : servers.origins.nonce(for: endpoint)
         var isRepeated = false
         while true {
             var headers: HTTPHeaders = [
                 "accept": "application/json, application/jwt", "user-agent": servers.configuration.userAgent,
             ]
             if let key {
-                let now = servers.configuration.now() + servers.cache.origins.skew(of: endpoint)
+                let now = servers.configuration.now() + servers.origins.skew(of: endpoint)
                 let proof = PossessionRequest(method: "GET", url: endpoint, accessToken: token.secret, nonce: nonce)
                     .proof(by: key, now: now)
                 headers.add(name: "dpop", value: proof ?? "")
@@ -152,9 +154,10 @@ struct PersonLookup: Sendable {
             headers.add(name: "authorization", value: "\(scheme) \(token.secret.reveal())")
             let request = HTTPTransport.Request(endpoint: endpoint, headers: headers, caFile: client.profile?.caFile)
             let answer = try await servers.transport.send(request, before: deadline)
-            let given = servers.cache.origins.note(answer, from: endpoint, now: servers.configuration.now())
             // RFC 9449 §9: a resource server asks for its nonce with 401, in WWW-Authenticate.
-            guard key != nil, !isRepeated, answer.status == 401, let next = given, next != nonce else { return answer }
+            guard key != nil, !isRepeated, answer.status == 401, let next = servers.origins.nonce(for: endpoint),
+                next != nonce
+            else { return answer }
             (nonce, isRepeated) = (next, true)
         }
     }

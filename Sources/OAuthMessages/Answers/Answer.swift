@@ -16,9 +16,11 @@ package struct Answer: Sendable {
         self.body = body
     }
 
-    /// The `Date` header, which is the server's clock at the time of the answer; nil if absent or unreadable.
+    /// The `Date` header, which is the server's clock at the time of the answer; nil if absent or unreadable, and for an
+    /// answer from a cache: its date is that of another answer (RFC 9111 §5.1).
     package var serverDate: Timestamp? {
-        headers.first(name: "date").flatMap(HTTPDate.parse).map(Timestamp.init(seconds:))
+        headers.contains(name: "age")
+            ? nil : headers.first(name: "date").flatMap(HTTPDate.parse).map(Timestamp.init(seconds:))
     }
 
     /// The body without the byte order mark that some servers put before text.

@@ -41,15 +41,14 @@ package enum JSONValue: Equatable, Sendable {
     }
 
     /// Nil if a string in it is not valid text. A number beyond the range of a double becomes null. If a name occurs
-    /// twice, its first value other than null is kept.
+    /// twice, its last value other than null is kept, as most parsers keep the last.
     package init?(_ value: StrictJSON.JSONValue) {
         if value.isNull {
             self = .null
         } else if let flag = value.bool {
             self = .boolean(flag)
         } else if let digits = value.numberText {
-            guard let number = Double(digits) else { return nil }
-            self = number.isFinite ? .number(number) : .null
+            self = .number(writtenAs: digits)
         } else if let elements = value.elements {
             var list: [JSONValue] = []
             list.reserveCapacity(elements.count)
@@ -62,13 +61,21 @@ package enum JSONValue: Equatable, Sendable {
             var fields: [String: JSONValue] = [:]
             for (key, value) in value.fields {
                 guard let name = key.string, let value = JSONValue(value) else { return nil }
-                if fields[name] ?? .null == .null { fields[name] = value }
+                if value != .null || fields[name] == nil { fields[name] = value }
             }
             self = .object(fields)
         } else {
             guard let text = value.string else { return nil }
             self = .string(text)
         }
+    }
+
+    /// The value of a number. One whose digits a double would not keep becomes text, because it may be a token. Null for
+    /// a word that is no number.
+    private static func number(writtenAs digits: String) -> JSONValue {
+        guard let number = Double(digits), number.isFinite else { return .null }
+        let isWhole = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return isWhole && JSONValue.number(number).word != digits ? .string(digits) : .number(number)
     }
 
     package var text: String? {
@@ -92,9 +99,9 @@ package enum JSONValue: Equatable, Sendable {
     package var word: String? {
         switch self {
         case .string(let text): text
-        case .number(let number) where abs(number) < 1e15 && number == number.rounded(): String(Int64(number))
+        case .number(let number): Int64(exactly: number).map { String($0) }
         case .boolean(let flag): String(flag)
-        case .number, .null, .array, .object: nil
+        case .null, .array, .object: nil
         }
     }
 

@@ -3,8 +3,9 @@ internal import TextEncodings
 
 /// The tokens of one successful answer of the token endpoint (RFC 6749 §5.1).
 package struct TokenResponse: Sendable {
-    package let accessToken: AccessToken
-    /// The new refresh token; nil if the old one stays valid: the field was absent, null, empty, or equal to the token
+    /// Nil if the answer has none that a header may carry. `issuance.flaw` says so.
+    package let accessToken: AccessToken?
+    /// The new refresh token; nil if the old one stays valid: the field was absent, null, blank, or equal to the token
     /// that was sent (RFC 6749 §6).
     package var refreshToken: RefreshToken?
     package var issuance: Issuance
@@ -15,7 +16,7 @@ package struct TokenResponse: Sendable {
     package var idToken: Secret?
 
     package init(
-        accessToken: AccessToken,
+        accessToken: AccessToken?,
         refreshToken: RefreshToken? = nil,
         issuance: Issuance,
         isLifetimeStated: Bool = true,
@@ -33,7 +34,8 @@ package struct TokenResponse: Sendable {
 
 /// Reads a successful answer with tables of the names and forms that servers really use.
 ///
-/// An answer with an access token is a success whatever else is wrong with it, because its tokens must not be lost.
+/// An answer with an access token is a success whatever else is wrong with it, because its tokens must not be lost. So is
+/// one with a new refresh token alone: the server may no longer accept the one that was sent.
 package struct TokenResponseDecoder {
     /// The refresh token that was sent, for recognizing a rotation; nil for a new grant.
     let sent: RefreshToken?
@@ -49,10 +51,8 @@ package struct TokenResponseDecoder {
         self.now = now
     }
 
-    private static let accessTokenNames = ["access_token", "accessToken", "token"]
+    private static let accessTokenNames = ["access_token", "accessToken"]
     private static let refreshTokenNames = ["refresh_token", "refreshToken"]
-    /// Objects that contain the tokens in the answers of some providers: Slack's user tokens, TikTok, Feishu.
-    private static let nests = ["authed_user", "data", "result"]
     private static let lifetimeNames: [(String, Form)] = [
         ("expires_in", .duration), ("expiresIn", .duration),
         // Strava, Azure AD v1, Sentry.
@@ -75,27 +75,26 @@ package struct TokenResponseDecoder {
         case instant
     }
 
-    /// Whether `fields` contain an access token.
+    /// Whether `fields` contain an access token or a new refresh token.
     package func takes(_ fields: [String: JSONValue]) -> Bool {
         locate(fields) != nil
     }
 
-    /// The tokens in `fields`; nil if they contain no access token.
+    /// The tokens in `fields`; nil if they contain neither an access token nor a new refresh token.
     package func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
-        guard let tokens = locate(fields), let accessToken = secret(Self.accessTokenNames, in: tokens) else {
-            return nil
-        }
-        let isOwnRefreshToken = profile?.refreshForm.credential == .accessToken
-        let received = isOwnRefreshToken ? accessToken : secret(Self.refreshTokenNames, in: tokens)
-        let rotated = received.map(RefreshToken.init).flatMap { $0 == sent ? nil : $0 }
-        let (stated, basis) = statedLifetime(in: tokens)
-        let lifetime = stated ?? profile?.defaultLifetime?.duration
+        guard let (tokens, accessToken) = locate(fields) else { return nil }
+        let rotated = newRefreshToken(in: tokens, accessToken)
+        let flaw: AccessTokenFlaw? =
+            if let accessToken { Self.isSendable(accessToken) ? nil : .unsendable } else { .missing }
+        let (stated, statedBasis) = statedLifetime(in: tokens)
+        let (lifetime, basis) =
+            stated == nil
+            ? unstatedLifetime(of: accessToken, isRefreshable: sent != nil || rotated != nil, statedBasis)
+            : (stated, statedBasis)
         let refreshIn = refreshIn(in: tokens)
         return TokenResponse(
-            accessToken: AccessToken(
-                accessToken,
-                type: tokens["token_type"]?.text.flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer"
-            ),
+            accessToken: flaw == nil
+                ? accessToken.map { AccessToken(Secret($0), type: text(["token_type"], in: tokens) ?? "Bearer") } : nil,
             refreshToken: rotated,
             issuance: Issuance(
                 lifetime: lifetime,
@@ -103,6 +102,7 @@ package struct TokenResponseDecoder {
                 // A time for the refresh after the token's own end is a mistake.
                 refreshIn: refreshIn.flatMap { wish in lifetime.map { wish < $0 } ?? true ? wish : nil },
                 isRotated: rotated != nil,
+                flaw: flaw,
                 // 0 means "no end" for Keycloak's offline tokens. A longer lifetime than ten years makes no difference.
                 refreshTokenLifetime: isOwnRefreshToken ? lifetime : refreshTokenLifetime(in: tokens)
             ),
@@ -134,6 +134,25 @@ package struct TokenResponseDecoder {
         return (nil, basis)
     }
 
+    /// The lifetime of an access token about which the answer says nothing: the usual one, or the rest until the token's own
+    /// end, if it is a JWT (RFC 7519 §4.1.4), whichever is less. The end is not verified: it only makes a refresh come
+    /// earlier, or says for how long a token lasts that cannot be refreshed.
+    private func unstatedLifetime(
+        of token: String?,
+        isRefreshable: Bool,
+        _ basis: LifetimeBasis
+    ) -> (Duration?, LifetimeBasis) {
+        let assumed = profile?.defaultLifetime?.duration
+        let parts = token?.split(separator: ".", omittingEmptySubsequences: false) ?? []
+        guard parts.count == 3, let payload = Base64URL.decode(Array(parts[1].utf8)),
+            let end = JSONValue.object(in: payload)?["exp"],
+            // A token that seems to have ended already shows that one of the clocks is wrong.
+            let rest = seconds(end, .instant).flatMap({ Self.plausible($0, cap: Self.longestLifetime) })
+        else { return (assumed, basis) }
+        let usual = assumed ?? (isRefreshable ? RefreshRule.assumedLifetime : nil)
+        return usual.map { rest < $0 } ?? true ? (rest, .stated) : (assumed, basis)
+    }
+
     /// How long until a refresh is due. Refreshes come up to a tenth earlier than they are due (`RefreshRule`), so a
     /// fifth is added to keep them a whole interval apart.
     private func refreshIn(in tokens: [String: JSONValue]) -> Duration? {
@@ -141,23 +160,57 @@ package struct TokenResponseDecoder {
         return duration([("refresh_in", .duration)], in: tokens, cap: Self.longestLifetime)
     }
 
-    private func locate(_ fields: [String: JSONValue]) -> [String: JSONValue]? {
-        let paths = (profile?.tokenPath.map { [$0] } ?? []) + [[]] + Self.nests.map { [$0] }
-        for path in paths {
-            var place: JSONValue? = .object(fields)
-            for step in path { place = place?.member(step) }
-            if let place = place?.fields, text(Self.accessTokenNames, in: place) != nil { return place }
+    /// The object with the tokens, and its access token; nil if there is neither an access token nor a new refresh token.
+    ///
+    /// The tokens are at the top (RFC 6749 §5.1), unless the profile says where they are. Its path may also lead to the
+    /// access token itself, which has another name then.
+    private func locate(_ fields: [String: JSONValue]) -> (tokens: [String: JSONValue], accessToken: String?)? {
+        var places: [(tokens: [String: JSONValue], accessToken: String?)] = [
+            (fields, text(Self.accessTokenNames, in: fields))
+        ]
+        if let path = profile?.tokenPath, let last = path.last {
+            var above = JSONValue.object(fields)
+            for step in path.dropLast() { above = above.member(step) ?? .null }
+            if let tokens = above.member(last)?.fields {
+                places.insert((tokens, text(Self.accessTokenNames, in: tokens)), at: 0)
+            } else if let tokens = above.fields, let token = text([last], in: tokens) {
+                places.insert((tokens, token), at: 0)
+            }
         }
-        return nil
+        return places.first { $0.accessToken != nil }
+            // With an error, a refresh token is only the server's echo.
+            ?? (ErrorReading(fields).error == nil ? places.first { newRefreshToken(in: $0.tokens, nil) != nil } : nil)
+    }
+
+    /// Whether an access token is refreshed with itself, so that there is no other refresh token.
+    private var isOwnRefreshToken: Bool { profile?.refreshForm.credential == .accessToken }
+
+    /// The refresh token in `fields`, or the access token that is also one; nil if there is none, or only the one that was
+    /// sent.
+    private func newRefreshToken(in fields: [String: JSONValue], _ accessToken: String?) -> RefreshToken? {
+        let received = isOwnRefreshToken ? accessToken : text(Self.refreshTokenNames, in: fields)
+        return received.map { RefreshToken(Secret($0)) }.flatMap { $0 == sent ? nil : $0 }
+    }
+
+    /// Whether a header may carry the access token (RFC 6749 appendix A.12).
+    private static func isSendable(_ token: String) -> Bool {
+        token.utf8.allSatisfy { (0x20...0x7e).contains($0) }
     }
 
     private func secret(_ names: [String], in fields: [String: JSONValue]) -> Secret? {
         text(names, in: fields).map { Secret($0) }
     }
 
+    /// The value of the first of `names` that has one, without blanks around it. Some programs write "null" for no
+    /// value, and numbers for tokens of digits.
     private func text(_ names: [String], in fields: [String: JSONValue]) -> String? {
         for name in names {
-            if let text = fields[name]?.text, !text.isEmpty { return text }
+            guard let value = fields[name], value != .boolean(true), value != .boolean(false), let word = value.word
+            else {
+                continue
+            }
+            let text = word.trimmingBlanks
+            if !text.isEmpty, text != "null" { return String(text) }
         }
         return nil
     }
@@ -211,6 +264,16 @@ package struct TokenResponseDecoder {
             let words = fields["scope"]?.text?.split { $0 == " " || String($0) == separator } ?? []
             scopes = words.map(String.init)
         }
-        return scopes.isEmpty ? nil : scopes
+        // Programs print scopes, so none may have control characters.
+        let arePlain = scopes.allSatisfy { !$0.utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+        return scopes.isEmpty || !arePlain ? nil : scopes
+    }
+}
+
+extension String {
+    /// The text without white space at its ends.
+    fileprivate var trimmingBlanks: Substring {
+        let start = drop(while: \.isWhitespace)
+        return start.lastIndex { !$0.isWhitespace }.map { start[...$0] } ?? ""
     }
 }

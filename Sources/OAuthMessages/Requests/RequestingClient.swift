@@ -32,10 +32,10 @@ package struct RequestingClient: Sendable {
     /// token from an exchange that must not be used in a header (RFC 8693 §2.2.1).
     package func judged(_ tokens: TokenResponse) -> TokenResponse {
         guard registration.dpopKey != nil, !registration.acceptsBearer else { return tokens }
-        let type = tokens.accessToken.type.lowercased()
+        guard let type = tokens.accessToken?.type.lowercased() else { return tokens }
         let isForNoHeader = type == "n_a" && registration.serviceGrant?.exchange != nil
         var judged = tokens
-        judged.issuance.isUnbound = type != "dpop" && !isForNoHeader
+        judged.issuance.flaw = type == "dpop" || isForNoHeader ? nil : .unbound
         return judged
     }
 

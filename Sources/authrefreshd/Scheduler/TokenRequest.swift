@@ -132,7 +132,7 @@ extension StoredTokens {
     /// Everything usable in an answer.
     init(_ response: TokenResponse) {
         let isOthers = if case .other = response.issuance.person { true } else { false }
-        let isUsed = !response.issuance.isUnbound && !isOthers
+        let isUsed = response.issuance.flaw == nil && !isOthers
         self.init(
             accessToken: isUsed ? response.accessToken : nil,
             refreshToken: response.refreshToken,

@@ -28,6 +28,9 @@ extension SettingsReader {
         ) {
             throw .invalid(WrongClient.reservedParameter(field: "authorizationParameters", name: name))
         }
+        for scope in settings.scopes ?? [] where scope.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+            throw .invalid(WrongArgument.noScope(scope))
+        }
         try checkRedirect(settings)
         var registration = try meaning(try settings.registration())
         registration.clientID = clientID

@@ -127,14 +127,15 @@ final class StoreKeeping {
         return KeptMetadata(documents: kept.documents.map { Array($0) }, fetchedAt: kept.fetchedAt)
     }
 
-    func keep(_ metadata: KeptMetadata, at place: KeptMetadata.Place) {
-        guard trouble == nil else { return }
+    /// Stores the metadata. Returns false if no account has its issuer.
+    func keep(_ metadata: KeptMetadata, at place: KeptMetadata.Place) -> Bool {
+        guard trouble == nil else { return true }
         let kept = ServerMetadataTable.Documents(
             documents: metadata.documents.map { Data($0) },
             fetchedAt: metadata.fetchedAt
         )
         // If this fails, the metadata is fetched again at the next start, or in a day.
-        try? store.serverMetadata.keep(kept, of: place.issuer, caFile: place.caFile ?? "")
+        return (try? store.serverMetadata.keep(kept, of: place.issuer, caFile: place.caFile ?? "")) ?? true
     }
 
     // MARK: Turns

@@ -52,7 +52,8 @@ enum StoreKeepingSteps {
                     return await metadata(at: place, on: coordinator)
                 },
                 keep: { [weak coordinator] place, metadata in
-                    if let coordinator { await keep(metadata, at: place, on: coordinator) }
+                    guard let coordinator else { return true }
+                    return await keep(metadata, at: place, on: coordinator)
                 }
             )
         )
@@ -68,7 +69,7 @@ enum StoreKeepingSteps {
         _ metadata: KeptMetadata,
         at place: KeptMetadata.Place,
         on coordinator: isolated RefreshCoordinator
-    ) {
-        if !coordinator.lifecycle.isOver { coordinator.storeKeeping.keep(metadata, at: place) }
+    ) -> Bool {
+        coordinator.lifecycle.isOver || coordinator.storeKeeping.keep(metadata, at: place)
     }
 }

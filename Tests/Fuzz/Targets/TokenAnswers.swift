@@ -55,7 +55,14 @@ enum TokenAnswers {
         guard let response else { return }
         // Each byte that is not UTF-8 becomes three.
         let most = answer.body.count * 3
-        require((1...most).contains(response.accessToken.secret.count), "a token comes out of its answer")
+        if let token = response.accessToken {
+            require((1...most).contains(token.secret.count), "a token comes out of its answer")
+        }
+        require((response.accessToken == nil) == (response.issuance.flaw != nil), "a token that is not used has a flaw")
+        require(
+            response.accessToken != nil || response.refreshToken != nil || response.issuance.flaw == .unsendable,
+            "an answer has tokens"
+        )
         if let token = response.refreshToken {
             require((1...most).contains(token.secret.count), "a refresh token comes out of its answer")
             require(token != sent, "the token that was sent is no new one")

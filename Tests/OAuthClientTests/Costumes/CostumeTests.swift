@@ -144,7 +144,7 @@ import TextEncodings
         if let life = expected.refreshTokenLifetime { #expect(tokens.issuance.refreshTokenLifetime == .seconds(life)) }
         #expect(tokens.issuance.refreshIn == seconds(expected.refreshIn))
         if let scopes = expected.scopes { #expect(tokens.scopes == scopes) }
-        if let type = expected.tokenType { #expect(tokens.accessToken.type == type) }
+        if let type = expected.tokenType { #expect(tokens.accessToken?.type == type) }
     }
 
     private func expect(_ request: LoopbackServer.Request, _ exchange: Costume.Exchange, _ costume: Costume) {
