@@ -30,9 +30,10 @@ extension StoreError {
         switch systemError {
         // A file system that became read-only after an error, as ext4 does by default; SQLite reports IOERR_WRITE.
         case EROFS: self = .readOnly(path: path)
-        // SQLite knows only ENOSPC; an exceeded quota means the same.
-        case EDQUOT: self = .diskFull(path: path)
-        default: return nil
+        // SQLite itself knows only ENOSPC.
+        default:
+            guard let error = StoreError(noRoom: systemError, path: path) else { return nil }
+            self = error
         }
     }
 

@@ -9,6 +9,7 @@ extension StoreError: CustomStringConvertible {
         case .missing(let path, _): "the store '\(path)' is missing, and the last daemon had one there"
         case .corrupt(let path): "the store '\(path)' is damaged"
         case .notADatabase(let path): "'\(path)' is not an SQLite database"
+        case .isLink(let path): "the store '\(path)' is a symbolic link"
         case .notAStore(let path): "'\(path)' is the database of another program"
         case .newerSchema(let path, let found, let known):
             "the store '\(path)' has schema \(found), this version knows schemas up to \(known)"
@@ -22,6 +23,7 @@ extension StoreError: CustomStringConvertible {
                 + " covers its folder"
         case .readOnly(let path): "the store '\(path)' cannot be written to"
         case .diskFull(let path): "no space is left for the store '\(path)'"
+        case .fileLimit(let path): "a limit on the size of files keeps the store '\(path)' from growing"
         case .inputOutput(let path, let code): "reading or writing '\(path)' failed (SQLite \(code))"
         case .cannotOpen(let path, let code): "'\(path)' cannot be opened: \(PosixError(code: code))"
         case .notOurs(let path, let owner): "'\(path)' belongs to another user (uid \(owner))"
@@ -62,6 +64,9 @@ extension StoreError: CustomStringConvertible {
             "stop the daemon and restore a backup: authctl store restore FILE; without a backup, move '\(path)' away with the"
                 + " '-wal' beside it, and import the grants again"
         case .damagedRow: "stop the daemon and restore a backup: authctl store restore FILE"
+        case .isLink(let path):
+            "SQLite keeps files beside the store, so link its folder instead: move the database that the link leads to, with the '-wal'"
+                + " beside it, to '\(path)', and then the whole folder; or name the other folder with --state-dir"
         case .notAStore(let path):
             "move '\(path)' away, or name another folder with --state-dir"
         case .newerSchema(let path, _, _):
@@ -81,6 +86,8 @@ extension StoreError: CustomStringConvertible {
             "make '\(path)' and its folder writable for this user; if its file system has turned read-only,"
                 + " journalctl -k says why"
         case .diskFull: "free some space; nothing is lost, and the daemon repeats the write"
+        case .fileLimit:
+            "allow larger files: LimitFSIZE= of the service, or ulimit -f in a shell; nothing is lost, and the daemon repeats the write"
         case .inputOutput: "look for disk errors in the kernel's log: journalctl -k"
         case .cannotOpen(let path, _): "check that '\(path)' and its folder exist and are accessible to this user"
         case .notOurs(let path, _): "give '\(path)' to this user, or name another folder with --state-dir"

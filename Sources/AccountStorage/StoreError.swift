@@ -2,8 +2,8 @@ package import RefreshCore
 
 /// Why a call to the store failed. No case contains the value of a secret column.
 ///
-/// After `gone`, `replaced`, `diskFull`, `readOnly` and `inputOutput`, nothing of the refused write is stored, and the store stays
-/// usable. The same call may be repeated later.
+/// After `gone`, `replaced`, `diskFull`, `fileLimit`, `readOnly` and `inputOutput`, nothing of the refused write is stored, and the store
+/// stays usable. The same call may be repeated later.
 package enum StoreError: Error, Hashable, Sendable {
     /// Another process has the database open.
     case inUse(path: String, by: StoreHolder)
@@ -14,6 +14,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case corrupt(path: String)
     /// The file is not an SQLite database.
     case notADatabase(path: String)
+    /// A symbolic link is where the store should be.
+    case isLink(path: String)
     /// The file is an SQLite database of another program.
     case notAStore(path: String)
     /// A newer version wrote the file; `found` and `known` are schema numbers.
@@ -28,6 +30,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case replaced(path: String)
     case readOnly(path: String)
     case diskFull(path: String)
+    /// A limit of this process or of the file system keeps a file of the store from growing.
+    case fileLimit(path: String)
     /// Reading or writing failed below SQLite; `code` is its extended result code.
     case inputOutput(path: String, code: Int32)
     /// The file cannot be opened; `code` is an `errno` value.

@@ -9,6 +9,8 @@ internal import StandardDescriptors
 enum Main {
     static func main() {
         SignalWatch.hold()
+        // A file that may not grow any more is an error like a full disk, and not this program's end.
+        _ = signal(SIGXFSZ, SIG_IGN)
         StandardDescriptors.fillGaps()
         authrefresh_run_tasks_on_own_queue()
         // All connections share one loop. NIO would start one for each processor, with memory of its own.

@@ -283,11 +283,28 @@ struct OpeningTests {
         }
     }
 
+    @Test func `a limit on the size of files is told from a disk that fails`() async {
+        await #expect(processExitsWith: .success) { [path = folder.store as String] in
+            let store = try AccountStore(path: path, key: Sample.key())
+            _ = signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit()
+            #expect(unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            let usual = limit.rlim_cur
+            limit.rlim_cur = 1
+            #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            #expect(throws: StoreError.fileLimit(path: path)) { try store.probe() }
+            limit.rlim_cur = usual
+            #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            try store.probe()
+        }
+    }
+
     private let errors: [StoreError] = [
         .inUse(path: "/s", by: StoreHolder(pid: 1, program: "sqlite3", host: nil)),
         .inUse(path: "/s", by: StoreHolder(pid: nil, program: nil, host: nil)),
         .inUse(path: "/s", by: StoreHolder(pid: 1, program: nil, host: "desk")),
         .missing(path: "/s", record: "/r"), .replaced(path: "/s"), .corrupt(path: "/s"), .notADatabase(path: "/s"),
+        .isLink(path: "/s"), .fileLimit(path: "/s"),
         .notAStore(path: "/s"), .newerSchema(path: "/s", found: 2, known: 1),
         .olderSchema(path: "/s", found: 1, oldest: 2),
         .wrongKey(path: "/s", expected: "a", given: "b"), .readOnly(path: "/s"), .diskFull(path: "/s"),

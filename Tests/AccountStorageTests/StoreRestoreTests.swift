@@ -47,7 +47,7 @@ struct StoreRestoreTests {
         for (file, bytes) in zip(files, contents) { try bytes.write(to: file) }
     }
 
-    @Test func `a backup replaces the store without its old log, and both old files are kept`() throws {
+    @Test func `a backup replaces the store without its old log, and the old store is kept with all commits`() throws {
         try leaveKilledStore()
         try Data("shared memory".utf8).write(to: URL(fileURLWithPath: folder.store + "-shm"))
         let kept = folder.store + ".before-restore"
@@ -55,7 +55,7 @@ struct StoreRestoreTests {
         #expect(
             try files == [
                 "accounts.sqlite", "accounts.sqlite.before-restore", "accounts.sqlite.before-restore-shm",
-                "accounts.sqlite.before-restore-wal", "accounts.sqlite.lock", "backup", "store-key",
+                "accounts.sqlite.lock", "backup", "store-key",
             ]
         )
         let store = try folder.open()
@@ -69,50 +69,36 @@ struct StoreRestoreTests {
         #expect(try restore().kept == folder.store + ".before-restore-2")
     }
 
-    @Test func `a restore that fails half-way leaves the store with its log`() throws {
+    @Test func `a restore that fails or is killed before its last step leaves the store whole, in one file`() throws {
         try leaveKilledStore()
-        // The log moves first. Then the file cannot move, because there is a folder of the new name.
+        // The last step is not reached, because a folder has the name that a remaining file should get.
         try Data("shared memory".utf8).write(to: URL(fileURLWithPath: folder.store + "-shm"))
         let obstacle = folder.store + ".before-restore-shm"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         let before = try files
         #expect(throws: StoreOpeningError.self) { try restore() }
-        #expect(try files == before)
+        #expect(try files == before.filter { $0 != "accounts.sqlite-wal" })
         #expect(try folder.open().counts().scheduled == 600)
     }
 
-    @Test func `a store whose restore was killed half-way is opened with its log`() throws {
-        try leaveKilledStore()
-        let (store, kept, manager) = (folder.store, folder.store + ".before-restore-2", FileManager.default)
-        try Data("an older store".utf8).write(to: URL(fileURLWithPath: folder.store + ".before-restore"))
-        try manager.linkItem(atPath: store, toPath: kept)
-        try manager.moveItem(atPath: store + "-wal", toPath: kept + "-wal")
-        let opened = try folder.open()
-        #expect(try opened.counts().scheduled == 600)
-        try opened.close()
-        #expect(!manager.fileExists(atPath: kept) && !manager.fileExists(atPath: kept + "-wal"))
+    @Test func `what a killed restore has left goes at the next start`() throws {
+        let store = try folder.open()
+        for name in ["", "-wal", ".lock", ".before-upgrade", "-previous", "-previous-wal"] {
+            try Data("left".utf8).write(to: URL(fileURLWithPath: folder.store + ".restoring" + name))
+        }
+        StoreCopy.removeLeftovers(besides: store.path)
+        #expect(try files == ["accounts.sqlite", "accounts.sqlite-wal", "accounts.sqlite.lock", "store-key"])
     }
 
-    @Test func `a log from before the store was used without it stays where it is`() throws {
+    @Test func `a store that is a link is neither opened nor replaced, and the text says so`() throws {
         try leaveKilledStore()
-        let (kept, manager) = (folder.store + ".before-restore", FileManager.default)
-        try manager.linkItem(atPath: folder.store, toPath: kept)
-        try manager.moveItem(atPath: folder.store + "-wal", toPath: kept + "-wal")
-        try manager.setAttributes([.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: kept + "-wal")
-        let opened = try folder.open()
-        #expect(try opened.counts().scheduled < 600)
-        try opened.close()
-        #expect(manager.fileExists(atPath: kept) && manager.fileExists(atPath: kept + "-wal"))
-    }
-
-    @Test func `the restore after one that was killed half-way keeps the store with its log`() throws {
-        try leaveKilledStore()
-        let kept = folder.store + ".before-restore"
-        try FileManager.default.linkItem(atPath: folder.store, toPath: kept)
-        try FileManager.default.moveItem(atPath: folder.store + "-wal", toPath: kept + "-wal")
-        #expect(try restore() == StoreRestore.Outcome(accounts: 300, kept: kept))
-        let before = try AccountStore(path: kept, key: Sample.key())
-        #expect(try before.counts().scheduled == 600)
+        let (store, elsewhere, manager) = (folder.store, folder.file("elsewhere"), FileManager.default)
+        try manager.moveItem(atPath: store, toPath: elsewhere)
+        try manager.createSymbolicLink(atPath: store, withDestinationPath: elsewhere)
+        let before = try (files, Data(contentsOf: URL(fileURLWithPath: elsewhere)))
+        #expect(throws: StoreError.isLink(path: store)) { try folder.open() }
+        #expect(throws: StoreOpeningError.store(.isLink(path: store))) { try restore() }
+        #expect(try files == before.0 && Data(contentsOf: URL(fileURLWithPath: elsewhere)) == before.1)
     }
 
     @Test func `a store that another process has open is left alone`() async throws {
@@ -248,6 +234,7 @@ struct StoreRestoreTests {
         try Data("damaged".utf8).write(to: URL(fileURLWithPath: folder.store))
         let kept = try #require(try restore().kept)
         #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == Data("damaged".utf8))
+        #expect(try files.contains("accounts.sqlite.before-restore-wal"))
         #expect(try folder.open().counts().scheduled == 300)
     }
 

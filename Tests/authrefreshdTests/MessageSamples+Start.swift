@@ -102,7 +102,7 @@ extension MessageSamples {
         .inUse(path: "/s/a", by: StoreHolder(pid: 7, program: nil, host: "desk")),
         .inUse(path: "/s/a", by: StoreHolder(pid: nil, program: nil, host: "")),
         .missing(path: "/s/a", record: "/r/had-store-1"), .replaced(path: "/s/a"), .corrupt(path: "/s/a"),
-        .notADatabase(path: "/s/a"),
+        .notADatabase(path: "/s/a"), .isLink(path: "/s/a"), .fileLimit(path: "/s/a"),
         .notAStore(path: "/s/a"), .newerSchema(path: "/s/a", found: 9, known: 8),
         .olderSchema(path: "/s/a", found: 1, oldest: 2), .wrongKey(path: "/s/a", expected: "a1", given: "b2"),
         .gone(path: "/s/a"), .readOnly(path: "/s/a"), .diskFull(path: "/s/a"), .inputOutput(path: "/s/a", code: 10),
@@ -128,6 +128,7 @@ extension MessageSamples {
         case .replaced: "replaced"
         case .corrupt: "corrupt"
         case .notADatabase: "notADatabase"
+        case .isLink: "isLink"
         case .notAStore: "notAStore"
         case .newerSchema: "newerSchema"
         case .olderSchema: "olderSchema"
@@ -135,6 +136,7 @@ extension MessageSamples {
         case .gone: "gone"
         case .readOnly: "readOnly"
         case .diskFull: "diskFull"
+        case .fileLimit: "fileLimit"
         case .inputOutput: "inputOutput"
         case .cannotOpen: "cannotOpen"
         case .notOurs: "notOurs"
@@ -153,7 +155,7 @@ extension MessageSamples {
         }
     }
 
-    static let storeErrorsCount = 27
+    static let storeErrorsCount = 29
 
     static let socketErrors: [VarlinkServerError] = [
         .alreadyListening(path: "/r/s"), .notASocket(path: "/r/s"), .pathTooLong(path: "/r/s", limit: 107),

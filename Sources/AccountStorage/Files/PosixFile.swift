@@ -25,8 +25,6 @@ enum PosixFile {
         let mode: UInt32
         let size: Int64
         let kind: UInt32
-        /// When the contents were last written.
-        let modified: Duration
 
         var isRegularFile: Bool { kind == S_IFREG }
         var isFolder: Bool { kind == S_IFDIR }
@@ -37,7 +35,6 @@ enum PosixFile {
             mode = raw.st_mode & 0o7777
             size = Int64(raw.st_size)
             kind = raw.st_mode & S_IFMT
-            modified = .seconds(raw.st_mtim.tv_sec) + .nanoseconds(raw.st_mtim.tv_nsec)
         }
     }
 
@@ -167,6 +164,12 @@ enum PosixFile {
             return filled
         }
         return (contents, Status(raw))
+    }
+
+    /// Whether the file at `path` begins with these bytes.
+    static func begins(_ path: String, with bytes: [UInt8]) throws(PosixError) -> Bool {
+        let contents = try read(path, limit: bytes.count).contents
+        return unsafe contents.withBytes { unsafe $0.elementsEqual(bytes) }
     }
 
     /// Removes the entry at `path`, if there is one.

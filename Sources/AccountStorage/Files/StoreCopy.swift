@@ -104,11 +104,17 @@ import Synchronization
         }
     }
 
-    /// Removes copies that an earlier daemon left behind.
+    /// Removes copies that an earlier daemon or restore left behind.
     package static func removeLeftovers(besides store: String) {
         remove(Purpose.check.path(besides: store))
-        let folder = PosixFile.parent(of: store)
-        let start = store.dropFirst(folder.count + 1) + Purpose.backupSuffix
+        removeFiles(startingWith: store + Purpose.backupSuffix)
+        StoreRestore.removeLeftovers(besides: store)
+    }
+
+    /// Removes all files of the folder whose paths begin so.
+    static func removeFiles(startingWith path: String) {
+        let folder = PosixFile.parent(of: path)
+        let start = path.dropFirst(folder.count + 1)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(start) { try? PosixFile.remove(folder + "/" + name) }
     }

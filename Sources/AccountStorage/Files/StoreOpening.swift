@@ -69,10 +69,9 @@ struct StoreOpening {
                 try PosixFile.create(path)
                 return try PosixFile.syncFolder(of: path)
             }
+            guard !file.isSymbolicLink else { throw StoreError.isLink(path: path) }
             guard file.isRegularFile else { throw StoreError.notADatabase(path: path) }
             guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
-            // A restore that is still running would have the lock.
-            try KeptStore.takeBack(to: path)
             try PosixFile.checkWritable(path)
             if file.mode & 0o077 != 0 { try PosixFile.setMode(0o600, of: path) }
         } catch let error as PosixError {
@@ -147,8 +146,17 @@ extension StoreError {
     init(_ error: PosixError, path: String) {
         switch error.code {
         case EROFS, EACCES: self = .readOnly(path: path)
+        default: self = StoreError(noRoom: error.code, path: path) ?? .cannotOpen(path: path, code: error.code)
+        }
+    }
+
+    /// The error for an `errno` that means that a file cannot grow; nil for others.
+    init?(noRoom code: Int32, path: String) {
+        switch code {
+        // An exceeded quota means the same as a full disk.
         case ENOSPC, EDQUOT: self = .diskFull(path: path)
-        default: self = .cannotOpen(path: path, code: error.code)
+        case EFBIG: self = .fileLimit(path: path)
+        default: return nil
         }
     }
 }

@@ -37,7 +37,8 @@ package struct StoreRestore {
         self.keyring = keyring
     }
 
-    private var copy: String { path + ".restoring" }
+    private static let suffix = ".restoring"
+    private var copy: String { path + Self.suffix }
     /// The copy of the old store, from which newer grants are taken.
     private var oldCopy: String { copy + "-previous" }
 
@@ -46,16 +47,17 @@ package struct StoreRestore {
     /// - Throws: `inUse` while a daemon has the store open; `notRestorable` if the backup cannot be used; an error if
     ///   its key is missing; disk errors. The store is then unchanged.
     package func run() throws(StoreOpeningError) -> Outcome {
-        defer { removeCopies() }
+        defer { Self.removeLeftovers(besides: path) }
         do {
             try PosixFile.createFolder(PosixFile.parent(of: path))
             let lock = try StoreLock(path)
+            if try PosixFile.status(of: path)?.isSymbolicLink == true { throw StoreError.isLink(path: path) }
             try checkUnread()
             // The backup may not be the store itself.
             try withExtendedLifetime(OwnFile(at: path)) { try copyBackup() }
             let accounts = try checkCopy()
             try checkUnread()
-            try KeptStore.takeBack(to: path)
+            try foldLog()
             let newer = takeNewerGrants()
             // The long part is over. A program that has opened the store meanwhile would use it without its log.
             try checkUnread()
@@ -82,7 +84,7 @@ package struct StoreRestore {
     }
 
     private func copyBackup() throws {
-        removeCopies()
+        Self.removeLeftovers(besides: path)
         do {
             guard let status = try PosixFile.status(of: backup), status.isRegularFile || status.isSymbolicLink else {
                 throw StoreError.cannotOpen(path: backup, code: ENOENT)
@@ -96,8 +98,31 @@ package struct StoreRestore {
             if error.code == EBUSY {
                 throw StoreError.notRestorable(path: backup, cause: .cannotOpen(path: backup, code: EBUSY))
             }
-            throw error.code == ENOSPC || error.code == EDQUOT
-                ? StoreError.diskFull(path: path) : StoreError.cannotOpen(path: backup, code: error.code)
+            throw StoreError(noRoom: error.code, path: path) ?? .cannotOpen(path: backup, code: error.code)
+        }
+    }
+
+    /// Writes the log of the old store into its database. From here on, the old store is one file: it can be replaced in
+    /// one step, and a kill before that step loses nothing.
+    ///
+    /// - Throws: disk errors.
+    private func foldLog() throws(StoreError) {
+        // Without a header of its own (file format, §1.3.1), the database would be overwritten with the log's pages.
+        guard (try? PosixFile.begins(path, with: Array("SQLite format 3\0".utf8))) == true else { return }
+        do {
+            var configuration = Configuration()
+            configuration.publicStatementArguments = false
+            // SQLite then needs no shared-memory file.
+            configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            let store = try DatabaseQueue(path: path, configuration: configuration)
+            try store.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
+            try store.close()
+        } catch {
+            switch StoreError(error, path: path) {
+            // Nobody can use such a store, with its log or without. The log is kept beside it.
+            case .corrupt, .notADatabase, .inputOutput: break
+            case let failure: throw failure
+            }
         }
     }
 
@@ -174,8 +199,8 @@ package struct StoreRestore {
     private func replaceStore() throws(PosixError) -> String? {
         let kept = try keepStore()
         do throws(PosixError) {
-            // Old logs must never be beside the new file: SQLite would apply their pages to it.
-            for suffix in KeptStore.logs {
+            // The logs of a damaged store must never be beside the new file: SQLite would apply their pages to it.
+            for suffix in ["-wal", "-journal", "-shm"] {
                 guard try PosixFile.status(of: path + suffix) != nil else { continue }
                 if let kept {
                     try PosixFile.rename(path + suffix, to: kept + suffix)
@@ -185,7 +210,7 @@ package struct StoreRestore {
             }
             try PosixFile.rename(copy, to: path)
         } catch {
-            try? KeptStore.takeBack(to: path)
+            if let kept { try? PosixFile.remove(kept) }
             throw error
         }
         try PosixFile.syncFolder(of: path)
@@ -197,7 +222,7 @@ package struct StoreRestore {
         guard try PosixFile.status(of: path) != nil else { return nil }
         var number = 1
         while true {
-            let name = KeptStore.name(number, of: path)
+            let name = path + ".before-restore" + (number == 1 ? "" : "-\(number)")
             do {
                 try PosixFile.link(path, as: name)
                 return name
@@ -208,61 +233,9 @@ package struct StoreRestore {
         }
     }
 
-    private func removeCopies() {
-        let suffixes = ["", "-wal", "-shm", "-journal", UpgradeCopy.suffix, StoreLock.suffix]
-        for store in [copy, oldCopy] {
-            for suffix in suffixes { try? PosixFile.remove(store + suffix) }
-        }
-    }
-}
-
-/// The store that a restore has replaced.
-///
-/// A restore first gives the store a second name, then moves its logs to that name, and then puts the copy in its place.
-/// If it ends before the last step, by an error or a kill, the store is still the file with the second name, but without
-/// its log. The last commits would be missing, and the refresh tokens without them may be spent.
-enum KeptStore {
-    /// The suffixes of SQLite's files beside a database.
-    static let logs = ["-wal", "-journal", "-shm"]
-
-    /// The names of kept stores are numbered from 1 on.
-    static func name(_ number: Int, of path: String) -> String {
-        path + ".before-restore" + (number == 1 ? "" : "-\(number)")
-    }
-
-    /// Gives the store at `path` its logs back if a restore has not replaced it. The caller has the store's lock.
-    static func takeBack(to path: String) throws(PosixError) {
-        guard let name = secondName(of: path), try !isUsedWithoutLog(path, keptAs: name) else { return }
-        for suffix in logs {
-            guard try PosixFile.status(of: name + suffix) != nil, try PosixFile.status(of: path + suffix) == nil
-            else { continue }
-            try PosixFile.rename(name + suffix, to: path + suffix)
-        }
-        try PosixFile.remove(name)
-        try PosixFile.syncFolder(of: path)
-    }
-
-    /// Whether somebody used the store after its log was moved, as earlier versions did. The log is out of date then, and
-    /// would damage the store.
-    private static func isUsedWithoutLog(_ path: String, keptAs name: String) throws(PosixError) -> Bool {
-        let written = try PosixFile.status(of: path)?.modified ?? .zero
-        for suffix in ["-wal", "-journal"] {
-            guard let log = try PosixFile.status(of: name + suffix) else { continue }
-            let isReplaced = try PosixFile.status(of: path + suffix) != nil
-            if isReplaced || log.modified < written { return true }
-        }
-        return false
-    }
-
-    /// The name of a kept store that is the store at `path` itself; nil if there is none.
-    private static func secondName(of path: String) -> String? {
-        guard let store = PosixFile.identity(of: path) else { return nil }
-        var number = 1
-        while let kept = PosixFile.identity(of: name(number, of: path)) {
-            if kept == store { return name(number, of: path) }
-            number += 1
-        }
-        return nil
+    /// Removes the copies of a restore that has ended, or was killed. The caller has the store's lock.
+    static func removeLeftovers(besides store: String) {
+        StoreCopy.removeFiles(startingWith: store + suffix)
     }
 }
 

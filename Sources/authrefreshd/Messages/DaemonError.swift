@@ -49,7 +49,7 @@ extension DaemonError: CustomStringConvertible {
         case .key: 77
         case .store(let error):
             switch error {
-            case .diskFull, .inputOutput, .replaced: 75
+            case .diskFull, .fileLimit, .inputOutput, .replaced: 75
             default: 78
             }
         case .socket(.notASocket), .socket(.pathTooLong), .socket(.notAListenSocket), .socket(.folderOpenToOthers): 78

@@ -450,7 +450,7 @@ extension StoreError {
         switch self {
         case .corrupt, .inputOutput: true
         case .inUse, .missing, .notADatabase, .notAStore, .newerSchema, .olderSchema, .wrongKey, .gone, .replaced,
-            .readOnly, .diskFull,
+            .readOnly, .diskFull, .fileLimit, .isLink,
             .cannotOpen,
             .notOurs,
             .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,
