@@ -5,6 +5,10 @@
 # Without this, bash 5.2 replaces a "&" in the name of a folder with the matched text.
 shopt -u patsub_replacement 2> /dev/null || :
 
+# With the umask of a careless shell, others could change the units and the desktop entry, and so start programs as this user. With a
+# strict one, they could not run what root installs.
+umask 022
+
 source_dir=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 program=${0##*/}
 # Without HOME, as in some containers, "~" is the folder that the user database has.

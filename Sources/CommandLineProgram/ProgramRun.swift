@@ -83,13 +83,13 @@ package struct ProgramRun {
         }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         if collectsErrors { unsafe posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO) }
-        // Our programs ignore SIGPIPE. A pipeline of the child needs it.
+        // Our programs ignore these signals. The child's own children need them.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var defaults = sigset_t()
         unsafe sigemptyset(&defaults)
-        unsafe sigaddset(&defaults, SIGPIPE)
+        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, number) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]

@@ -10,6 +10,34 @@ package enum PlainText {
         text.replacingSteering(with: "\u{FFFD}")
     }
 
+    /// The lines without control characters, as they leave the program. So a view that forgets to check a stranger's text
+    /// shows a wrong text at worst.
+    ///
+    /// - Parameter marks: further control sequences that stay, besides our colors.
+    package static func lines(_ text: String, keeping marks: [String] = []) -> String {
+        let isForeign = { (scalar: Unicode.Scalar) in scalar.isSteering && scalar != "\n" }
+        guard text.unicodeScalars.contains(where: isForeign) else { return text }
+        let marks = (TerminalStyle.marks + marks).map(\.unicodeScalars)
+        var (shown, rest) = (String.UnicodeScalarView(), text.unicodeScalars[...])
+        while let first = rest.first {
+            let mark = isForeign(first) ? marks.first(where: { rest.starts(with: $0) }) : nil
+            if let mark { shown.append(contentsOf: mark) } else { shown.append(isForeign(first) ? "\u{FFFD}" : first) }
+            rest = rest.dropFirst(mark?.count ?? 1)
+        }
+        return String(shown)
+    }
+
+    /// JSON in which a terminal obeys no character either: the others are written as escapes, which mean the same.
+    package static func json(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.isSteering && $0 != "\n" }) else { return text }
+        return text.unicodeScalars.reduce(into: "") { json, scalar in
+            guard scalar.isSteering, scalar != "\n" else { return json.unicodeScalars.append(scalar) }
+            // RFC 8259 §7. All of them are in the Basic Multilingual Plane.
+            let digits = String(scalar.value, radix: 16)
+            json += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        }
+    }
+
     package static func cut(_ text: String, to width: Int) -> String {
         TerminalWidth.of(text) <= width ? text : TerminalWidth.prefix(of: text, columns: max(0, width - 1)) + "…"
     }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// What a standard stream can show.
 package struct TerminalStyle: Sendable {
-    package enum Colour: String, Sendable {
+    package enum Colour: String, CaseIterable, Sendable {
         case green = "32"
         case yellow = "33"
         case red = "1;31"
@@ -70,8 +70,15 @@ package struct TerminalStyle: Sendable {
 
     package func paint(_ text: String, _ colour: Colour?) -> String {
         guard isColoured, let colour else { return text }
-        return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+        return Self.begin(colour) + text + Self.end
     }
+
+    /// All control sequences of `paint`.
+    static let marks = Colour.allCases.map(begin) + [end]
+
+    private static func begin(_ colour: Colour) -> String { "\u{1B}[\(colour.rawValue)m" }
+
+    private static let end = "\u{1B}[0m"
 }
 
 /// The characters that the user's locale can show, as far as we need to know.

@@ -49,17 +49,17 @@ package struct LocalTime: Sendable {
     private func untilWordsChange(_ instant: Int64) -> Int64 {
         let (seconds, isPast) = distance(to: instant)
         guard seconds < Int64.max / Self.microseconds else { return .max }
-        let unit: Int64 =
+        let unit: Int128 =
             switch seconds {
             case ..<120: 1
             case ..<7200: 60
             case ..<172_800: 3600
             default: 86400
             }
-        let ahead = instant - nowUSec
-        return isPast
-            ? (seconds / unit + 1) * unit * Self.microseconds + ahead
-            : ahead - seconds / unit * unit * Self.microseconds + 1
+        // With 128 bits, because a peer's instant may be any number.
+        let (ahead, whole) = (Int128(instant) - Int128(nowUSec), Int128(seconds) / unit)
+        let second = Int128(Self.microseconds)
+        return Int64(clamping: isPast ? (whole + 1) * unit * second + ahead : ahead - whole * unit * second + 1)
     }
 
     /// `14:02` today, `2026-11-22 14:02` on another day, in the machine's time zone.

@@ -49,6 +49,15 @@ import TextEncodings
         }
     }
 
+    @Test(arguments: [Int64.min, Int64.min + 1, -(1 << 62), 1 << 62, .max])
+    func `an absurd instant has words, and a moment at which they change`(instant: Int64) {
+        for now: Int64 in [0, 1_795_000_000_000_000] {
+            let time = LocalTime(nowUSec: now)
+            #expect(time.untilWordsChange([instant]) > 0)
+            #expect(time.both(instant).hasSuffix(instant < 0 ? " ago)" : " days)"))
+        }
+    }
+
     @Test func `the earliest change counts, and without instants there is none`() {
         let time = LocalTime(nowUSec: 0)
         #expect(time.untilWordsChange([]) == .max)

@@ -27,9 +27,11 @@ import Testing
         (.secretsToTerminal, .usage),
         (.cannotCreateFile(path: "f", errno: EACCES), .notPermitted),
         (.cannotCreateFile(path: "f", errno: ENOSPC), .tryAgainLater),
+        (.cannotCreateFile(path: "f", errno: EFBIG), .tryAgainLater),
         (.cannotCreateFile(path: "f", errno: EEXIST), .usage),
         (.cannotWriteOutput(errno: ENOSPC), .tryAgainLater),
-        (.cannotReadBackup(errno: EIO), .tryAgainLater),
+        (.cannotReadBackup(reason: "input/output error"), .tryAgainLater),
+        (.cannotReadBackup(reason: "none", .badData), .badData),
         (.connection(.unreachable(socket: "s", errno: ECONNREFUSED)), .daemonUnreachable),
         (.connection(.notPermitted(socket: "s")), .notPermitted),
         (.connection(.otherUser(socket: "s", uid: 1)), .notPermitted),
@@ -115,10 +117,18 @@ import Testing
         #expect(hints.allSatisfy { $0.hasPrefix("authctl: hint: ") })
     }
 
-    @Test(arguments: [EEXIST, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, ENOENT, ENOTDIR])
+    @Test(arguments: [EEXIST, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EFBIG, ENOENT, ENOTDIR])
     func `a file that cannot be written comes with what helps`(number: Int32) {
         let report = AuthctlError.cannotCreateFile(path: "f", errno: number).report
         #expect(report.hints.count == 1)
+    }
+
+    @Test func `a full disk and a limit on files each have a hint of their own, also for standard output`() {
+        for number in [ENOSPC, EFBIG] {
+            let hints = AuthctlError.cannotWriteOutput(errno: number).report.hints
+            #expect(hints == AuthctlError.cannotCreateFile(path: "f", errno: number).report.hints)
+            #expect(hints.first?.contains("ulimit -f") == (number == EFBIG))
+        }
     }
 
     @Test func `a change is reported together with a later failure`() {

@@ -85,6 +85,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "me`id`@x.example", "a@x.example\"; set sendmail=id", "a b@x.example", "$HOME@x.example", "a\n@x.example",
+        "jane",
+        "",
+    ])
+    func `an address that is more than plain is not in the lines for mail programs`(address: String) {
+        let without = SignInProgress.programs(for: "work", mailbox: nil)
+        #expect(SignInProgress.programs(for: "work", mailbox: address) == without)
+        #expect(SignInProgress.programs(for: "work", mailbox: "jane.doe+mail@x.example") != without)
+    }
+
     /// `work: the answer has arrived`, like the other lines about an account, or a sentence of its own.
     @Test func `every line of progress is about its account, or a whole sentence`() throws {
         for (name, text) in Self.progress where name != "programs" {

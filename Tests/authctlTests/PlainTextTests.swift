@@ -18,6 +18,23 @@ import Testing
         }
     }
 
+    @Test func `what leaves the program keeps its lines and its own colors, and no other control character`() {
+        let style = TerminalStyle(isColoured: true)
+        for colour in TerminalStyle.Colour.allCases {
+            let text = "a\n\(style.paint("b", colour))\n"
+            #expect(PlainText.lines(text) == text)
+        }
+        let mark = "\u{1B}[38;5;16m"
+        let foreign = "\u{1B}[8m\u{1B}]0;title\u{7}\r\u{9B}2J\u{202E}\(mark)"
+        let shown = "\u{FFFD}[8m\u{FFFD}]0;title\u{FFFD}\u{FFFD}\u{FFFD}2J\u{FFFD}"
+        #expect(PlainText.lines(foreign, keeping: [mark]) == shown + mark)
+        #expect(PlainText.lines(mark) == "\u{FFFD}[38;5;16m")
+    }
+
+    @Test func `JSON has escapes for what a terminal would obey, and means the same`() {
+        #expect(PlainText.json("{\n\"a\":\"\u{9B}2J\u{7F}\u{202E}é\"}\n") == #"{\#n"a":"\u009b2J\u007f\u202eé"}\#n"#)
+    }
+
     @Test func `other text stays unchanged`() {
         #expect(PlainText.line("Zugriff verweigert: 許可") == "Zugriff verweigert: 許可")
     }

@@ -6,15 +6,16 @@ import Testing
 /// The files in `Transcripts` have sections. Each begins with a line `-- name --`:
 ///
 /// - `daemon`: `> METHOD [more] PARAMETERS` is an expected call, `< REPLY` its reply, `^ REPLY` a later reply to the
-///   last call with `more`. `! close` ends the connection. `@now+60` becomes that time in µs. Without this section
-///   nothing listens at the socket.
+///   last call with `more`. `! close` ends the connection. `@now+60` becomes that time in µs, and `@folder` the
+///   command's folder. Without this section nothing listens at the socket.
 /// - `file NAME MODE`: a file in the command's folder.
 /// - `command`: for `/bin/sh`. `stdin`, `stdout`, `stderr`: text; missing means empty. `status`: the exit status.
 /// - `terminal COLUMNS`: the command runs on a terminal of that width, and `stdout` is everything shown there. Each
 ///   line of this section is `PROMPT => KEYS`: the keys to type after the prompt was shown. `^C` is Ctrl-C, `^D` is
 ///   Ctrl-D, `^M` is Enter.
 ///
-/// In the output, `<time>` and `<stamp>` match any local time, and `<socket>` the socket's path.
+/// In the output, `<time>` and `<stamp>` match any local time, `<socket>` the socket's path, and `<folder>` the
+/// command's folder.
 struct Transcript: CustomTestStringConvertible, Sendable {
     struct SectionError: Error {
         let transcript: String
@@ -67,6 +68,15 @@ struct Transcript: CustomTestStringConvertible, Sendable {
             } else {
                 body.append(line)
             }
+        }
+    }
+
+    /// The calls and replies, for a command that runs in `folder`; nil if nothing listens.
+    func calls(in folder: URL) -> [StubDaemon.Exchange]? {
+        exchanges?.map { exchange in
+            var exchange = exchange
+            exchange.replies = exchange.replies.map { $0.replacing("@folder", with: folder.path) }
+            return exchange
         }
     }
 

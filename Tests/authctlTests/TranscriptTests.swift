@@ -16,7 +16,7 @@ import Testing
             try Data(file.text.utf8).write(to: url)
             try FileManager.default.setAttributes([.posixPermissions: file.mode], ofItemAtPath: url.path)
         }
-        let daemon = try transcript.exchanges.map { try StubDaemon(path: run.socket, exchanges: $0) }
+        let daemon = try transcript.calls(in: run.folder).map { try StubDaemon(path: run.socket, exchanges: $0) }
         let outcome = try run.run(transcript)
         let problems = daemon?.finish() ?? []
 
@@ -47,7 +47,7 @@ import Testing
     /// The text without what differs between runs. The transcript of a terminal shows what a person sees there,
     /// including the echo of typed keys.
     private func normalised(_ text: String, _ run: CommandRun) -> String {
-        text.replacing(run.socket, with: "<socket>")
+        text.replacing(run.socket, with: "<socket>").replacing(run.folder.path, with: "<folder>")
             .replacing(/http:\/\/127\.0\.0\.1:[0-9]+\/[0-9a-f]+-[0-9a-f]+/, with: "<detour>")
             .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/, with: "<stamp>")
             .replacing(/\b([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:[0-9]{2}\b/, with: "<time>")

@@ -48,11 +48,11 @@ struct AccountExportCommand: ParsableCommand {
             try StandardOutput.write(document(), orNote: loss)
             return tellParked()
         }
-        var file = try NewFile(path: newFile)
+        var file = try OutputFile(forSecrets: newFile)
         let document = try document()
         do throws(AuthctlError) {
             try file.write(document)
-            try file.keep()
+            try file.finish()
         } catch {
             if let loss { StandardError.note(loss) }
             throw error

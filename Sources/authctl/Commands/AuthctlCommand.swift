@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import Terminal
 internal import TextEncodings
 
 /// `authctl`: the root of all commands.
@@ -89,7 +90,7 @@ struct OutputOptions: ParsableArguments {
     /// - Parameter text: the lines for people, each with a newline.
     func print(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
         if json {
-            try StandardOutput.write(StampedJSON.text(WireText.encodeIndented(object)) + "\n")
+            try StandardOutput.write(PlainText.json(StampedJSON.text(WireText.encodeIndented(object))) + "\n")
         } else {
             try StandardOutput.show(text())
         }
@@ -99,7 +100,7 @@ struct OutputOptions: ParsableArguments {
     func printLine(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
         // Each line is one write, so that an interrupt never leaves half a line.
         if json {
-            try StandardOutput.write(StampedJSON.text(WireText.encode(object)) + "\n")
+            try StandardOutput.write(PlainText.json(StampedJSON.text(WireText.encode(object))) + "\n")
         } else {
             try StandardOutput.show(text())
         }

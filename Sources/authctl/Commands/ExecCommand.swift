@@ -97,7 +97,7 @@ struct ExecCommand: ParsableCommand {
     /// - Returns: the error number, if that fails.
     private static func become(_ words: [String]) -> Int32 {
         // Ignored signals stay ignored across exec, and a filter must be ended by a broken pipe.
-        _ = signal(SIGPIPE, SIG_DFL)
+        for number in [SIGPIPE, SIGXFSZ] { _ = signal(number, SIG_DFL) }
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         unsafe execvp(words[0], &arguments)
         let number = errno

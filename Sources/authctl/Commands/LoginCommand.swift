@@ -217,7 +217,7 @@ struct LoginCommand: ParsableCommand {
     private func run(for account: String, isFirst: Bool = false) throws(AuthctlError) {
         let person = try signIn(to: account)
         guard isFirst, !output.json, StandardError.isTerminal else { return }
-        StandardError.show(SignInProgress.programs(for: account, mailbox: person?.email.map(PlainText.line)))
+        StandardError.show(SignInProgress.programs(for: account, mailbox: person?.email))
     }
 
     /// Signs in, and returns who did, if the server says so.

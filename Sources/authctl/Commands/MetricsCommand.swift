@@ -15,7 +15,7 @@ struct MetricsCommand: ParsableCommand {
 
             The text has Prometheus's exposition format. With --output it goes to a file, which the textfile \
             collector of node_exporter can read. The file is replaced in one step, and every user may read it: it \
-            contains account names, but no secrets.
+            contains account names, but no secrets. A pipe or a device is written into.
 
             With more than 1000 accounts, only those that are retrying, misconfigured or need a person have \
             figures of their own. Counters begin at 0 when the daemon starts.
@@ -40,6 +40,6 @@ struct MetricsCommand: ParsableCommand {
         var daemon = try connection.connect()
         let metrics = try daemon.ask(.getMetrics, GetMetrics.Parameters(), for: GetMetrics.Reply.self)
         guard let output else { return try form.print(metrics, or: MetricsText(metrics).text) }
-        try ReplacedFile.write(MetricsText(metrics).text, to: output)
+        try OutputFile.write(MetricsText(metrics).text, to: output)
     }
 }

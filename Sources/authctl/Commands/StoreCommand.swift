@@ -56,22 +56,35 @@ struct StoreBackupCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         var daemon = try connection.connect()
         // Create the file first. If the name is unusable, the daemon need not do anything.
-        var target = try NewFile(path: file)
+        var target = try OutputFile(forSecrets: file)
         let reply = try daemon.ask(
             .backupStore,
             BackupStore.Parameters(),
             for: BackupStore.Reply.self,
             patience: Self.patience
         )
-        let source = unsafe open(reply.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard source >= 0 else { throw .cannotReadBackup(errno: errno) }
-        // From here on, the copy disappears when it is closed, whatever happens.
-        unsafe unlink(reply.path)
+        let source = try Self.take(reply.path)
         defer { close(source) }
         let size = try target.copy(from: source)
-        try target.keep()
+        try target.finish()
         try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: StoreText.saved(file, bytes: size))
         StandardError.note(reply.keys.map(Note.backupNeedsKeys) ?? .backupNeedsKey)
+    }
+
+    /// Opens the daemon's copy, which disappears when it is closed, whatever happens.
+    ///
+    /// The name of the copy removes a file. So it must be what the interface says: a numbered copy beside the store.
+    private static func take(_ path: String) throws(AuthctlError) -> Int32 {
+        guard let copy = path.wholeMatch(of: /(\/(?:.*\/)?accounts\.sqlite)\.outgoing-[0-9]+/),
+            unsafe access(String(copy.1), F_OK) == 0
+        else {
+            let reason = "'\(PlainText.line(path))' is not one in the daemon's state folder, and stays as it is"
+            throw .cannotReadBackup(reason: reason, .badData)
+        }
+        let source = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard source >= 0 else { throw .cannotReadBackup(reason: systemText(errno)) }
+        unsafe unlink(path)
+        return source
     }
 }
 

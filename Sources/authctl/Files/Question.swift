@@ -114,7 +114,7 @@ enum HiddenPrompt {
             guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
             defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
             let width = TerminalStyle.size(of: terminal)?.columns
-            _ = FileDescriptor.write(WrappedText.text(prompt, width: width), to: terminal)
+            _ = FileDescriptor.write(WrappedText.text(ShownText.text(prompt), width: width), to: terminal)
             return readLine(from: terminal, before, waitMask)
         }
         _ = FileDescriptor.write("\n", to: terminal)

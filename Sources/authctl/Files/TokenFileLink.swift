@@ -31,12 +31,12 @@ struct TokenFileLink {
         try checkIsOurs(settings)
         if unsafe symlink(target, path) != 0 {
             let number = errno
-            guard number == EEXIST, Self.destination(of: path) == target else {
+            guard number == EEXIST, OutputFile.target(ofLink: path) == target else {
                 throw .cannotCreateFile(path: path, errno: number)
             }
         }
         makeFolders(of: settings)
-        try ReplacedFile.write(
+        try OutputFile.write(
             "\(Self.mark) It makes the link at each log-in.\nL \"\(field(path))\" - - - - \(field(target))\n",
             to: settings
         )
@@ -48,7 +48,7 @@ struct TokenFileLink {
     func remove() throws(AuthctlError) {
         let settings = try settings
         try checkIsOurs(settings)
-        if let destination = Self.destination(of: path) {
+        if let destination = OutputFile.target(ofLink: path) {
             guard destination == target else { throw .cannotCreateFile(path: path, errno: EEXIST) }
             guard unsafe unlink(path) == 0 else { throw .cannotCreateFile(path: path, errno: errno) }
         }
@@ -93,13 +93,5 @@ struct TokenFileLink {
             }
         }
         return text
-    }
-
-    /// The destination of a link; nil if there is no symbolic link.
-    private static func destination(of path: String) -> String? {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink(path, &bytes, bytes.count)
-        guard count >= 0 else { return nil }
-        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -23,7 +23,7 @@ struct ChildProcess {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var (mask, defaults) = (signals, sigset_t())
         unsafe sigemptyset(&defaults)
-        unsafe sigaddset(&defaults, SIGPIPE)
+        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, number) }
         unsafe posix_spawnattr_setsigmask(&attributes, &mask)
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))

@@ -8,6 +8,9 @@ struct JournalLine: Decodable, Sendable {
         "AUTHREFRESH_EXPIRES_AT_USEC", "AUTHREFRESH_CORRELATION_ID",
     ]
 
+    /// The times that a line can have: to the end of the year 9999. With them, nothing overflows.
+    private static let times: ClosedRange<Int64> = 0...253_402_300_799_999_999
+
     /// When it was written, in µs since 1970.
     let atUSec: Int64
     /// The event's name on the wire: `token-refreshed`.
@@ -39,7 +42,10 @@ struct JournalLine: Decodable, Sendable {
         func text(_ key: CodingKeys) -> String? {
             (try? members.decodeIfPresent(String.self, forKey: key)).flatMap(\.self)
         }
-        guard let at = text(.at).flatMap({ Int64($0) }), let event = text(.event) else {
+        func time(_ key: CodingKeys) -> Int64? {
+            text(key).flatMap { Int64($0) }.flatMap { Self.times.contains($0) ? $0 : nil }
+        }
+        guard let at = time(.at), let event = text(.event) else {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no event")
             )
@@ -49,7 +55,7 @@ struct JournalLine: Decodable, Sendable {
         error = text(.error)
         detail = text(.detail)
         reason = text(.reason)
-        expiresAtUSec = text(.expiresAt).flatMap { Int64($0) }
+        expiresAtUSec = time(.expiresAt)
         correlationID = text(.correlationID)
     }
 }
@@ -83,9 +89,10 @@ struct AccountJournal {
         }
     ) throws(AuthctlError) -> AccountJournal {
         let output = run([
-            "journalctl", "--user", "--unit=authrefreshd", "--output=json", "--no-pager", "--quiet",
+            "journalctl", "--user", "--output=json", "--no-pager", "--quiet",
             "--output-fields=" + JournalLine.fields.joined(separator: ","), "--since=@\(sinceUSec / 1_000_000)",
-            "--lines=\(linesMax)", "AUTHREFRESH_ACCOUNT=\(account)",
+            // journald sets this field itself. With --unit, journalctl also believes a line that only names the unit.
+            "--lines=\(linesMax)", "_SYSTEMD_USER_UNIT=authrefreshd.service", "AUTHREFRESH_ACCOUNT=\(account)",
         ])
         switch output.end {
         case .exited(0): break

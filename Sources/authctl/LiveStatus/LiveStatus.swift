@@ -232,10 +232,10 @@ struct TerminalScreen: ~Copyable {
         // Each line is erased before it is drawn: behind a line that fills the row, the cursor stays on its last
         // character, and would erase that.
         // The footer comes after everything below is erased: a table that was longer may stand there.
-        let drawn = lines.map { "\u{1B}[K\($0)\r\n" }.joined() + "\u{1B}[J\(footer)"
+        let drawn = lines.map { "\u{1B}[K\(ShownText.text($0))\r\n" }.joined() + "\u{1B}[J\(ShownText.text(footer))"
         // Draw over the old content from the top left corner, and with one write, so that nothing flickers. During the
         // drawing, long lines are cut at the edge and not wrapped.
-        try StandardOutput.show("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[?7h")
+        try StandardOutput.write("\u{1B}[?7l\u{1B}[H\(drawn)\u{1B}[?7h")
     }
 
     /// The typed keys, up to one that ends a line; empty for Ctrl-D; nil if the terminal has gone.

@@ -23,7 +23,8 @@ indirect enum AuthctlError: Error, Hashable, Sendable {
     case secretsToTerminal
     case cannotCreateFile(path: String, errno: Int32)
     case cannotWriteOutput(errno: Int32)
-    case cannotReadBackup(errno: Int32)
+    /// The daemon's copy of the store cannot be used, and was not removed.
+    case cannotReadBackup(reason: String, ExitStatus = .tryAgainLater)
     /// The user's journal cannot be read.
     case noJournal(reason: String)
 
@@ -85,9 +86,13 @@ extension AuthctlError {
             )
         case .cannotCreateFile(let path, let number): Self.cannotCreateReport(path, number)
         case .cannotWriteOutput(let number):
-            Report(status: .tryAgainLater, message: "cannot write to standard output: \(systemText(number))")
-        case .cannotReadBackup(let number):
-            Report(status: .tryAgainLater, message: "cannot read the daemon's copy of the store: \(systemText(number))")
+            Report(
+                status: .tryAgainLater,
+                message: "cannot write to standard output: \(systemText(number))",
+                hints: [Self.hint(forRoom: number)].compactMap(\.self)
+            )
+        case .cannotReadBackup(let reason, let status):
+            Report(status: status, message: "cannot read the daemon's copy of the store: \(reason)")
         case .noJournal(let reason):
             Report(
                 status: .daemonUnreachable,
@@ -200,7 +205,7 @@ extension AuthctlError {
         let status: ExitStatus =
             switch number {
             case EACCES, EPERM, EROFS: .notPermitted
-            case ENOSPC, EDQUOT, EIO: .tryAgainLater
+            case ENOSPC, EDQUOT, EFBIG, EIO: .tryAgainLater
             default: .usage
             }
         return Report(
@@ -214,8 +219,15 @@ extension AuthctlError {
         switch number {
         case EEXIST: "an existing file is never replaced: name another"
         case EACCES, EPERM, EROFS: "name a file in a folder that you can write to"
-        case ENOSPC, EDQUOT: "free some space there, or name a file on another disk"
         case ENOENT, ENOTDIR: "make its folder first"
+        default: hint(forRoom: number)
+        }
+    }
+
+    private static func hint(forRoom number: Int32) -> String? {
+        switch number {
+        case ENOSPC, EDQUOT: "free some space there, or name a file on another disk"
+        case EFBIG: "allow larger files (ulimit -f), or name a file on another file system"
         default: nil
         }
     }

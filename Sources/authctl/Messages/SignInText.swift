@@ -108,8 +108,10 @@ enum SignInProgress {
 
     /// What to put into programs, so that they ask for the tokens of `account`.
     ///
-    /// - Parameter mailbox: the address of the person who signed in, if the server says it.
+    /// - Parameter mailbox: the address of the person who signed in, if the server says it. Only a plain one is shown:
+    ///   the lines are copied into files whose quotes and backticks mean something, and neomutt runs what is in them.
     static func programs(for account: String, mailbox: String?) -> String {
+        let mailbox = mailbox.flatMap { $0.wholeMatch(of: /[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+/) == nil ? nil : $0 }
         // The keys for the user's name, each on a line of its own.
         func user(_ key: String, _ quote: String = "") -> String {
             mailbox.map { "\n           \(key)\(quote)\($0)\(quote)" } ?? ""

@@ -183,8 +183,8 @@ enum StatusWords {
 
     /// - Parameter seconds: how far the server's clock is ahead of ours.
     static func clock(of host: String, ahead seconds: Int64) -> String {
-        let direction = seconds > 0 ? "ahead of" : "behind"
-        return "the clock of \(host) is \(LocalTime.length(abs(seconds))) \(direction) this machine's"
+        let (length, direction) = (Int64(clamping: seconds.magnitude), seconds > 0 ? "ahead of" : "behind")
+        return "the clock of \(host) is \(LocalTime.length(length)) \(direction) this machine's"
     }
 
     /// What is out of sight; the lines are accounts or what is to be said about them.

@@ -9,13 +9,22 @@ enum StandardInput {
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 }
 
+/// Text for people, as it leaves this program.
+enum ShownText {
+    /// The text with the name by which the person calls this program, without control characters that are not ours, in
+    /// the characters of the locale.
+    static func text(_ text: String) -> String {
+        Charset.current.rendered(PlainText.lines(CalledName.here.inText(text), keeping: [TerminalQRCode.blackOnWhite]))
+    }
+}
+
 /// Standard output, which scripts and mail clients read.
 enum StandardOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Writes text for people, in the characters of their locale.
     static func show(_ text: String) throws(AuthctlError) {
-        try write(Charset.current.rendered(CalledName.here.inText(text)))
+        try write(ShownText.text(text))
     }
 
     /// Writes the whole text unchanged.
@@ -85,8 +94,7 @@ enum StandardError {
     /// elsewhere.
     static func show(_ text: String) {
         guard !isJSON else { return }
-        let text = Charset.current.rendered(CalledName.here.inText(text))
-        write(WrappedText.text(text, width: TerminalStyle.standardError.width))
+        write(WrappedText.text(ShownText.text(text), width: TerminalStyle.standardError.width))
     }
 
     private static func say(_ kind: String, _ message: String) {

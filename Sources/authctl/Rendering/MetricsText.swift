@@ -1,6 +1,8 @@
 internal import AuthRefreshInterface
 
 /// Figures in the text format of Prometheus (exposition format 0.0.4).
+///
+/// It computes with 128 bits, because the daemon's numbers may be any of 64 bits.
 struct MetricsText {
     private(set) var text = ""
 
@@ -26,7 +28,7 @@ struct MetricsText {
         for (state, count) in metrics.states.sorted(by: { $0.key < $1.key }) {
             add("authrefresh_accounts", ["state": state], "\(count)")
         }
-        let left = metrics.states.values.reduce(0, +) - Int64(metrics.accounts.count)
+        let left = Self.sum(metrics.states.values) - Int128(metrics.accounts.count)
         begin("authrefresh_accounts_not_named", .gauge, "How many accounts have no figures of their own below.")
         add("authrefresh_accounts_not_named", [:], "\(max(left, 0))")
         begin("authrefresh_account_state", .gauge, "The account is in this state.")
@@ -40,7 +42,7 @@ struct MetricsText {
         )
         for account in metrics.accounts {
             guard let end = account.expiresAtUSec else { continue }
-            let left = Self.seconds(end - metrics.atUSec)
+            let left = Self.seconds(Int128(end) - Int128(metrics.atUSec))
             add("authrefresh_access_token_expires_in_seconds", ["account": account.account], left)
         }
     }
@@ -58,14 +60,14 @@ struct MetricsText {
         }
         let name = "authrefresh_token_request_duration_seconds"
         begin(name, .histogram, "How long token requests took.")
-        var below: Int64 = 0
+        var below: Int128 = 0
         for (end, count) in zip(metrics.bucketEndsMs, metrics.buckets) {
-            below += count
-            add(name + "_bucket", ["le": Self.seconds(end * 1000)], "\(below)")
+            below += Int128(count)
+            add(name + "_bucket", ["le": Self.seconds(Int128(end) * 1000)], "\(below)")
         }
-        let all = metrics.buckets.reduce(0, +)
+        let all = Self.sum(metrics.buckets)
         add(name + "_bucket", ["le": "+Inf"], "\(all)")
-        add(name + "_sum", [:], Self.seconds(metrics.requestsMs * 1000))
+        add(name + "_sum", [:], Self.seconds(Int128(metrics.requestsMs) * 1000))
         add(name + "_count", [:], "\(all)")
     }
 
@@ -95,8 +97,12 @@ struct MetricsText {
         return text
     }
 
+    private static func sum(_ numbers: some Sequence<Int64>) -> Int128 {
+        numbers.reduce(0) { $0 + Int128($1) }
+    }
+
     /// Microseconds as seconds, without rounding: `-0.5`, `1764050000.25`.
-    static func seconds(_ microseconds: Int64) -> String {
+    static func seconds(_ microseconds: some FixedWidthInteger) -> String {
         let (whole, part) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
         var text = (microseconds < 0 ? "-" : "") + "\(whole)"
         guard part > 0 else { return text }

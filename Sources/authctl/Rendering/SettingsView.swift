@@ -107,7 +107,7 @@ struct SettingsView {
 
     /// The difference of the server's clock; nil if there is none, in whole seconds.
     private static func skew(_ seconds: Int64) -> String? {
-        guard abs(seconds) > 2 else { return nil }
-        return "\(LocalTime.length(abs(seconds))) \(seconds > 0 ? "ahead" : "behind")"
+        guard seconds.magnitude > 2 else { return nil }
+        return "\(LocalTime.length(Int64(clamping: seconds.magnitude))) \(seconds > 0 ? "ahead" : "behind")"
     }
 }

@@ -101,7 +101,7 @@ struct StatusView {
     /// with a wrong clock, certificates and tokens are misjudged.
     private var clocks: String {
         let skews = Dictionary(accounts.map { (Self.host(of: $0.issuer), $0.clockSkewSec ?? 0) }) { first, _ in first }
-        return skews.filter { abs($0.value) >= 60 }.sorted { $0.key < $1.key }.reduce(into: "") { text, skew in
+        return skews.filter { $0.value.magnitude >= 60 }.sorted { $0.key < $1.key }.reduce(into: "") { text, skew in
             text += StatusWords.clock(of: skew.key, ahead: skew.value) + "\n"
         }
     }

@@ -7,7 +7,7 @@ struct TerminalQRCode {
     private static let quietZone = 4
 
     /// Black and white from the palette of 256 colors, which no theme changes, so that the background does not matter.
-    private static let blackOnWhite = "\u{1B}[38;5;16;48;5;231m"
+    static let blackOnWhite = "\u{1B}[38;5;16;48;5;231m"
     private static let plain = "\u{1B}[0m"
 
     private let code: QRCode

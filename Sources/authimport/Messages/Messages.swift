@@ -50,7 +50,7 @@ struct Messages {
 
     private func write(_ text: String, to descriptor: Int32) -> Bool {
         let text = called.inText(text)
-        var rest = Array((isJSON ? text : Charset.current.rendered(text)).utf8)[...]
+        var rest = Array((isJSON ? PlainText.json(text) : Charset.current.rendered(PlainText.lines(text))).utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
