@@ -47,6 +47,7 @@ package enum UpdateAccount {
         package var refreshToken: String?
         package var keepSecret: Bool?
         package var signOutNow: Bool?
+        package var withoutCaller: Bool?
 
         package init(
             account: String,
@@ -56,6 +57,7 @@ package enum UpdateAccount {
             refreshToken: String? = nil,
             keepSecret: Bool? = nil,
             signOutNow: Bool? = nil,
+            withoutCaller: Bool? = nil,
             _ settings: (inout AccountSettings) -> Void = { _ in }
         ) {
             self.account = account
@@ -65,11 +67,12 @@ package enum UpdateAccount {
             self.refreshToken = refreshToken
             self.keepSecret = keepSecret
             self.signOutNow = signOutNow
+            self.withoutCaller = withoutCaller
             self.settings = AccountSettings(name: account, settings)
         }
 
         private enum CodingKeys: CodingKey {
-            case account, clear, clientSecret, clientKey, refreshToken, keepSecret, signOutNow
+            case account, clear, clientSecret, clientKey, refreshToken, keepSecret, signOutNow, withoutCaller
         }
 
         package init(from decoder: any Decoder) throws {
@@ -81,6 +84,7 @@ package enum UpdateAccount {
             refreshToken = try members.decodeIfPresent(String.self, forKey: .refreshToken)
             keepSecret = try members.decodeIfPresent(Bool.self, forKey: .keepSecret)
             signOutNow = try members.decodeIfPresent(Bool.self, forKey: .signOutNow)
+            withoutCaller = try members.decodeIfPresent(Bool.self, forKey: .withoutCaller)
             settings = try AccountSettings(Setting.changeable, of: account, from: decoder)
         }
 
@@ -93,6 +97,7 @@ package enum UpdateAccount {
             try members.encodeIfPresent(refreshToken, forKey: .refreshToken)
             try members.encodeIfPresent(keepSecret, forKey: .keepSecret)
             try members.encodeIfPresent(signOutNow, forKey: .signOutNow)
+            try members.encodeIfPresent(withoutCaller, forKey: .withoutCaller)
             try settings.encode(Setting.changeable, to: encoder)
         }
     }
@@ -158,6 +163,7 @@ package enum AddAccount {
         package var initialAccessToken: String?
         package var registration: ManagedRegistration?
         package var clientSecretExpiresAtUSec: Int64?
+        package var withoutCaller: Bool?
 
         package init(
             settings: AccountSettings,
@@ -168,8 +174,10 @@ package enum AddAccount {
             register: Bool? = nil,
             initialAccessToken: String? = nil,
             registration: ManagedRegistration? = nil,
-            clientSecretExpiresAtUSec: Int64? = nil
+            clientSecretExpiresAtUSec: Int64? = nil,
+            withoutCaller: Bool? = nil
         ) {
+            self.withoutCaller = withoutCaller
             self.clientSecretExpiresAtUSec = clientSecretExpiresAtUSec
             self.registration = registration
             self.settings = settings

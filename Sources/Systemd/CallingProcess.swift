@@ -141,8 +141,21 @@ package struct FileIdentity: Hashable, Sendable {
     ///
     /// It may block as long as the file system does.
     package init?(path: String) {
-        var (device, inode) = (UInt64(0), UInt64(0))
-        guard unsafe authrefresh_file_identity(path, &device, &inode) == 0 else { return nil }
+        self.init(path: path) { _ in true }
+    }
+
+    /// The executable file that `path` leads to, following symbolic links; nil if there is none, or if it cannot be
+    /// accessed.
+    ///
+    /// It may block as long as the file system does.
+    package init?(executable path: String) {
+        // Somebody may execute it. Only the kernel knows whether the caller may.
+        self.init(path: path) { mode in mode & S_IFMT == S_IFREG && mode & 0o111 != 0 }
+    }
+
+    private init?(path: String, _ isWanted: (mode_t) -> Bool) {
+        var (device, inode, mode) = (UInt64(0), UInt64(0), mode_t(0))
+        guard unsafe authrefresh_file_identity(path, &device, &inode, &mode) == 0, isWanted(mode) else { return nil }
         self.device = device
         self.inode = inode
     }

@@ -320,3 +320,19 @@ package enum Refusal: Hashable, Sendable {
         }
     }
 }
+
+extension Refusal: CustomStringConvertible {
+    /// Why the peer was refused, for a log. Lower case, no full stop.
+    package var description: String {
+        switch self {
+        case .peerNotAllowed(let uid): "uid \(uid) may not call"
+        case .peerUnknown: "the kernel did not say who is calling"
+        case .crowded(_, let most):
+            "process \(most.process) has \(most.amount) of \(most.capacity), and there is no room for more"
+        case .messageTooLong(let limit): "a call is longer than \(limit) bytes"
+        case .messageMalformed: "what arrived is not a Varlink call"
+        case .messageIncomplete: "the rest of a call did not arrive"
+        case .repliesNotRead(let limit): "the caller leaves more than \(limit) bytes of replies unread"
+        }
+    }
+}

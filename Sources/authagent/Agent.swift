@@ -116,9 +116,10 @@ struct Agent: ~Copyable {
         questionDesk.noteShown(question, id: id)
     }
 
+    /// Gives up the questions. The daemon tells its callers that nobody can ask, so none may stay on the screen.
     private mutating func endQuestions() {
         questions = nil
-        questionDesk.forgetAll()
+        for id in questionDesk.forgetAll() { server.withdraw(id) }
     }
 
     private mutating func canAsk() -> Bool {
@@ -158,17 +159,15 @@ struct Agent: ~Copyable {
                 } else {
                     desk.noteInvoked(id: id, activationToken: token)
                 }
-            case .closed(let id):
-                if let said = questionDesk.takeAnswer(id: id, action: nil) {
-                    bring(said.answer, to: said.question)
-                } else {
-                    desk.noteClosed(id: id)
-                }
+            case .closed(let id, let byPerson):
+                if let question = questionDesk.noteClosed(id: id, byPerson: byPerson) { bring(.deny, to: question) }
+                desk.noteClosed(id: id, byPerson: byPerson)
             case .changed:
                 showsActions = nil
                 desk.noteServerChanged()
-                // Open questions are sent again.
-                endQuestions()
+                // The new server knows none of the numbers.
+                _ = questionDesk.forgetAll()
+                questions = nil
                 wantsQuestions = true
             }
         }

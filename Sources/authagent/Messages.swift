@@ -119,9 +119,9 @@ enum NotificationWords {
         )
     }
 
-    /// - Parameter settings: the names of the fields that would change.
-    static func changeQuestion(_ account: String, _ settings: [String]) -> (summary: String, body: String) {
-        ("Change the account \(account)?", "A program asks to change: \(settings.joined(separator: ", ")).")
+    /// - Parameter fields: the fields that would change, in words.
+    static func changeQuestion(_ account: String, _ fields: [String]) -> (summary: String, body: String) {
+        ("Change the account \(account)?", "A program asks to change: \(fields.joined(separator: ", ")).")
     }
 
     static func removalQuestion(_ account: String) -> (summary: String, body: String) {

@@ -22,8 +22,8 @@ struct NotificationDesk {
         enum Stage: Equatable {
             /// It has to be shown, and will replace `replaces`.
             case waiting(replaces: UInt32)
-            /// The server has not returned its number, because there is no server or it refused. It is not asked
-            /// repeatedly.
+            /// The server was asked, and does not show it: there is no server, it refused, or the desktop removed the
+            /// notification by itself. The server is not asked repeatedly.
             case asked
             case shown(id: UInt32)
             case dismissed
@@ -129,9 +129,11 @@ struct NotificationDesk {
         entries[account]?.stage = .shown(id: id)
     }
 
-    mutating func noteClosed(id: UInt32) {
+    /// Records that a notification is no longer on the screen. Only what a person dismissed stays away when the server
+    /// restarts.
+    mutating func noteClosed(id: UInt32, byPerson: Bool) {
         guard let account = account(of: id) else { return }
-        entries[account]?.stage = .dismissed
+        entries[account]?.stage = byPerson ? .dismissed : .asked
     }
 
     /// Records that the person wants to sign in.

@@ -6,7 +6,10 @@ internal import Systemd
 enum NotificationEvent: Equatable {
     /// A person clicked. `activationToken` allows the started program to take the focus; nil if the desktop has none.
     case invoked(id: UInt32, action: String, activationToken: String?)
-    case closed(id: UInt32)
+    /// The notification is no longer on the screen.
+    ///
+    /// - Parameter byPerson: whether a person dismissed it; false if the desktop removed it, or this program.
+    case closed(id: UInt32, byPerson: Bool)
     /// The server started or ended.
     case changed
 }
@@ -152,7 +155,9 @@ private final class NotificationInbox {
         switch unsafe String(cString: member) {
         case "ActivationToken": inbox.activation = message.number().flatMap { id in message.text().map { (id, $0) } }
         case "ActionInvoked": if let id = message.number() { inbox.noteInvoked(id, message.text() ?? "") }
-        case "NotificationClosed": if let id = message.number() { inbox.events.append(.closed(id: id)) }
+        case "NotificationClosed":
+            // Reason 2: dismissed by the user. Others: it expired, a program closed it, or the server does not say why.
+            if let id = message.number() { inbox.events.append(.closed(id: id, byPerson: message.number() == 2)) }
         case "NameOwnerChanged": inbox.events.append(.changed)
         default: break
         }

@@ -25,7 +25,10 @@ struct QuestionDesk {
             case .token: NotificationWords.tokenQuestion(account, host: question.host.map(NotificationText.line))
             case .export: NotificationWords.exportQuestion(account)
             case .change:
-                NotificationWords.changeQuestion(account, (question.settings ?? []).map(NotificationText.line))
+                NotificationWords.changeQuestion(
+                    account,
+                    (question.settings ?? []).map { NotificationText.line(Setting.words(forField: $0)) }
+                )
             case .remove: NotificationWords.removalQuestion(account)
             case .derive:
                 NotificationWords.derivationQuestion(account, of: NotificationText.line(question.derivedAccount ?? ""))
@@ -46,18 +49,28 @@ struct QuestionDesk {
         return id
     }
 
-    /// The answer that a person gave by a button, or by closing the notification, which means no; nil if the
-    /// notification is not a question.
-    mutating func takeAnswer(id: UInt32, action: String?) -> (question: String, answer: ConfirmationAnswer)? {
-        guard let question = shown[id] else { return nil }
-        let answer = action.map(ConfirmationAnswer.init(rawValue:)) ?? .deny
-        guard let answer else { return nil }
+    /// The answer that a person gave by a button; nil if the notification is not a question, or does not have the
+    /// button.
+    mutating func takeAnswer(id: UInt32, action: String) -> (question: String, answer: ConfirmationAnswer)? {
+        guard let question = shown[id], let answer = ConfirmationAnswer(rawValue: action) else { return nil }
         shown[id] = nil
         return (question, answer)
     }
 
-    /// Forgets all questions, because none is on the screen any more.
-    mutating func forgetAll() {
-        shown = [:]
+    /// Records that a notification is no longer on the screen.
+    ///
+    /// - Returns: the question to which the person said no by dismissing it; nil if the desktop removed it. That is no
+    ///   answer, so the question then ends with its time.
+    mutating func noteClosed(id: UInt32, byPerson: Bool) -> String? {
+        let question = shown.removeValue(forKey: id)
+        return byPerson ? question : nil
+    }
+
+    /// Forgets all questions, because nobody takes their answers any more.
+    ///
+    /// - Returns: the notifications that are still on the screen.
+    mutating func forgetAll() -> [UInt32] {
+        defer { shown = [:] }
+        return shown.keys.sorted()
     }
 }

@@ -20,7 +20,7 @@ struct AllowedCallersTests {
             try FileManager.default.copyItem(atPath: Program.products + "/authctl", toPath: copy)
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let token = try await stage.acquire("work")
-            let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", copy)
+            let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", copy, "--yes")
             #expect(edit.end == .exited(0), "\(edit.errors)")
             try await body(stage, copy, issuer, token, daemon)
             #expect(try await daemon.terminate() == .exited(0))
@@ -92,7 +92,7 @@ struct AllowedCallersTests {
             try await withIssuer { issuer, url in
                 try await stage.add("home", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             }
-            let edit = try await stage.authctl("account", "edit", "home", "--allow-executable", copy)
+            let edit = try await stage.authctl("account", "edit", "home", "--allow-executable", copy, "--yes")
             #expect(edit.end == .exited(0), "\(edit.errors)")
             let linesMax = CallerLimits.refusalLinesMax
             let calls = linesMax + 30
@@ -132,7 +132,14 @@ struct AllowedCallersTests {
                 }
             }
             for name in listed {
-                let edit = try await stage.authctl("account", "edit", name, "--allow-unit", "no-such-unit.service")
+                let edit = try await stage.authctl(
+                    "account",
+                    "edit",
+                    name,
+                    "--allow-unit",
+                    "no-such-unit.service",
+                    "--yes"
+                )
                 #expect(edit.end == .exited(0), "\(edit.errors)")
             }
             #expect(try await first.terminate() == .exited(0))
@@ -246,6 +253,52 @@ struct AllowedCallersTests {
         }
     }
 
+    @Test func `a path without an executable file is refused, and so is a list without its caller, unless it is meant`()
+        async throws
+    {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let text = stage.folder.path + "/text"
+            try "text".write(toFile: text, atomically: true, encoding: .utf8)
+            let grant = try await issuer.issueGrant(clientID: "app").refreshToken
+            let grantFile = stage.folder.path + "/grant"
+            try grant.write(toFile: grantFile, atomically: true, encoding: .utf8)
+            try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
+            let new = [
+                "account", "add", "home", "--issuer", url, "--client-id", "app", "--refresh-token-file", grantFile,
+            ]
+            for command in [["account", "edit", "work"], new] {
+                for path in ["/nowhere", "/usr/bin", text] {
+                    let refused = try await stage.authctl(command + ["--allow-executable", path, "--yes"])
+                    #expect(refused.end == .exited(65), "\(refused)")
+                    #expect(refused.errors.contains("'\(path)' is not an executable file"), "\(refused)")
+                }
+                for list in [["--allow-executable", "/usr/bin/true"], ["--allow-unit", "mail.service"]] {
+                    let refused = try await stage.authctl(command + list)
+                    #expect(refused.end == .exited(65), "\(refused)")
+                    #expect(refused.errors.contains("runs '\(Program.products)/authctl' in "), "\(refused)")
+                    #expect(refused.errors.contains("and is not on it"), "\(refused)")
+                    #expect(refused.errors.contains("add --yes"), "\(refused)")
+                }
+            }
+            #expect(try await stage.authctl("token", "work").end == .exited(0))
+            let own = ["--allow-unit", "mail.service", "--allow-executable", Program.products + "/authctl"]
+            #expect(try await stage.authctl(["account", "edit", "work"] + own).end == .exited(0))
+            // Without the caller's part of the list, only the unit is left.
+            let cleared = try await stage.authctl("account", "edit", "work", "--clear", "allow-executable")
+            #expect(cleared.end == .exited(65) && cleared.errors.contains("add --yes"), "\(cleared)")
+            // Whatever does not change the list needs no answer.
+            #expect(try await stage.authctl("account", "edit", "work", "--lead-time", "5m").end == .exited(0))
+            #expect(try await stage.authctl(["account", "edit", "work"] + own.suffix(2)).end == .exited(0))
+            #expect(try await stage.authctl("account", "edit", "work", "--clear", "allow-unit").end == .exited(0))
+            let added = try await stage.authctl(new + ["--allow-executable", "/usr/bin/true", "--yes"])
+            #expect(added.end == .exited(0), "\(added)")
+            #expect(try await stage.authctl("token", "home").end == .exited(77))
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
     @Test func `a list of units refuses a process that is in none of them`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
@@ -253,7 +306,7 @@ struct AllowedCallersTests {
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             try await stage.acquire("work")
             #expect(
-                try await stage.authctl("account", "edit", "work", "--allow-unit", "no-such-unit.service").end
+                try await stage.authctl("account", "edit", "work", "--allow-unit", "no-such-unit.service", "--yes").end
                     == .exited(0)
             )
             let refused = try await stage.authctl("token", "work")

@@ -217,13 +217,16 @@ struct DerivedAccountTests {
             let both = ["--allow-executable", copy, "--allow-executable", authctl]
             #expect(try await stage.authctl(["account", "edit", "work"] + both).end == .exited(0))
             #expect(try await stage.authctl("refresh", "wiki").end == .exited(0))
-            let narrowed = try await stage.authctl("account", "edit", "wiki", "--allow-executable", copy)
+            let narrowed = try await stage.authctl("account", "edit", "wiki", "--allow-executable", copy, "--yes")
             #expect(narrowed.end == .exited(0), "\(narrowed)")
             let mine = try Program(copy, ["token", "wiki"], environment: stage.environment)
             #expect(try await mine.ended() == .exited(0))
             #expect(try await stage.authctl("token", "wiki").end == .exited(77))
             // From here on, the program that derived the account is not allowed.
-            #expect(try await stage.authctl("account", "edit", "work", "--allow-executable", copy).end == .exited(0))
+            #expect(
+                try await stage.authctl("account", "edit", "work", "--allow-executable", copy, "--yes").end
+                    == .exited(0)
+            )
             #expect(try await stage.authctl("token", "work").end == .exited(77))
             #expect(try await derive(stage, url, name: "other").end == .exited(77))
             #expect(try await stage.authctl("account", "show", "other").end == .exited(4))
@@ -241,7 +244,10 @@ struct DerivedAccountTests {
             #expect(
                 try await derive(stage, url, more, from: more.contains("work") ? "deputy" : "work").end == .exited(0)
             )
-            #expect(try await stage.authctl("account", "edit", "work", "--allow-executable", copy).end == .exited(0))
+            #expect(
+                try await stage.authctl("account", "edit", "work", "--allow-executable", copy, "--yes").end
+                    == .exited(0)
+            )
             let asked = await issuer.counters.tokenRequests
             let refused = try await stage.authctl("refresh", "wiki")
             #expect(refused.end == .exited(78), "\(refused)")
@@ -253,7 +259,7 @@ struct DerivedAccountTests {
             let feed = try await ChangeFeed(stage, accounts: ["wiki"])
             let lifted = try Program(
                 copy,
-                ["account", "edit", "work", "--allow-executable", Program.products + "/authctl"],
+                ["account", "edit", "work", "--allow-executable", Program.products + "/authctl", "--yes"],
                 environment: stage.environment
             )
             #expect(try await lifted.ended() == .exited(0), "\(lifted.errorText)")
@@ -275,7 +281,14 @@ struct DerivedAccountTests {
             #expect(added.end == .exited(0), "\(added)")
             let exchange = try await issuer.waitForRequest { $0.grantType?.hasSuffix("token-exchange") == true }
             #expect(exchange.outcome == .issued)
-            let edited = try await stage.authctl("account", "edit", "person", "--allow-executable", copy(for: stage))
+            let edited = try await stage.authctl(
+                "account",
+                "edit",
+                "person",
+                "--allow-executable",
+                copy(for: stage),
+                "--yes"
+            )
             #expect(edited.end == .exited(0), "\(edited)")
             let asked = await issuer.counters.tokenRequests
             let refused = try await stage.authctl("refresh", "wiki")

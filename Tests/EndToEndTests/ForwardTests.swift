@@ -310,7 +310,14 @@ struct ForwardTests {
 
     @Test func `a list of allowed callers applies to the other machine, too`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
-            let edit = try await stage.authctl("account", "edit", "work", "--allow-executable", "/usr/bin/true")
+            let edit = try await stage.authctl(
+                "account",
+                "edit",
+                "work",
+                "--allow-executable",
+                "/usr/bin/true",
+                "--yes"
+            )
             #expect(edit.end == .exited(0), "\(edit.errors)")
             let refused = try await forwarding.authctl("token", "work", stage: stage)
             #expect(refused.end == .exited(77))

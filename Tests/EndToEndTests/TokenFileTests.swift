@@ -131,7 +131,7 @@ struct TokenFileTests {
             )
             #expect(try await stage.authctl("account", "edit", "home", "--confirm").end == .exited(0))
             #expect(try await stage.authctl("account", "edit", "home", "--token-file").end != .exited(0))
-            let listed = try await stage.authctl("account", "edit", "work", "--allow-unit", "mail.service")
+            let listed = try await stage.authctl("account", "edit", "work", "--allow-unit", "mail.service", "--yes")
             #expect(listed.end == .exited(0))
             #expect(
                 listed.errors.contains("warning: every program of yours can read the token file 'work'"),

@@ -189,7 +189,7 @@ struct ToolTests {
 
     @Test func `an unlisted program gets nothing by the account's address either`() async throws {
         try await withTools { stage, _ in
-            _ = try await stage.authctl("account", "edit", "work", "--allow-unit", "nobody.service")
+            _ = try await stage.authctl("account", "edit", "work", "--allow-unit", "nobody.service", "--yes")
             let refused = try await git(stage, "get")
             #expect(refused.output == "quit=1" && refused.end == .exited(77), "\(refused)")
             let docker = try await stage.authctl("docker-credential", "get", input: "git.example.org/team")

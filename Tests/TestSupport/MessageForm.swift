@@ -10,6 +10,10 @@ package enum MessageForm {
         if text.hasSuffix("!") { flaws.append("exclamation mark") }
         if text.contains("\n") { flaws.append("several lines") }
         if text.contains("  ") { flaws.append("two spaces") }
+        // `tooManyConnections(limit: 512)`, `Optional(5)`, `1.0 seconds`.
+        if text.contains(/\b[a-z]+[A-Za-z]*\([a-z]+[A-Za-z]*: |Optional\(|\.0 seconds|\bSwift\./) {
+            flaws.append("a value of Swift")
+        }
         return flaws.map { "\($0): \(text)" }
     }
 

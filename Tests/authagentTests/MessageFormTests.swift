@@ -94,7 +94,10 @@ import VarlinkClient
                 "all programs there for an hour"
             ),
             (asked(.export), "Give a program the grant of work?", "refresh token"),
-            (asked(.change) { $0.settings = ["confirm", "scopes"] }, "Change the account work?", "confirm, scopes"),
+            (
+                asked(.change) { $0.settings = ["confirm", "clientSecret"] }, "Change the account work?",
+                "to change: the question before a token is given, the client secret."
+            ),
             (asked(.remove), "Remove the account work?", "remove"),
             (asked(.derive) { $0.derivedAccount = "wiki" }, "Derive wiki from work?", "nobody asks you again"),
         ]

@@ -55,7 +55,7 @@ import Testing
         desk.apply(Subscribe.Reply(event: "present", atUSec: 0, accounts: all))
         #expect(show(desk.takeEffects()) == ["a", "b", "c"])
         #expect(desk.takeEffects() == [])
-        desk.noteClosed(id: Self.id("b"))
+        desk.noteClosed(id: Self.id("b"), byPerson: true)
         #expect(show(desk.takeEffects()) == ["d"])
         #expect(show(tell("signed-in", Self.well("a"))) == ["e"])
     }
@@ -78,7 +78,7 @@ import Testing
         desk.noteShown("", id: 9)
         #expect(tell("account-resumed", Self.well("a")) == [])
         // It does not return after the agent has lost the daemon, as the person has seen it.
-        desk.noteClosed(id: 9)
+        desk.noteClosed(id: 9, byPerson: true)
         desk.beginPresentState()
         desk.apply(Subscribe.Reply(event: "present", atUSec: 0, accounts: [parked("b", "otherMachine")]))
         #expect(tell("ready") == [.withdraw(id: Self.id("d"))])
@@ -91,7 +91,7 @@ import Testing
 
     @Test mutating func `a dismissed notification returns only with a new need`() {
         _ = show(tell("interaction-required", Self.needy("a")))
-        desk.noteClosed(id: Self.id("a"))
+        desk.noteClosed(id: Self.id("a"), byPerson: true)
         #expect(desk.takeEffects() == [])
         #expect(tell("refresh-failed", Self.needy("a", "the server says so again")) == [])
         #expect(show(tell("interaction-required", Self.needy("a", since: 2))) == ["a"])
@@ -114,7 +114,7 @@ import Testing
             desk.takeEffects() == [.withdraw(id: Self.id("a")), .signIn(account: "a", activationToken: "click")]
         )
         // The server also reports the withdrawal. A second click has no notification.
-        desk.noteClosed(id: Self.id("a"))
+        desk.noteClosed(id: Self.id("a"), byPerson: true)
         desk.noteInvoked(id: Self.id("a"))
         #expect(desk.takeEffects() == [])
         desk.noteSignInEnded("a", problem: "the sign-in of 'a' timed out")
@@ -137,9 +137,19 @@ import Testing
     @Test mutating func `a new notification server gets all needed notifications`() {
         _ = show(tell("interaction-required", Self.needy("a")))
         _ = show(tell("interaction-required", Self.needy("b")))
-        desk.noteClosed(id: Self.id("b"))
+        desk.noteClosed(id: Self.id("b"), byPerson: true)
         desk.noteServerChanged()
         #expect(show(desk.takeEffects()) == ["a"])
+    }
+
+    @Test mutating func `a notification that the desktop removed returns with the next server or a new need`() {
+        _ = show(tell("interaction-required", Self.needy("a")))
+        desk.noteClosed(id: Self.id("a"), byPerson: false)
+        #expect(desk.takeEffects() == [])
+        desk.noteServerChanged()
+        #expect(show(desk.takeEffects()) == ["a"])
+        desk.noteClosed(id: Self.id("a"), byPerson: false)
+        #expect(show(tell("interaction-required", Self.needy("a", since: 2))) == ["a"])
     }
 
     @Test mutating func `a server that shows nothing is not asked repeatedly`() {

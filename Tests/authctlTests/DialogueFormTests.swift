@@ -23,6 +23,7 @@ import Testing
         "page": Prompt.page, "clientSecret": Prompt.clientSecret(of: "work"),
         "refreshToken": Prompt.refreshToken(of: "work"), "initialAccessToken": Prompt.initialAccessToken(of: "work"),
         "askConsent": Prompt.askConsent, "pasteEnd": Prompt.pasteEnd, "pasteFailedPage": Prompt.pasteFailedPage,
+        "listWithoutCaller": Prompt.listWithoutCaller,
         "signOut": Prompt.signOut(count: 3, names: "home, mail, work"), "remove": Prompt.remove("work"),
     ]
 

@@ -287,7 +287,7 @@ import Testing
         let (shown, problems) = try show([exchange, Self.info], [])
         #expect(problems == [])
         #expect(isGivenBack(shown))
-        #expect(shown.contains("authctl: error: the daemon's limit 'heldCalls' is reached (256)"))
+        #expect(shown.contains("authctl: error: the daemon allows at most 256 calls that stay open"))
         #expect(shown.contains("exit 75"))
     }
 }

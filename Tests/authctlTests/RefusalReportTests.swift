@@ -1,6 +1,7 @@
 import AuthRefreshInterface
 import CommandLineProgram
 import Terminal
+import TestSupport
 import Testing
 
 @testable import authctl
@@ -53,6 +54,7 @@ import Testing
         (SignInCancelledError.name, #"{"account":"a","by":"user"}"#, .cancelled),
         (SignInCancelledError.name, #"{"account":"a","by":"superseded"}"#, .tryAgainLater),
         (SignInCancelledError.name, #"{"account":"a","by":"removed"}"#, .noSuchAccount),
+        (SignInCancelledError.name, #"{"account":"a","by":"changed"}"#, .tryAgainLater),
         (SignInCancelledError.name, #"{"account":"a","by":"stopping"}"#, .tryAgainLater),
         (SignInDeniedError.name, #"{"account":"a","oauthError":"access_denied","hint":"h"}"#, .interactionRequired),
         (SignInTimedOutError.name, #"{"account":"a"}"#, .tryAgainLater),
@@ -108,6 +110,26 @@ import Testing
         let report = Refusal(name: LimitExceededError.name, parameters: parameters).report
         #expect(report.message.contains("'x' (process 7) holds 16 of 32 running sign-ins"))
         #expect(!report.message.contains("signIns"))
+    }
+
+    @Test(arguments: Limit.allCases)
+    func `a limit is told by what it counts, and not by its name on the wire`(limit: Limit) {
+        let parameters = #"{"limit":"\#(limit.rawValue)","maximum":7}"#
+        let message = Refusal(name: LimitExceededError.name, parameters: parameters).report.message
+        #expect(message == "the daemon allows at most 7 \(limit.words)")
+        #expect(!message.contains(/[a-z][A-Z]/), "\(message)")
+        #expect(MessageForm.flaws(ofMessage: message) == [])
+    }
+
+    @Test(arguments: [
+        (LimitExceededError.name, #"{"limit":"ofTomorrow","maximum":7}"#),
+        (SignInCancelledError.name, #"{"account":"a","by":"ofTomorrow"}"#),
+        (WebSessionEndedError.name, #"{"callback":"c","reason":"ofTomorrow"}"#),
+    ])
+    func `a code that this version does not know stays out of the sentence`(name: String, parameters: String) {
+        let message = Refusal(name: name, parameters: parameters).report.message
+        #expect(!message.contains("ofTomorrow"), "\(message)")
+        #expect(MessageForm.flaws(ofMessage: message) == [])
     }
 
     @Test func `an error without its parameters counts as an unreadable answer`() {

@@ -1,3 +1,4 @@
+import AccountStorage
 import OAuthMessages
 import RefreshCore
 import SignIn
@@ -186,6 +187,7 @@ extension MessageSamples {
         .storeFilesChecked(every: .seconds(10)), .noSystemBus, .systemBusGone, .answerOverdue, .socketUnitUnchanged,
         .restartNeeded(keys: ["request_timeout"]), .tooManyChanges(limit: 100),
         .managerUnreachable(.busUnavailable(errno: 2)), .unitRefused(reason: "the service manager refuses"),
+        .clockMoved(by: .seconds(-90)), .newKey(.nextFile),
     ]
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
@@ -203,8 +205,10 @@ extension MessageSamples {
         case .tooManyChanges: "tooManyChanges"
         case .managerUnreachable: "managerUnreachable"
         case .unitRefused: "unitRefused"
+        case .clockMoved: "clockMoved"
+        case .newKey: "newKey"
         }
     }
 
-    static let journalDetailsCount = 12
+    static let journalDetailsCount = 14
 }

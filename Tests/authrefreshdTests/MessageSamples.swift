@@ -131,7 +131,8 @@ enum MessageSamples {
     static let grantsCount = 16
 
     static let delivery: [WrongDelivery] = [
-        .noUnit("mbsync"), .noPath("bin/mutt"), .executableHangs,
+        .noUnit("mbsync"), .noPath("bin/mutt"), .noExecutable("/usr/bin/mut"), .listedHangs("/mnt/mutt"),
+        .executableHangs, .withoutCaller("the caller (pid 7) runs '/usr/bin/authctl' in the unit 'session-2.scope'"),
         .executableUnseen(pid: 7, dropIn: "~/.local/share/authrefreshd/see-executables.conf"),
         .noTokenAddress("ftp://x"), .noUserName, .noFileName("a/b"), .fileOfOtherAccount(file: "mail", owner: "work"),
         .unknownFileKind(name: "yaml", known: ["access"]), .fileKindWithoutFile(account: "work"), .cannotAskBeforeFile,
@@ -142,6 +143,9 @@ enum MessageSamples {
         switch text {
         case .noUnit: "noUnit"
         case .noPath: "noPath"
+        case .noExecutable: "noExecutable"
+        case .listedHangs: "listedHangs"
+        case .withoutCaller: "withoutCaller"
         case .executableHangs: "executableHangs"
         case .executableUnseen: "executableUnseen"
         case .noTokenAddress: "noTokenAddress"
@@ -154,7 +158,7 @@ enum MessageSamples {
         }
     }
 
-    static let deliveryCount = 11
+    static let deliveryCount = 14
 
     static let arguments: [WrongArgument] =
         [

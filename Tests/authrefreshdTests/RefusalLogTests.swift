@@ -35,6 +35,7 @@ struct RefusalLogTests {
             #expect(lines.count == all)
             let first = try #require(lines.first)
             #expect(first.contains("\(JournalKey.error)=\(refusal)"), "\(first)")
+            #expect(MessageForm.flaws(ofMessage: "\(refusal)") == [])
             // The number of lines left out for the previous reason.
             #expect(first.contains("\(JournalKey.leftOut)=3") == (index > 0), "\(first)")
             for line in lines.dropFirst() { #expect(!line.contains(JournalKey.leftOut), "\(line)") }

@@ -106,6 +106,9 @@ struct AccountAddCommand: ParsableCommand {
     @Flag(help: "Add the account without asking its server anything.")
     var offline = false
 
+    @Flag(help: "Set a list of allowed callers (--allow-unit, --allow-executable) that you are not on.")
+    var yes = false
+
     @Flag(help: "Bind the tokens to a key of the account's own (DPoP); the server must support it.")
     var dpop = false
 
@@ -236,14 +239,19 @@ struct AccountAddCommand: ParsableCommand {
         _ parameters: AddAccount.Parameters,
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) -> AddAccount.Reply {
-        let reply = try daemon.ask(
-            .addAccount,
-            parameters,
-            for: AddAccount.Reply.self,
-            // The server may register a client, or the person may be asked before an account is derived.
-            patience: DaemonConnection.refreshPatience,
-            waitingFor: register ? "the authorization server" : "the daemon"
-        )
+        var parameters = parameters
+        let isMeant = yes && parameters.settings.hasCallerList
+        let reply = try CallerList.set(yes: isMeant) { withoutCaller throws(AuthctlError) in
+            parameters.withoutCaller = withoutCaller
+            return try daemon.ask(
+                .addAccount,
+                parameters,
+                for: AddAccount.Reply.self,
+                // The server may register a client, or the person may be asked before an account is derived.
+                patience: DaemonConnection.refreshPatience,
+                waitingFor: register ? "the authorization server" : "the daemon"
+            )
+        }
         TokenFileLine.warn(of: parameters.settings, by: parameters.settings)
         SchemeHandler.register(for: parameters.settings)
         let status = reply.status

@@ -28,7 +28,8 @@ struct AccountEditCommand: ParsableCommand {
             say what to do with them: --keep-secret keeps them, --clear removes them, or give new ones.
 
             If an account has allowed units or executables, only those can edit it, export it and get its tokens. \
-            Otherwise all your processes can.
+            Otherwise all your processes can. If you are not on a list that you set, you are asked first; --yes \
+            answers. --allow-executable takes the path of an executable file.
 
             --confirm has the agent ask on the desktop before a program gets one of the account's tokens or its \
             grant, and before the account is changed, renamed or removed. Your answer is for one call. Only \
@@ -73,7 +74,10 @@ struct AccountEditCommand: ParsableCommand {
     @Flag(help: "Keep the client secret and the key although the server changes.")
     var keepSecret = false
 
-    @Flag(help: "Sign out at once if the last sign-in is longer ago than --forget-after.")
+    @Flag(
+        help:
+            "Sign out at once if the last sign-in is longer ago than --forget-after; set a list of allowed callers that you are not on."
+    )
     var yes = false
 
     @OptionGroup var output: OutputOptions
@@ -100,12 +104,16 @@ struct AccountEditCommand: ParsableCommand {
             let others = parameters.settings.scopes ?? []
             parameters.settings.scopes = try daemon.scopes(for: purpose, of: provider, besides: others)
         }
-        let reply = try daemon.ask(
-            .updateAccount,
-            parameters,
-            for: UpdateAccount.Reply.self,
-            patience: DaemonConnection.refreshPatience
-        )
+        let changesList = parameters.settings.hasCallerList || cleared.contains { $0.hasPrefix("allowed") }
+        let reply = try CallerList.set(yes: yes && changesList) { withoutCaller throws(AuthctlError) in
+            parameters.withoutCaller = withoutCaller
+            return try daemon.ask(
+                .updateAccount,
+                parameters,
+                for: UpdateAccount.Reply.self,
+                patience: DaemonConnection.refreshPatience
+            )
+        }
         let view = SettingsView(
             settings: reply.settings,
             status: nil,

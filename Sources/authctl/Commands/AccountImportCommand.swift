@@ -157,7 +157,9 @@ struct AccountImportCommand: ParsableCommand {
             dpopKey: document.dpopKey,
             refreshToken: document.refreshToken,
             registration: document.registration,
-            clientSecretExpiresAtUSec: document.clientSecretExpiresAtUSec
+            clientSecretExpiresAtUSec: document.clientSecretExpiresAtUSec,
+            // The list was set where the account comes from.
+            withoutCaller: settings.hasCallerList ? true : nil
         )
         do throws(AuthctlError) {
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
@@ -249,7 +251,8 @@ extension AccountDocument {
             clear: absent,
             clientSecret: clientSecret,
             clientKey: clientKey,
-            refreshToken: refreshToken
+            refreshToken: refreshToken,
+            withoutCaller: settings.hasCallerList ? true : nil
         )
         parameters.settings = settings
         parameters.settings.variables = settings.provider == nil ? nil : settings.variables ?? [:]

@@ -132,7 +132,7 @@ extension Refusal {
     private static func invalidSettings(_ error: InvalidSettingsError) -> Report {
         Report(
             status: .badData,
-            message: "\(words(forField: error.field)) cannot be used: \(error.reason)",
+            message: "\(Setting.words(forField: error.field)) cannot be used: \(error.reason)",
             hints: error.hint.map { [$0] } ?? []
         )
     }
@@ -265,34 +265,13 @@ extension Refusal {
                 hints: ["end that program, or try again later"]
             )
         }
+        // A newer daemon may know more limits.
+        let counted = Limit(rawValue: error.limit).map { "at most \(error.maximum) \($0.words)" }
         return Report(
             status: .tryAgainLater,
-            message: "the daemon's limit '\(error.limit)' is reached (\(error.maximum))",
+            message: counted.map { "the daemon allows \($0)" } ?? "a limit of the daemon is reached (\(error.maximum))",
             hints: ["try again later"]
         )
-    }
-
-    /// The field in `InvalidSettings`, as the subject of a sentence.
-    private static func words(forField field: String) -> String {
-        if let setting = Setting.named(field) { return setting.words }
-        return switch field {
-        case "clientSecret", "keepSecret": "the client secret"
-        case "clientKey": "the client's key"
-        case "register": "a new client"
-        case "registration": "the client's registration"
-        case "resources": "a resource"
-        case "claims": "the claims"
-        case "idToken": "an ID token"
-        case "redirect": "the redirected address"
-        case "callback": "the callback"
-        case "policy": "the policy"
-        case "audience": "the audience"
-        case "challenge": "the challenge"
-        case "refreshToken": "the refresh token"
-        case "url": "the URL"
-        case "name", "newName", "newAccount": "the account's name"
-        default: "the setting '\(field)'"
-        }
     }
 
     /// Whether it follows the rule of `AccountSettings.name`.

@@ -17,11 +17,23 @@ extension Refusal {
             )
         case "removed":
             Report(status: .noSuchAccount, message: "the account '\(error.account)' was removed during its sign-in")
-        // A newer daemon may know more reasons; stopping is one of them.
+        case "changed":
+            Report(
+                status: .tryAgainLater,
+                message: "the sign-in of '\(error.account)' has ended, because its server or client was changed",
+                hints: [again]
+            )
+        case "stopping":
+            Report(
+                status: .tryAgainLater,
+                message: "the sign-in of '\(error.account)' has ended, because the daemon is stopping",
+                hints: [again]
+            )
+        // A newer daemon may know more reasons.
         default:
             Report(
                 status: .tryAgainLater,
-                message: "the daemon ended the sign-in of '\(error.account)' (\(PlainText.line(error.by)))",
+                message: "the daemon ended the sign-in of '\(error.account)'",
                 hints: [again]
             )
         }
@@ -88,11 +100,13 @@ extension Refusal {
 
     static func webSessionEnded(_ error: WebSessionEndedError) -> Report {
         let callback = PlainText.line(error.callback)
-        return Report(
-            status: .tryAgainLater,
-            message: error.reason == "timedOut"
-                ? "timed out: no browser came back to '\(callback)'"
-                : "the daemon ended the session at '\(callback)' (\(PlainText.line(error.reason)))"
-        )
+        let message =
+            switch error.reason {
+            case "timedOut": "timed out: no browser came back to '\(callback)'"
+            case "stopping": "the session at '\(callback)' has ended, because the daemon is stopping"
+            // A newer daemon may know more reasons.
+            default: "the daemon ended the session at '\(callback)'"
+            }
+        return Report(status: .tryAgainLater, message: message)
     }
 }

@@ -13,8 +13,8 @@ enum TokenFileLine {
 
     /// Warns that the account's list of allowed callers does not protect the file.
     static func warn(of settings: AccountSettings, by change: AccountSettings) {
-        let hasList = settings.allowedUnits != nil || settings.allowedExecutables != nil
-        let isNew = change.tokenFile != nil || change.allowedUnits != nil || change.allowedExecutables != nil
+        let hasList = settings.hasCallerList
+        let isNew = change.tokenFile != nil || change.hasCallerList
         guard hasList, isNew, let file = settings.tokenFile else { return }
         StandardError.warn(.tokenFileOpenToAll(path: PlainText.line(file)))
     }

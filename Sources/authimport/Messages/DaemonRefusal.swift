@@ -30,7 +30,9 @@ struct DaemonRefusal {
 
     /// The error text: lower case, no full stop.
     var message: String {
-        if let error = decode(InvalidSettingsError.self) { return "'\(error.field)': \(error.reason)" }
+        if let error = decode(InvalidSettingsError.self) {
+            return "\(Setting.words(forField: error.field)) cannot be used: \(error.reason)"
+        }
         if let error = decode(InteractionRequiredError.self) {
             return "the server refuses it: \(error.oauthError ?? Self.words(error.reason))"
         }

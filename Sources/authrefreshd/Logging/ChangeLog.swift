@@ -106,7 +106,8 @@ struct ChangeLog: Sendable {
     }
 
     func rekeyed(_ outcome: Rekeying.Outcome) {
-        write(.storeRekeyed, [JournalKey.key: "\(outcome.key)", JournalKey.detail: "\(outcome.place.rawValue)"])
+        let place = JournalDetail.newKey(outcome.place).text
+        write(.storeRekeyed, [JournalKey.key: "\(outcome.key)", JournalKey.detail: "\(place)"])
         if let leftover = outcome.leftover { write(.oldKeyKept, [JournalKey.error: "\(leftover.description)"]) }
     }
 
@@ -134,7 +135,7 @@ struct ChangeLog: Sendable {
     }
 
     func clockStepped(by step: Duration) {
-        write(.clockStepped, [JournalKey.detail: "\(step)"])
+        write(.clockStepped, [JournalKey.detail: "\(JournalDetail.clockMoved(by: step).text)"])
     }
 
     func resumed() {

@@ -1,3 +1,4 @@
+internal import AccountStorage
 internal import Logging
 internal import Systemd
 
@@ -85,6 +86,9 @@ enum JournalDetail {
     case managerUnreachable(SystemdError)
     /// `reason` is the service manager's own.
     case unitRefused(reason: String)
+    case clockMoved(by: Duration)
+    /// Where the store's new key is.
+    case newKey(StoreKeyPlace)
 
     /// Lower case, no full stop.
     var text: String {
@@ -103,6 +107,12 @@ enum JournalDetail {
         case .tooManyChanges(let limit): "the changes of more than \(limit) accounts wait"
         case .managerUnreachable(let error): "the user's service manager cannot be reached: \(error)"
         case .unitRefused(let reason): reason
+        case .clockMoved(let step): "\(step.words) \(step < .zero ? "back" : "forward")"
+        case .newKey(.credential): "the systemd credential '\(StoreKeySource.name)'"
+        case .newKey(.nextCredential): "the systemd credential '\(StoreKeySource.nextName)'"
+        case .newKey(.secretService): "the Secret Service"
+        // A next file becomes the key file as soon as that can be written.
+        case .newKey(.file), .newKey(.nextFile): "the key file"
         }
     }
 }

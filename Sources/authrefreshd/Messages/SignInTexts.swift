@@ -14,7 +14,11 @@ extension SignInEnd {
         case .completed: "completed"
         case .policyCompleted: "the policy is complete"
         case .passwordForgotten: "the person has forgotten the password"
-        case .cancelled(let canceller): "cancelled (\(canceller.rawValue))"
+        case .cancelled(.user): "cancelled"
+        case .cancelled(.superseded): "a newer sign-in has begun"
+        case .cancelled(.removed): "the account was removed"
+        case .cancelled(.changed): "the account's server or client was changed"
+        case .cancelled(.stopping): "the daemon is stopping"
         case .denied: "declined at the server"
         case .timedOut: "nobody came back in time"
         case .failed(let failure): failure.reason

@@ -4,10 +4,15 @@ internal import AuthRefreshInterface
 enum WrongDelivery: RefusedValue {
     case noUnit(String)
     case noPath(String)
+    case noExecutable(String)
+    /// The file system of an executable on the list.
+    case listedHangs(String)
     /// The executable of the one who writes the list.
     case executableHangs
     /// `dropIn` is the file that makes executables visible.
     case executableUnseen(pid: Int32, dropIn: String)
+    /// The caller, who is not on the list, and has not said that this is meant.
+    case withoutCaller(String)
     case noTokenAddress(String)
     case noUserName
     case noFileName(String)
@@ -26,6 +31,9 @@ extension WrongDelivery {
                 "the name that 'systemctl --user status' shows, which ends in .service or .scope"
             )
         case .noPath(let path): ("allowedExecutables", "'\(path)' is not an absolute path", "command -v NAME")
+        case .noExecutable(let path): ("allowedExecutables", "'\(path)' is not an executable file", "command -v NAME")
+        case .listedHangs(let path):
+            ("allowedExecutables", "the file system of '\(path)' does not answer", "try again later")
         case .executableHangs:
             ("allowedExecutables", "the file system of your own executable does not answer", "try again later")
         case .executableUnseen(let pid, let dropIn):
@@ -36,6 +44,12 @@ extension WrongDelivery {
                     + "mkdir -p ~/.config/systemd/user/authrefreshd.service.d && "
                     + "ln -s \(dropIn) ~/.config/systemd/user/authrefreshd.service.d/ && "
                     + "systemctl --user daemon-reload && systemctl --user restart authrefreshd"
+            )
+        case .withoutCaller(let caller):
+            (
+                "withoutCaller", "\(caller), and is not on it",
+                "only programs on the list can then get the account's tokens and change the list; if you want that, "
+                    + "add --yes"
             )
         case .noTokenAddress(let url):
             (

@@ -82,13 +82,21 @@ struct AccountCalls: DutyCalls {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
         guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator),
-            try admit(caller, toSourcesOf: snapshot.account, on: coordinator),
-            try checkVisibility(of: asked.settings.allowedExecutables, from: caller)
+            try admit(caller, toSourcesOf: snapshot.account, on: coordinator)
         else { return }
         if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
         if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
         guard let change = try change(asked, of: snapshot.account, from: caller, on: coordinator) else { return }
-        try refuseMove(of: snapshot, to: change.applied(to: snapshot.account))
+        let changed = change.applied(to: snapshot.account)
+        let isListRight = try checkList(
+            changed.allowedCallers,
+            naming: asked.settings.allowedExecutables,
+            replacing: snapshot.account.allowedCallers,
+            withoutCaller: asked.withoutCaller == true,
+            from: caller
+        )
+        guard isListRight else { return }
+        try refuseMove(of: snapshot, to: changed)
         if let text = asked.refreshToken {
             return try GrantCalls(coordinator: self.coordinator).swapGrant(
                 of: snapshot,
@@ -251,9 +259,16 @@ struct AccountCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
-        guard try checkVisibility(of: asked.settings.allowedExecutables, from: caller) else { return }
         let grant = try asked.refreshToken.map { text throws(VarlinkError) in try checked(refreshToken: text) }
         var new = try draft(asked, hasGrant: grant != nil, on: coordinator)
+        let isListRight = try checkList(
+            new.allowedCallers,
+            naming: asked.settings.allowedExecutables,
+            replacing: nil,
+            withoutCaller: asked.withoutCaller == true,
+            from: caller
+        )
+        guard isListRight else { return }
         try TokenFileSteps.check(new.delivery.file, of: nil, on: coordinator)
         guard try stored(Overview(of: coordinator)).accounts < coordinator.settings.maxAccounts else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: coordinator.settings.maxAccounts))

@@ -126,7 +126,7 @@ enum CallerLookUp {
         _ done: @escaping @Sendable (Caller.Known) -> Void
     ) {
         guard let path = paths.first(where: { known.files[$0] == nil }) else { return done(known) }
-        executables.run(path, { FileIdentity(path: path) }) { identity in
+        executables.run(path, { FileIdentity(executable: path) }) { identity in
             var known = known
             known.files[path] = Caller.Look(identity)
             run(paths, known, done)

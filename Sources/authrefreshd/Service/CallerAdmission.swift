@@ -44,17 +44,41 @@ extension DutyCalls {
         return try confirm(request, of: account, caller)
     }
 
-    /// Checks a new list of executables. If this daemon can never see callers' executables, the list would lock
-    /// everybody out.
+    /// Checks the list of allowed callers that a call sets. A wrong one locks out its owner.
     ///
-    /// - Returns: false if the caller has to be looked up first.
-    /// - Throws: `InvalidSettings` if not even the executable of the process that sets the list can be read.
-    func checkVisibility(of executables: [String]?, from caller: Caller) throws(VarlinkError) -> Bool {
-        guard executables?.isEmpty == false else { return true }
-        guard let (look, _) = caller.look() else { return false }
-        if case .hanging = look { throw .invalid(WrongDelivery.executableHangs) }
-        guard case .found(let process) = look, process.file == nil else { return true }
-        throw .invalid(WrongDelivery.executableUnseen(pid: process.pid, dropIn: Self.dropIn))
+    /// - Parameters:
+    ///   - executables: the executables that the call names; nil for none.
+    ///   - previous: the account's list until now; nil if the account is new, or if every process is allowed.
+    ///   - withoutCaller: whether the caller may be missing on the list.
+    /// - Returns: false if something about the caller has to be found out first.
+    /// - Throws: `InvalidSettings` if the daemon cannot see the executables of callers, if there is no executable file
+    ///   at a path, or if the caller is not on the list.
+    func checkList(
+        _ list: AllowedCallers?,
+        naming executables: [String]?,
+        replacing previous: AllowedCallers?,
+        withoutCaller: Bool,
+        from caller: Caller
+    ) throws(VarlinkError) -> Bool {
+        guard let list, !list.isEverybody,
+            list.units != previous?.units ?? [] || list.executables != previous?.executables ?? []
+        else { return true }
+        guard let (look, files) = caller.look(at: list.executables) else { return false }
+        if executables?.isEmpty == false {
+            if case .hanging = look { throw .invalid(WrongDelivery.executableHangs) }
+            if case .found(let process) = look, process.file == nil {
+                throw .invalid(WrongDelivery.executableUnseen(pid: process.pid, dropIn: Self.dropIn))
+            }
+        }
+        for path in executables ?? [] {
+            switch files[path] {
+            case .found: continue
+            case .hanging: throw .invalid(WrongDelivery.listedHangs(path))
+            case .nothing, nil: throw .invalid(WrongDelivery.noExecutable(path))
+            }
+        }
+        guard !withoutCaller, list.verdict(on: look, files) != .allowed else { return true }
+        throw .invalid(WrongDelivery.withoutCaller(Self.description(of: look)))
     }
 
     /// Where the running installation has the drop-in. The package's drop-in is for all users.

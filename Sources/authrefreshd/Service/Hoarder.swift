@@ -16,7 +16,7 @@ struct Hoarder: Sendable {
         capacity = crowding.capacity
         let name = CallingProcess.name(of: crowding.process).map { "'\($0.replacingSteering(with: " "))' (process " }
         let program = (name ?? "an unknown program (process ") + "\(crowding.process))"
-        text = "\(program) holds \(crowding.amount) of \(crowding.capacity) \(limit.pieces)"
+        text = "\(program) holds \(crowding.amount) of \(crowding.capacity) \(limit.words)"
     }
 
     /// The error reply for the refused caller, which may be this program itself.
@@ -61,27 +61,6 @@ extension HeldResource {
         case .heldCalls: .heldCalls
         case .unreadBytes: .unreadBytes
         case .unfinishedBytes: .unfinishedBytes
-        }
-    }
-}
-
-extension Limit {
-    /// What a process holds of it, in a sentence.
-    fileprivate var pieces: String {
-        switch self {
-        case .connections: "connections"
-        case .heldCalls: "calls that stay open"
-        case .unreadBytes: "bytes of unread replies"
-        case .unfinishedBytes: "bytes of unfinished calls"
-        case .confirmations: "open questions"
-        case .diagnoses: "running checks of servers"
-        case .serverCalls: "running registrations, sign-outs and imports"
-        case .signIns: "running sign-ins"
-        case .webSessions: "web sessions"
-        case .pacedCalls: "waiting calls"
-        case .accounts, .allowedCallers, .derivedAccounts, .messageBytes, .page, .secretBytes, .settingsBytes,
-            .subscribedAccounts, .tokenFiles, .tokenSetBytes, .tokenSets, .urls:
-            rawValue
         }
     }
 }

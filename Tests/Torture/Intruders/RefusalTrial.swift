@@ -33,7 +33,7 @@ struct RefusalTrial {
         for (name, state) in [("valid", "fresh"), ("ended", "interaction-required"), ("empty", "signed-out")] {
             let found = try await stage.status(name).state
             guard found == state else { throw TestFault.unreadable("\(name) is \(found), not \(state)") }
-            let edit = try await stage.authctl("account", "edit", name, "--allow-unit", "no-such-unit.service")
+            let edit = try await stage.authctl("account", "edit", name, "--allow-unit", "no-such-unit.service", "--yes")
             guard edit.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: edit.errors) }
         }
     }

@@ -180,7 +180,7 @@ final class SurroundingStage: Sendable {
         var settings = AccountSettings(name: "listed", issuer: url, clientId: "app")
         settings.allowedExecutables = [Program.products + "/authctl"]
         let grant = try await issuer.issueGrant(clientID: "app").refreshToken
-        let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant)
+        let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant, withoutCaller: true)
         _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)
         let script = """
             import os, socket, sys, time

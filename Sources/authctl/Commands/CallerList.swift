@@ -1,0 +1,35 @@
+internal import AuthRefreshInterface
+
+/// A list of allowed callers that this program sets.
+enum CallerList {
+    /// Makes a call that may set a list. If this program is not on the list, the person at the terminal decides.
+    ///
+    /// - Parameters:
+    ///   - yes: whether the person has decided already, with `--yes`.
+    ///   - call: makes the call with this value of `withoutCaller`.
+    /// - Throws: `cancelled` if the person says no; what `call` throws.
+    static func set<Reply>(
+        yes: Bool,
+        _ call: (Bool?) throws(AuthctlError) -> Reply
+    ) throws(AuthctlError) -> Reply {
+        do throws(AuthctlError) {
+            return try call(yes ? true : nil)
+        } catch {
+            guard error.isAboutMissingCaller, Question.canBeAsked else { throw error }
+            guard try Question.confirm(Prompt.listWithoutCaller) else { throw .cancelled }
+            return try call(true)
+        }
+    }
+}
+
+extension AccountSettings {
+    /// Whether they have a list of allowed callers.
+    var hasCallerList: Bool { allowedUnits != nil || allowedExecutables != nil }
+}
+
+extension AuthctlError {
+    fileprivate var isAboutMissingCaller: Bool {
+        guard case .refused(let refusal) = self, refusal.name == InvalidSettingsError.name else { return false }
+        return WireText.decode(InvalidSettingsError.self, fromText: refusal.parameters)?.field == "withoutCaller"
+    }
+}
