@@ -95,4 +95,31 @@ struct AskingPaceTests {
             await rig.stop()
         }
     }
+
+    @Test func `a token set whose caller has left a closed gate is not requested when the gate opens`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try rig.clock.stop()
+            try await rig.start()
+            let work = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
+            #expect(await rig.waitForToken(of: work).snapshot?.shown == .fresh)
+            try await issuer.script(.answer(.unavailable(status: 429, retryAfterSeconds: 20)), times: 2)
+            var throttled: [AccountID] = []
+            for name in ["one", "two"] {
+                throttled.append(try await rig.add(name, url, try await issuer.issueGrant(clientID: "app")))
+                #expect(await rig.waitForToken(of: throttled[throttled.count - 1]).snapshot?.shown == .retrying)
+            }
+            let before = await issuer.counters.tokenRequests
+            let target = try TokenTarget(scopes: ["read"])
+            let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
+            let caller = await rig.coordinator.wait(for: purpose, of: work, after: .targetNeeded(target)) { _ in }
+            // After the turn that has decided about it.
+            #expect(await rig.inside { $0.callers.targets(of: work) } == [target])
+            await rig.inside { $0.callers.forget(caller, of: work) }
+            await rig.pass(.seconds(30))
+            for account in throttled { #expect(await rig.waitForToken(of: account).snapshot?.shown == .fresh) }
+            #expect(await issuer.counters.tokenRequests == before + 2)
+            await rig.stop()
+        }
+    }
 }
