@@ -2,7 +2,8 @@ internal import CSystemd
 package import Dispatch
 internal import Glibc
 
-/// Reports when the network comes and goes: whether some route leads beyond this machine and this link.
+/// Reports when the network comes and goes: whether some route leads beyond this machine and this link. Also reports
+/// when it becomes another one: whether the default routes lead elsewhere.
 ///
 /// It counts generously. A machine without a default route may still reach its authorization server. A needless attempt
 /// costs one failed connection, but a missed network costs a token.
@@ -17,8 +18,10 @@ package final class RouteWatch {
     private let source: any DispatchSourceRead
     private let settling: any DispatchSourceTimer
     private let onChange: @Sendable (Bool) -> Void
+    private let onOtherNetwork: @Sendable () -> Void
     // The rest is used only on the queue.
     private var hasRoute: Bool
+    private var exits: Set<Route.Exit>
     private var isSettling = false
 
     /// How long reports are collected before the routes are read. Plugging in one cable causes a dozen reports within
@@ -27,22 +30,32 @@ package final class RouteWatch {
     private static let settlingTime = DispatchTimeInterval.milliseconds(100)
     private static let groups = [RTNLGRP_LINK, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE]
 
-    /// Reads the routes, then watches them and calls `onChange` on `queue`, with true if the network is up.
+    /// Reads the routes, then watches them.
     ///
+    /// - Parameters:
+    ///   - onOtherNetwork: called on `queue` if the network was and is up, and the default routes lead elsewhere: after a
+    ///     cable was plugged in beside the radio, or a VPN came up.
+    ///   - onChange: called on `queue`, with true if the network is up.
     /// - Throws: `routesUnavailable`; the caller should assume that the network is up.
-    package init(queue: DispatchQueue, onChange: @escaping @Sendable (Bool) -> Void) throws(SystemdError) {
+    package init(
+        queue: DispatchQueue,
+        onOtherNetwork: @escaping @Sendable () -> Void = {},
+        onChange: @escaping @Sendable (Bool) -> Void
+    ) throws(SystemdError) {
         let mask = Self.groups.reduce(UInt32(0)) { $0 | 1 << ($1.rawValue - 1) }
         table = try RouteTable()
         // Listen before reading, so that no change is missed in between.
         let descriptor = try NetlinkSocket.open(groups: mask)
         do throws(SystemdError) {
-            hadRouteAtStart = try table.hasUsableRoute()
+            let routes = try table.routes()
+            (hadRouteAtStart, exits) = (routes.hasUsableRoute, routes.exits)
         } catch {
             close(descriptor)
             throw error
         }
         hasRoute = hadRouteAtStart
         self.onChange = onChange
+        self.onOtherNetwork = onOtherNetwork
         source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         settling = DispatchSource.makeTimerSource(queue: queue)
 
@@ -81,11 +94,17 @@ package final class RouteWatch {
 
     private func readRoutes() {
         isSettling = false
+        let routes = try? table.routes()
         // If the routes cannot be read, refreshing should go on, so the network counts as up.
-        let hasRoute = (try? table.hasUsableRoute()) ?? true
-        guard hasRoute != self.hasRoute else { return }
+        let hasRoute = routes?.hasUsableRoute ?? true
+        let before = (hasRoute: self.hasRoute, exits: exits)
         self.hasRoute = hasRoute
-        onChange(hasRoute)
+        exits = routes?.exits ?? exits
+        if hasRoute != before.hasRoute {
+            onChange(hasRoute)
+        } else if !exits.isSubset(of: before.exits) {
+            onOtherNetwork()
+        }
     }
 }
 
@@ -95,6 +114,16 @@ struct Route: Hashable {
     ///
     /// It need not be a default route: a network without one may contain the authorization server.
     let isUsable: Bool
+    /// Where the route leads; nil if it is not a usable default route.
+    let exit: Exit?
+
+    /// Where a default route leads. The routes of two networks differ in it.
+    struct Exit: Hashable {
+        let family: UInt8
+        let table: UInt32
+        /// The interface, the gateway and the source address, each if it is stated, by type.
+        let attributes: [UInt16: NetlinkBytes]
+    }
 
     /// Reads the route in `message`, which begins with its `rtmsg`; nil if the message is truncated.
     init?(message: NetlinkBytes) {
@@ -111,11 +140,20 @@ struct Route: Hashable {
             && [AF_INET, AF_INET6].contains(Int32(family))
             && Self.leavesTheLink(family: family, prefixLength: prefixLength, attributes[Self.destinationAttribute])
             && Self.hasLiveNexthop(flags: flags, attributes)
+        // VPNs lay two routes with a prefix of one bit over the default route.
+        let isDefault = isUsable && prefixLength <= 1
+        let place = attributes.filter { Self.placeAttributes.contains($0.key) }
+        exit = isDefault ? Exit(family: family, table: number, attributes: place) : nil
     }
 
     private static let destinationAttribute = UInt16(RTA_DST.rawValue)
     private static let interfaceAttribute = UInt16(RTA_OIF.rawValue)
     private static let multipathAttribute = UInt16(RTA_MULTIPATH.rawValue)
+    /// Not the metric, nor how long a router's advertisement is valid: these change while the network stays the same.
+    private static let placeAttributes = [
+        interfaceAttribute, multipathAttribute, UInt16(RTA_GATEWAY.rawValue), UInt16(RTA_VIA.rawValue),
+        UInt16(RTA_PREFSRC.rawValue),
+    ]
     private static let tableAttribute = UInt16(RTA_TABLE.rawValue)
 
     private static let loopbackAddress = [UInt8](repeating: 0, count: 15) + [1]
@@ -164,6 +202,8 @@ struct Route: Hashable {
 struct RouteReading {
     /// Whether there was a usable route.
     private(set) var hasUsableRoute = false
+    /// Where the default routes lead.
+    private(set) var exits: Set<Route.Exit> = []
     /// Whether the last piece was received.
     private(set) var isComplete = false
     /// Whether the table changed meanwhile, so that routes may be missing or repeated.
@@ -204,7 +244,9 @@ struct RouteReading {
             // struct nlmsgerr begins with a negative errno.
             throw .routesUnavailable(errno: -(payload.integer(Int32.self, at: 0) ?? -EBADMSG))
         case Int32(RTM_NEWROUTE):
-            if let route = Route(message: payload), route.isUsable { hasUsableRoute = true }
+            guard let route = Route(message: payload), route.isUsable else { return }
+            hasUsableRoute = true
+            if let exit = route.exit { exits.insert(exit) }
         default:
             // NLMSG_NOOP, and types of later kernels.
             break
@@ -246,17 +288,17 @@ final class RouteTable {
 
     deinit { close(descriptor) }
 
-    /// Whether some route leads beyond this machine and this link over a live interface.
+    /// Reads all routes.
     ///
     /// It does not wait: when one piece of the answer is read, the kernel has the next one ready.
     ///
     /// - Throws: `routesUnavailable`.
-    func hasUsableRoute() throws(SystemdError) -> Bool {
+    func routes() throws(SystemdError) -> RouteReading {
         for _ in 1..<Self.attempts {
             let reading = try read()
-            guard reading.isInterrupted else { return reading.hasUsableRoute }
+            guard reading.isInterrupted else { return reading }
         }
-        return try read().hasUsableRoute
+        return try read()
     }
 
     private func read() throws(SystemdError) -> RouteReading {

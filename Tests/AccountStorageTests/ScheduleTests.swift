@@ -125,16 +125,25 @@ struct ScheduleTests {
         #expect(try rest.map { try reopened.entry($0)?.name } == ["c"])
     }
 
-    @Test func `only back-offs that a network may end are listed`() throws {
+    @Test func `only waits that a network may end are listed`() throws {
         let waiting = try BackOff.Kind.allCases.map { kind in
             let backOff = BackOff(failedAt: Sample.moment(0), delay: .seconds(9), kind: kind, failure: Sample.failure)
             let state = RefreshState(generation: Generation(1), phase: .backingOff(backOff), deadline: at(9))
             return try Sample.account(kind.rawValue, state: state)
         }
-        _ = try store.add(waiting + [Sample.scheduled("fine", due: 1)])
-        #expect(try names(store.schedule.awaitingConnectivity(limit: 9)) == ["transient", "misconfigured"])
+        let refused = try [FailureClass.refusedHere, .userRequired].map { failureClass in
+            let failure = RefreshFailure(failureClass, detail: FailureDetail(summary: "a test failure"))
+            let interaction = InteractionRequired(reason: .userRequired, since: Sample.start, failure: failure)
+            let phase = Phase.interactionRequired(interaction)
+            let state = RefreshState(generation: Generation(1), phase: phase, deadline: at(9))
+            return try Sample.account(failureClass.rawValue, state: state)
+        }
+        _ = try store.add(waiting + refused + [Sample.scheduled("fine", due: 1)])
+        let all = try names(store.schedule.awaitingConnectivity(limit: 9))
+        #expect(all == ["transient", "misconfigured", "refusedHere"])
         let first = try #require(try store.schedule.awaitingConnectivity(limit: 1).last)
-        #expect(try names(store.schedule.awaitingConnectivity(after: first, limit: 9)) == ["misconfigured"])
+        let rest = try names(store.schedule.awaitingConnectivity(after: first, limit: 9))
+        #expect(rest == ["misconfigured", "refusedHere"])
     }
 
     @Test func `a step of the clock moves every deadline, before and after a reopening`() throws {

@@ -69,6 +69,28 @@ struct RouteWatchTests {
         }
     }
 
+    @Test func `other default routes are another network, and a route that goes or stays is not`() async {
+        await #expect(processExitsWith: .success) {
+            try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
+            try addCable()
+            try ChildProcess.run("ip", "link", "set", "lan0", "up")
+            try ChildProcess.run("ip", "address", "add", "192.0.2.5/24", "dev", "lan0")
+            let events = try EventPipe()
+            let queue = DispatchQueue(label: "route-watch")
+            let watch = try RouteWatch(queue: queue, onOtherNetwork: { events.send(2) }, onChange: { _ in })
+            try ChildProcess.run("ip", "route", "add", "default", "via", "192.0.2.1")
+            #expect(try events.next() == 2)
+            // A metric is not a place. A VPN lays its own routes over the default route.
+            try ChildProcess.run("ip", "route", "add", "default", "via", "192.0.2.1", "metric", "7")
+            try ChildProcess.run("ip", "route", "del", "default", "metric", "7")
+            try ChildProcess.run("ip", "route", "add", "203.0.113.0/24", "via", "192.0.2.1")
+            try ChildProcess.run("ip", "route", "add", "128.0.0.0/1", "via", "192.0.2.9")
+            #expect(try events.next() == 2)
+            #expect(events.pending() == nil)
+            watch.cancel()
+        }
+    }
+
     @Test func `link-local routes and blackholes do not count as a network`() async {
         await #expect(processExitsWith: .success) {
             try LinuxCalls.unshare(LinuxCalls.newNetworkNamespace)
@@ -77,9 +99,9 @@ struct RouteWatchTests {
             try ChildProcess.run("ip", "link", "set", "lan0", "up")
             try ChildProcess.run("ip", "route", "add", "blackhole", "10.0.0.0/8")
             try ChildProcess.run("ip", "route", "add", "unreachable", "default")
-            #expect(try !RouteTable().hasUsableRoute())
+            #expect(try !RouteTable().routes().hasUsableRoute)
             try ChildProcess.run("ip", "route", "add", "198.51.100.0/24", "dev", "lan0", "table", "51820")
-            #expect(try RouteTable().hasUsableRoute(), "a VPN's own table")
+            #expect(try RouteTable().routes().hasUsableRoute, "a VPN's own table")
         }
     }
 
@@ -100,7 +122,7 @@ struct RouteWatchTests {
             }
             #expect(try events.next() == 1)
             // Reading 6000 routes takes many datagrams. One route more or less makes no difference.
-            #expect(try RouteTable().hasUsableRoute())
+            #expect(try RouteTable().routes().hasUsableRoute)
             try ChildProcess.run("ip", "link", "delete", "lan0")
             #expect(try events.next() == 0)
         }

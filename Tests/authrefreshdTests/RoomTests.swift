@@ -301,6 +301,7 @@ struct RoomTests {
         #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .routeChanged)
         #expect(!host.isOnline)
         #expect(host.take(.routeChanged(isOnline: false), at: at(0)) == .none)
+        #expect(host.take(.otherNetwork, at: at(0)) == .otherNetwork)
     }
 
     // MARK: The end of the daemon

@@ -8,6 +8,9 @@ enum HostChanges {
         switch coordinator.host.take(event, at: coordinator.timebase.now()) {
         case .slept: noteResume(on: coordinator)
         case .routeChanged: noteRoute(on: coordinator)
+        case .otherNetwork:
+            retryUnreached(on: coordinator)
+            coordinator.wake()
         case .none: coordinator.wake()
         }
     }
@@ -33,7 +36,7 @@ enum HostChanges {
         coordinator.wake()
     }
 
-    /// Tries accounts again that may have failed because of the network or a wrong clock.
+    /// Tries accounts again that may have failed because of the network, its place or a wrong clock.
     private static func retryUnreached(on coordinator: isolated RefreshCoordinator) {
         guard coordinator.host.isOnline else { return }
         coordinator.client.forgetFailures()

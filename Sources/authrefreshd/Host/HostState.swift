@@ -62,6 +62,8 @@ struct HostState {
         case sleepWatchLost
         /// The first route came up, or the last one was lost.
         case routeChanged(isOnline: Bool)
+        /// The routes lead into another network.
+        case otherNetwork
     }
 
     /// What the daemon has to do.
@@ -69,6 +71,8 @@ struct HostState {
         /// Handle a sleep: deadlines have passed, and connections have died.
         case slept
         case routeChanged
+        /// Try the accounts again that another network may help.
+        case otherNetwork
         /// Only check whether anything is due.
         case none
     }
@@ -92,6 +96,8 @@ struct HostState {
             guard isOnline != self.isOnline else { return .none }
             self.isOnline = isOnline
             return .routeChanged
+        case .otherNetwork:
+            return .otherNetwork
         }
         return .none
     }
@@ -257,9 +263,15 @@ final class HostWatch: Sendable {
             changeLog.unwatched(error, .clockStepsUnnoticed)
         }
         do throws(SystemdError) {
-            let routes = try RouteWatch(queue: queue) { [weak coordinator] isOnline in
-                coordinator?.assumeIsolated { HostChanges.take(.routeChanged(isOnline: isOnline), on: $0) }
-            }
+            let routes = try RouteWatch(
+                queue: queue,
+                onOtherNetwork: { [weak coordinator] in
+                    coordinator?.assumeIsolated { HostChanges.take(.otherNetwork, on: $0) }
+                },
+                onChange: { [weak coordinator] isOnline in
+                    coordinator?.assumeIsolated { HostChanges.take(.routeChanged(isOnline: isOnline), on: $0) }
+                }
+            )
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
         } catch {
