@@ -272,7 +272,9 @@ struct SchedulerTests {
         let served = try plan(due(worked))
         #expect(served.decisions.map(\.record.account.id) == worked.dropLast())
         try send(served)
-        // The next begins when one has ended.
+        // The next begins when one has ended. Until then, all that are due stay in the store.
+        _ = try add("late", at: "https://late.example", hasWorked: true)
+        #expect(try turn() == [])
         #expect(try plan(due([worked[quarter]])).decisions.isEmpty)
         let deadline = try scheduler.nextDeadline(for: Callers(), Scheduler.Conditions(), at: now)
         #expect(deadline == now.wall + Lease.duration)

@@ -97,6 +97,11 @@ struct IssuerGates {
         }
     }
 
+    /// Whether any request may start, whatever its issuer. If not, more due accounts would only wait in memory.
+    func hasRoom(besides claims: Claims) -> Bool {
+        room(for: .answers, besides: claims) > 0
+    }
+
     /// Adds requests for `issuer` that a turn is about to begin.
     func claim(_ count: Int = 1, of issuer: IssuerID, in claims: inout Claims) {
         claims.ofIssuer[issuer, default: 0] += count

@@ -224,7 +224,7 @@ final class Scheduler {
             try takeBacklog(of: issuer, into: &turn, &claims, conditions, at: now)
         }
         let room = Self.batchSize - (turn.arrivals.count - before)
-        if room > 0 {
+        if room > 0, gates.hasRoom(besides: claims) {
             let due = try store.schedule.due(
                 at: now.wall,
                 online: conditions.isOnline,
