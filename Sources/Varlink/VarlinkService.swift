@@ -312,7 +312,7 @@ package enum Refusal: Hashable, Sendable {
         switch self {
         case .peerNotAllowed, .peerUnknown: .permissionDenied
         case .crowded(let resource, let most):
-            .invalidParameter("\(resource): process \(most.process) holds \(most.amount) of \(most.capacity)")
+            .invalidParameter("\(resource): process \(most.process) has \(most.amount) of \(most.capacity)")
         case .messageTooLong(let limit): .invalidParameter("message: longer than \(limit) bytes")
         case .messageMalformed: .invalidParameter("message: not a Varlink call")
         case .messageIncomplete: .invalidParameter("message: incomplete")

@@ -233,7 +233,7 @@ struct ConfirmationTests {
                 try await log.first("question \(number)") { $0.host == "h\(number)" }
             }
             let refused = try await onOwnThread { try ask(share).receive() }
-            #expect(refused.contains("confirmations") && refused.contains("holds \(share) of 32"), "\(refused)")
+            #expect(refused.contains("confirmations") && refused.contains("has \(share) of 32"), "\(refused)")
             let other = try Program("authctl", ["token", "work"], environment: stage.environment)
             try await log.first("the question of another program") { $0.event == "asked" && $0.host == nil }
             other.signal(9)

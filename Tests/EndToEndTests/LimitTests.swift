@@ -110,7 +110,7 @@ struct LimitTests {
             return "no room was made"
         }
         #expect(answer.contains(#""limit":"heldCalls""#) && answer.contains(#""maximum":256"#), "\(answer)")
-        #expect(answer.contains("holds \(share) of 256"), "\(answer)")
+        #expect(answer.contains("has \(share) of 256"), "\(answer)")
         #expect(try await daemon.terminate() == .exited(0))
     }
 

@@ -76,7 +76,7 @@ struct ManyCallersTests {
         #expect(name.contains("io.authrefresh.LimitExceeded"))
         #expect(name.contains(#""limit":"connections""#))
         #expect(name.contains(#""maximum":512"#))
-        let hoard = "(process \(getpid())) holds \(limit) of 512 connections"
+        let hoard = "(process \(getpid())) has \(limit) of 512 connections"
         #expect(name.contains(hoard), "\(name)")
         #expect(info.contains(#""accounts":0"#))
         try await daemon.log.first("the program with the most") { $0.contains(hoard) }

@@ -484,7 +484,7 @@ struct SignInTests {
             }
             let refused = try await call(share).refusal(LimitExceededError.self)
             #expect(refused.limit == "signIns" && refused.maximum == 32)
-            #expect(refused.holder?.hasSuffix("holds 16 of 32 running sign-ins") == true)
+            #expect(refused.holder?.hasSuffix("has 16 of 32 running sign-ins") == true)
             let parameters = CancelSignIn.Parameters(account: "a0")
             _ = try await stage.ask(.cancelSignIn, parameters, for: CancelSignIn.Reply.self)
             _ = try await call(share).started()

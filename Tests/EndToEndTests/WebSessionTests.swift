@@ -272,7 +272,7 @@ struct WebSessionTests {
                     let method = AuthRefreshInterface.Method.startWebSession.rawValue
                     try connection.send(#"{"method":"\#(method)","more":true,"parameters":\#(callback)}"# + "\0")
                     let answer = try connection.receive()
-                    #expect(answer.contains(number < 8 ? "started" : "holds 8 of 16 web sessions"), "\(answer)")
+                    #expect(answer.contains(number < 8 ? "started" : "has 8 of 16 web sessions"), "\(answer)")
                 }
                 return connections
             }

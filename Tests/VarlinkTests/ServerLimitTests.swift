@@ -76,7 +76,7 @@ extension SocketTests {
                 #expect(try await third.ended() == .exited(0), "\(third.errorText)")
                 #expect(third.outputText.contains(#""text":"a""#), "\(third.outputText)")
                 #expect(idle.isHungUp())
-                #expect(idle.messages().first?.contains("holds 1 of 2") == true)
+                #expect(idle.messages().first?.contains("has 1 of 2") == true)
                 held?.reply(["text": "held"])
                 #expect(try await holder.ended() == .exited(0), "\(holder.errorText)")
                 #expect(holder.outputText.contains("held"), "\(holder.outputText)")

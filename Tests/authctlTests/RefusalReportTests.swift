@@ -79,7 +79,7 @@ import Testing
         (PermissionDeniedError.name, #"{"reason":"r"}"#, .notPermitted),
         (SubscriberFellBehindError.name, #"{"unreadBytesMax":1}"#, .tryAgainLater),
         (LimitExceededError.name, #"{"limit":"l","maximum":1}"#, .tryAgainLater),
-        (LimitExceededError.name, #"{"limit":"l","maximum":1,"holder":"'x' holds 1 of 1 l"}"#, .tryAgainLater),
+        (LimitExceededError.name, #"{"limit":"l","maximum":1,"holder":"'x' has 1 of 1 l"}"#, .tryAgainLater),
         ("org.varlink.service.InterfaceNotFound", #"{"interface":"i"}"#, .daemonUnreachable),
         ("org.varlink.service.MethodNotFound", #"{"method":"m"}"#, .daemonUnreachable),
         ("org.varlink.service.MethodNotImplemented", #"{"method":"m"}"#, .daemonUnreachable),
@@ -106,9 +106,9 @@ import Testing
     }
 
     @Test func `a refusal because of what a program holds names that program`() {
-        let parameters = #"{"limit":"signIns","maximum":32,"holder":"'x' (process 7) holds 16 of 32 running sign-ins"}"#
+        let parameters = #"{"limit":"signIns","maximum":32,"holder":"'x' (process 7) has 16 of 32 running sign-ins"}"#
         let report = Refusal(name: LimitExceededError.name, parameters: parameters).report
-        #expect(report.message.contains("'x' (process 7) holds 16 of 32 running sign-ins"))
+        #expect(report.message.contains("'x' (process 7) has 16 of 32 running sign-ins"))
         #expect(!report.message.contains("signIns"))
     }
 

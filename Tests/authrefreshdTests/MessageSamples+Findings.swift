@@ -28,7 +28,7 @@ extension MessageSamples {
         (Set(programs.map(name)).count, 3),
         (Set(configurations.map(name)).count, 3),
         (Set(clocks.map(name)).count, 4),
-        (Set(networks.map(name)).count, 6),
+        (Set(networks.map(name)).count, 7),
         (Set(stores.map(name)).count, 8),
         (Set(keys.map(name)).count, 5),
         (Set(servers.map(name)).count, 8),
@@ -71,7 +71,7 @@ extension MessageSamples {
         .proxy("proxy.example:3128", exceptions: 2), .noDescriptors,
         .proxyUnusable(.resolvesHere, variable: "HTTPS_PROXY"), .proxyUnusable(.unknownKind, variable: "ALL_PROXY"),
         .proxyUnusable(.malformed, variable: "HTTPS_PROXY"),
-        .hoarded("'python3' (process 4711) holds 256 of 512 connections", ago: .seconds(90)),
+        .hoarded("'python3' (process 4711) has 256 of 512 connections", ago: .seconds(90)),
     ]
 
     private static let stores: [StoreFileFinding] = [

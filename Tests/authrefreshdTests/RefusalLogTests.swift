@@ -56,11 +56,11 @@ struct RefusalLogTests {
         #expect(lines.count == all)
         let name = try #require(CallingProcess.name(of: getpid()))
         let first = try #require(lines.first)
-        #expect(first.contains("'\(name)' (process \(getpid())) holds 1 of 100 "), "\(first)")
+        #expect(first.contains("'\(name)' (process \(getpid())) has 1 of 100 "), "\(first)")
         #expect(!first.contains("Crowding"), "\(first)")
         let recent = changeLog.hoarders.recent()
         #expect(recent.map(\.hoarder.limit) == [resource.limit])
-        #expect(recent.first?.hoarder.text.contains("holds \(all + 3) of 100") == true)
+        #expect(recent.first?.hoarder.text.contains("has \(all + 3) of 100") == true)
         #expect(changeLog.hoarders.recent(at: .now + .seconds(3600)).isEmpty)
     }
 

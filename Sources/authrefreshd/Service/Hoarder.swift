@@ -6,7 +6,7 @@ internal import Varlink
 /// The program that holds the most of something, at the moment when a caller was refused because of it.
 struct Hoarder: Sendable {
     let limit: Limit
-    /// Who holds how much: `'python3' (process 4711) holds 256 of 512 connections`.
+    /// Who holds how much: `'python3' (process 4711) has 256 of 512 connections`.
     let text: String
     private let capacity: Int
 
@@ -16,7 +16,7 @@ struct Hoarder: Sendable {
         capacity = crowding.capacity
         let name = CallingProcess.name(of: crowding.process).map { "'\($0.replacingSteering(with: " "))' (process " }
         let program = (name ?? "an unknown program (process ") + "\(crowding.process))"
-        text = "\(program) holds \(crowding.amount) of \(crowding.capacity) \(limit.words)"
+        text = "\(program) has \(crowding.amount) of \(crowding.capacity) \(limit.words)"
     }
 
     /// The error reply for the refused caller, which may be this program itself.
