@@ -64,7 +64,11 @@ import Varlink
     @Test mutating func `a call whose rest does not arrive is refused, then the connection closed`() {
         _ = machine.accepted()
         _ = receive("{")
-        #expect(told(machine.deadlineReached()) == ["refuse the rest of a call did not arrive", "closeWhenSent", "await drain"])
+        #expect(
+            told(machine.deadlineReached()) == [
+                "refuse the rest of a call did not arrive", "closeWhenSent", "await drain",
+            ]
+        )
         #expect(told(machine.deadlineReached()) == ["close"])
     }
 
@@ -144,7 +148,10 @@ import Varlink
         #expect(answer(partReply, 1, undrained: 65) == ["send 35"])
         #expect(
             answer(partReply, 1, undrained: 66)
-                == ["refuse the caller leaves more than 100 bytes of replies unread", "abandon", "closeWhenSent", "await drain"]
+                == [
+                    "refuse the caller leaves more than 100 bytes of replies unread", "abandon", "closeWhenSent",
+                    "await drain",
+                ]
         )
         #expect(answer(partReply, 1) == [])
     }
@@ -181,7 +188,9 @@ import Varlink
     @Test mutating func `a call cut off by the end of input gets an error`() {
         _ = machine.accepted()
         _ = receive("{\"meth")
-        #expect(told(machine.inputClosed()) == ["refuse the rest of a call did not arrive", "closeWhenSent", "await drain"])
+        #expect(
+            told(machine.inputClosed()) == ["refuse the rest of a call did not arrive", "closeWhenSent", "await drain"]
+        )
     }
 
     @Test mutating func `a connection that ends between calls is closed`() {
