@@ -189,6 +189,7 @@ struct RoomTests {
         // Without a grant, there is nothing to park.
         for state in [RefreshState(), RefreshState(phase: .scheduled, isRefreshable: false)] {
             _ = callers.add(.parking, of: account, after: .parked, holding: nil, at: at(0)) { _ in }
+            #expect(decided(&callers) == [.parked])
             #expect(try callers.settle(standing(state, after: .parked)).told.count == 1)
         }
     }

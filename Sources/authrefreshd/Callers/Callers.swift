@@ -73,7 +73,7 @@ struct Callers {
             // The account's situation is another one now: its request may be overdue.
             if wish.standing == .decided { wish.standing = .new }
         }
-        return lastNumber
+        return waiter.number
     }
 
     /// Removes a caller that has gone.
