@@ -256,10 +256,12 @@ enum FailureRule {
                 return []
             }
         case .interactionRequired(let interaction):
+            let soon = step.now.wall + .seconds(2).scaled(by: step.jitter)
             guard interaction.failure.failureClass == .refusedHere,
-                interaction.remaining(of: BackOffRule.callerInterval, at: step.now) == .zero
+                interaction.remaining(of: BackOffRule.callerInterval, at: step.now) == .zero,
+                let deadline = step.state.deadline, soon < deadline
             else { return [] }
-            return step.begin()
+            return step.rearm(at: soon)
         case .signedOut, .scheduled, .refreshing, .parked:
             return []
         }

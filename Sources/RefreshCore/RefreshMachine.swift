@@ -92,7 +92,9 @@ package struct RefreshMachine: Sendable {
             return step.rearm(at: nil)
         case .interactionRequired(let interaction):
             guard let wait = interaction.timeToAttempt(at: now) else { return step.rearm(at: nil) }
-            return wait == .zero ? step.begin() : step.rearm(at: now.wall + wait)
+            // Another network has moved the deadline.
+            let isElsewhere = interaction.failure.failureClass == .refusedHere && step.isDeadlineOver
+            return wait == .zero || isElsewhere ? step.begin() : step.rearm(at: now.wall + wait)
         case .refreshing(let lease):
             return lease.isOver(at: now)
                 ? FailureRule.outcomeLost(&step, lease) : step.rearm(at: now.wall + lease.remaining(at: now))

@@ -11,6 +11,8 @@ struct RefreshStep {
 
     // MARK: Questions
 
+    var isDeadlineOver: Bool { state.deadline.map { $0 <= now.wall } ?? false }
+
     var isRefreshDue: Bool {
         guard let accessToken = state.accessToken else { return true }
         if accessToken.isDue(at: now) { return true }

@@ -352,9 +352,14 @@ import Testing
         var called = machine
         #expect(called.handle(.tokenNeeded, at: start.later(.seconds(300)), jitter: 0).count == 2)
 
-        let now = start.later(.seconds(10))
-        #expect(machine.handle(.connectivityRestored, at: now, jitter: 0).count == 2)
-        #expect(machine.handle(.connectivityRestored, at: now, jitter: 0) == [], "one attempt for each network")
+        // The accounts of one place do not all ask at once, and wait for their turn as due accounts do.
+        #expect(machine.handle(.deadlineReached, at: start.later(.seconds(10)), jitter: 0) == [.persist(.unchanged)])
+        let restored = start.later(.seconds(10))
+        #expect(machine.handle(.connectivityRestored, at: restored, jitter: 0.5) == [.persist(.unchanged)])
+        let now = restored.later(.seconds(1))
+        #expect(machine.state.deadline == now.wall)
+        #expect(machine.handle(.connectivityRestored, at: restored, jitter: 0.9) == [], "one attempt for each network")
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0).count == 2)
         let again = machine.handle(
             .refreshFailed(Fixture.generation, Fixture.failure(.refusedHere)),
             at: now,
@@ -365,8 +370,11 @@ import Testing
             return
         }
         #expect(interaction.since == start.wall)
+        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
         #expect(machine.handle(.connectivityRestored, at: now.later(.seconds(1)), jitter: 0) == [])
-        _ = machine.handle(.connectivityRestored, at: now.later(.seconds(2)), jitter: 0)
+        for event in [Event.connectivityRestored, .deadlineReached] {
+            _ = machine.handle(event, at: now.later(.seconds(2)), jitter: 0)
+        }
         _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
         #expect(machine.state.phase == .scheduled && machine.state.interaction == nil)
     }

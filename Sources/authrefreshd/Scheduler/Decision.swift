@@ -269,12 +269,12 @@ extension Event {
     var waitsForGate: Bool {
         switch self {
         case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected,
-            .targetRejected, .connectivityRestored:
+            .targetRejected:
             true
         case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed,
             .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
             .accessTokenObtained,
-            .grantProved, .parked, .unparked, .accountUpdated, .leaseReturned,
+            .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
             .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
             false
         }
