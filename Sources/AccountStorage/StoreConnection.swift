@@ -20,9 +20,9 @@ final class StoreConnection {
     /// Keeps the database from being opened by a name that a caller or a setting gives; nil once the store is closed.
     private var ownFile: OwnFile?
     /// The file that the path led to when it was opened.
-    private let file: PosixFile.Identity?
+    private let file: NamedFile.Identity?
     /// The file that the log's path led to when the log was begun.
-    private var log: PosixFile.Identity?
+    private var log: NamedFile.Identity?
     /// Whether the process is about to end. Whatever is not stored by then is lost. So writes go to the open database even
     /// while the path leads to another file, if another process can find the open one later.
     var isEnding = false
@@ -44,8 +44,8 @@ final class StoreConnection {
         try opening.prepareFile()
         ownFile = OwnFile(at: path)
         (database, self.keys, scheduleOffset) = try opening.open()
-        file = PosixFile.identity(of: path)
-        log = PosixFile.identity(of: path + "-wal")
+        file = NamedFile.Identity(at: path)
+        log = NamedFile.Identity(at: path + "-wal")
         sealer = self.keys.sealer
     }
 
@@ -54,17 +54,17 @@ final class StoreConnection {
     /// If another file is at the store's path, the database stays as it is, with its log, and open until the process
     /// ends: SQLite would remove the log by its name, and that name belongs to the other store now.
     func close() throws(StoreError) {
-        activity.begin()
-        defer { activity.end() }
-        defer { lock = nil }
-        guard PosixFile.identity(of: path).map({ $0 == file }) ?? true else {
-            return Self.abandoned.withLock { $0.append(database) }
-        }
-        do {
-            try database.close()
-            ownFile = nil
-        } catch {
-            throw StoreError(error, path: path)
+        try activity.during { () throws(StoreError) in
+            defer { lock = nil }
+            guard NamedFile.Identity(at: path).map({ $0 == file }) ?? true else {
+                return Self.abandoned.withLock { $0.append(database) }
+            }
+            do {
+                try database.close()
+                ownFile = nil
+            } catch {
+                throw StoreError(error, path: path)
+            }
         }
     }
 
@@ -74,7 +74,7 @@ final class StoreConnection {
     ///
     /// - Throws: `gone` if nothing is there; `replaced` if another file is.
     func checkPlace() throws(StoreError) {
-        let found = activity.during { PosixFile.identity(of: path) }
+        let found = activity.during { NamedFile.Identity(at: path) }
         guard found != file else { return }
         throw found == nil ? .gone(path: path) : .replaced(path: path)
     }
@@ -84,12 +84,12 @@ final class StoreConnection {
 
     /// Runs `body`, which must change nothing.
     func read<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        activity.begin()
-        defer { activity.end() }
-        do {
-            return try database.writeWithoutTransaction(body)
-        } catch {
-            throw StoreError(error, path: path, systemError: systemError)
+        try activity.during { () throws(StoreError) in
+            do {
+                return try database.writeWithoutTransaction(body)
+            } catch {
+                throw StoreError(error, path: path, systemError: systemError)
+            }
         }
     }
 
@@ -104,16 +104,16 @@ final class StoreConnection {
 
     /// Like `write`, for callers that update `memory` themselves.
     func transaction<Result>(_ body: (Database) throws -> Result) throws(StoreError) -> Result {
-        activity.begin()
-        defer { activity.end() }
-        if try isInPlace(), PosixFile.identity(of: path + "-wal") != log { try renewLog() }
-        do {
-            let result = try database.write(body)
-            // SQLite creates a new log at the first write.
-            if log == nil { log = PosixFile.identity(of: path + "-wal") }
-            return result
-        } catch {
-            throw StoreError(error, path: path, systemError: systemError)
+        try activity.during { () throws(StoreError) in
+            if try isInPlace(), NamedFile.Identity(at: path + "-wal") != log { try renewLog() }
+            do {
+                let result = try database.write(body)
+                // SQLite creates a new log at the first write.
+                if log == nil { log = NamedFile.Identity(at: path + "-wal") }
+                return result
+            } catch {
+                throw StoreError(error, path: path, systemError: systemError)
+            }
         }
     }
 
@@ -145,7 +145,7 @@ final class StoreConnection {
         } catch {
             throw StoreError(error, path: path, systemError: systemError)
         }
-        log = PosixFile.identity(of: path + "-wal")
+        log = NamedFile.Identity(at: path + "-wal")
         onLogRenewed()
     }
 
@@ -153,9 +153,9 @@ final class StoreConnection {
     ///
     /// The tokens there are sealed, and the caller did not ask for an empty log. So a failure here is not reported.
     func forgetLog() {
-        activity.begin()
-        defer { activity.end() }
-        _ = try? database.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+        activity.during {
+            _ = try? database.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+        }
     }
 
     /// The `errno` of the last failed operation on the log or, if there is none, on the database; 0 if none has failed.

@@ -11,7 +11,32 @@ private let pathOnly: Int32 = 0o10000000
 /// kernel releases that lock (fcntl(2), "Record locks"), and another program could write to the store. So everything
 /// that opens such a file does it here.
 package enum NamedFile {
-    fileprivate static let own = Mutex<Set<OwnFile.Identity>>([])
+    fileprivate static let own = Mutex<Set<Identity>>([])
+
+    /// Tells which file an open descriptor or a path leads to: the device and the inode.
+    package struct Identity: Hashable, Sendable {
+        private let device: UInt
+        private let inode: UInt
+
+        private init(_ status: stat) {
+            (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
+        }
+
+        /// The identity of an open file; nil if it cannot be read.
+        package init?(of descriptor: Int32) {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+            self.init(status)
+        }
+
+        /// The identity of the file at `path`; nil if there is none, or if it cannot be accessed. A symbolic link is
+        /// not followed.
+        package init?(at path: String) {
+            var status = stat()
+            guard unsafe lstat(path, &status) == 0 else { return nil }
+            self.init(status)
+        }
+    }
 
     /// Opens the file for reading. A FIFO or a device does not block.
     ///
@@ -20,7 +45,7 @@ package enum NamedFile {
         let place = unsafe Glibc.open(path, pathOnly | O_CLOEXEC)
         guard place >= 0 else { throw .unreadable(errno: errno) }
         defer { close(place) }
-        guard let identity = OwnFile.Identity(of: place) else { throw .unreadable(errno: errno) }
+        guard let identity = Identity(of: place) else { throw .unreadable(errno: errno) }
         guard !own.withLock({ $0.contains(identity) }) else { throw .ofTheStore }
         // This opens the file that was looked at, even if the path leads to another one by now.
         let file = unsafe Glibc.open("/proc/self/fd/\(place)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -33,25 +58,14 @@ package enum NamedFile {
 ///
 /// It keeps the file's inode, so no other file gets its number.
 package final class OwnFile: Sendable {
-    package struct Identity: Hashable, Sendable {
-        private let device: UInt
-        private let inode: UInt
-
-        init?(of descriptor: Int32) {
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-            (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
-        }
-    }
-
     private let descriptor: Int32
-    private let identity: Identity
+    private let identity: NamedFile.Identity
 
     /// Returns nil if there is no file at `path`. A symbolic link is not followed.
     package init?(at path: String) {
         descriptor = unsafe open(path, pathOnly | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
-        guard let identity = Identity(of: descriptor) else {
+        guard let identity = NamedFile.Identity(of: descriptor) else {
             close(descriptor)
             return nil
         }

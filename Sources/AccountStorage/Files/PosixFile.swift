@@ -48,27 +48,6 @@ enum PosixFile {
         return Status(raw)
     }
 
-    /// Identifies the file that a path leads to.
-    struct Identity: Equatable {
-        let device: UInt
-        let inode: UInt
-    }
-
-    /// The identity of the file at `path`; nil if there is none, or if it cannot be accessed. A symbolic link is not
-    /// followed.
-    static func identity(of path: String) -> Identity? {
-        var raw = stat()
-        guard unsafe lstat(path, &raw) == 0 else { return nil }
-        return Identity(device: raw.st_dev, inode: raw.st_ino)
-    }
-
-    /// The identity of an open file; nil if it cannot be read.
-    static func identity(of descriptor: Int32) -> Identity? {
-        var raw = stat()
-        guard unsafe fstat(descriptor, &raw) == 0 else { return nil }
-        return Identity(device: raw.st_dev, inode: raw.st_ino)
-    }
-
     /// Opens a file that a person, a setting or systemd names, for reading.
     ///
     /// - Throws: `EBUSY` if it is the open store.

@@ -11,12 +11,8 @@ package final class StoreActivity: Sendable {
 
     /// Runs `body`, which may wait for the disk.
     func during<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        begin()
-        defer { end() }
+        depth.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        defer { depth.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         return try body()
     }
-
-    func begin() { depth.wrappingAdd(1, ordering: .sequentiallyConsistent) }
-
-    func end() { depth.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
 }

@@ -47,22 +47,30 @@ import Synchronization
     init(of store: AccountStore, at path: String) throws(StoreError) {
         self.store = store
         self.path = path
-        store.connection.activity.begin()
-        defer { store.connection.activity.end() }
+        unsafe (target, backup) = try store.connection.activity.during { () throws(StoreError) in
+            unsafe try Self.begin(from: store.connection.database, at: path)
+        }
+    }
+
+    private static func begin(
+        from source: DatabaseQueue,
+        at path: String
+    ) throws(StoreError) -> (DatabaseQueue, OpaquePointer?) {
         do {
             try PosixFile.create(path)
         } catch {
             throw error.code == EEXIST ? .backupExists(path: path) : StoreError(error, path: path)
         }
         do {
-            target = try DatabaseQueue(path: path, configuration: Self.configuration)
-            unsafe backup = store.connection.database.inDatabase { source in
+            let target = try DatabaseQueue(path: path, configuration: configuration)
+            let backup = unsafe source.inDatabase { source in
                 unsafe target.inDatabase { target in
                     unsafe sqlite3_backup_init(target.sqliteConnection, "main", source.sqliteConnection, "main")
                 }
             }
+            return unsafe (target, backup)
         } catch {
-            Self.remove(path)
+            remove(path)
             throw StoreError(error, path: path)
         }
     }
@@ -78,21 +86,21 @@ import Synchronization
     /// - Throws: `diskFull` and similar errors about the copy; `corrupt` or `inputOutput` if the store cannot be read.
     package func advance(pages: Int) throws(StoreError) -> FinishedCopy? {
         guard let backup = unsafe backup else { preconditionFailure("a copy that is over goes no further") }
-        store.connection.activity.begin()
-        defer { store.connection.activity.end() }
-        let code = onConnections { unsafe sqlite3_backup_step(backup, Int32(clamping: pages)) }
-        switch code {
-        case SQLITE_OK: return nil
-        case SQLITE_DONE: break
-        default: throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
+        return try store.connection.activity.during { () throws(StoreError) in
+            let code = onConnections { unsafe sqlite3_backup_step(backup, Int32(clamping: pages)) }
+            switch code {
+            case SQLITE_OK: return nil
+            case SQLITE_DONE: break
+            default: throw StoreError(DatabaseError(resultCode: ResultCode(rawValue: code)), path: path)
+            }
+            finish()
+            do {
+                try target.close()
+            } catch {
+                throw StoreError(error, path: path)
+            }
+            return FinishedCopy(path: path, of: store.connection)
         }
-        finish()
-        do {
-            try target.close()
-        } catch {
-            throw StoreError(error, path: path)
-        }
-        return FinishedCopy(path: path, of: store.connection)
     }
 
     /// Ends the copy and removes its file. A complete copy stays.

@@ -1,3 +1,4 @@
+import BlockingWork
 import Glibc
 import RefreshCore
 
@@ -27,7 +28,7 @@ struct StoreLock: ~Copyable {
                 throw .inUse(path: path, by: holder)
             }
             // Somebody may have removed the file meanwhile. Then another process may lock a new one.
-            guard PosixFile.identity(of: path + Self.suffix) == PosixFile.identity(of: file) else {
+            guard NamedFile.Identity(at: path + Self.suffix) == NamedFile.Identity(of: file) else {
                 close(file)
                 continue
             }

@@ -1,3 +1,4 @@
+import BlockingWork
 import Crypto
 import Foundation
 import Glibc
@@ -19,13 +20,13 @@ package struct StoreMemory: Sendable {
     /// The path of the note about the store at `path`; nil if there is none.
     func record(of path: String) -> String? {
         let note = note(of: path)
-        return PosixFile.identity(of: note) == nil ? nil : note
+        return NamedFile.Identity(at: note) == nil ? nil : note
     }
 
     /// Notes that there is a store at `path`. If that is impossible, the store is used all the same.
     func remember(_ path: String) {
         guard record(of: path) == nil else { return }
-        if PosixFile.identity(of: folder) == nil { try? PosixFile.createFolder(folder) }
+        if NamedFile.Identity(at: folder) == nil { try? PosixFile.createFolder(folder) }
         try? PosixFile.create(note(of: path))
     }
 

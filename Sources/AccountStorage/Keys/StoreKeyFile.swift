@@ -1,3 +1,4 @@
+import BlockingWork
 import Glibc
 import RefreshCore
 
@@ -129,7 +130,7 @@ struct StoreKeyFile {
     /// Destroys the draft of an earlier, failed `write`. It may hold a key that is now in use.
     private func discardDraft() throws(PosixError) {
         // If the process ended between `link` and `remove`, the draft is the file itself under a second name.
-        if let file = PosixFile.identity(of: path), file == PosixFile.identity(of: draft) {
+        if let file = NamedFile.Identity(at: path), file == NamedFile.Identity(at: draft) {
             return try PosixFile.remove(draft)
         }
         try Self.discard(draft)
