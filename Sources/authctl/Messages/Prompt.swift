@@ -38,8 +38,7 @@ enum Prompt {
     static func initialAccessToken(of account: String) -> String { "Initial access token for '\(account)': " }
 
     // Settings.
-    static let listWithoutCaller =
-        "You are not on this list, so you could not get the account's tokens or change the list any more. Set it?"
+    static let listWithoutCaller = "You are not on this list, so you would get no more tokens. Set it?"
 
     // Signing in and out.
     static let askConsent = "Sign in again and ask for consent, to get a refresh token?"
