@@ -292,7 +292,7 @@ struct AllowedCallersTests {
             #expect(try await stage.authctl("account", "edit", "work", "--lead-time", "5m").end == .exited(0))
             #expect(try await stage.authctl(["account", "edit", "work"] + own.suffix(2)).end == .exited(0))
             #expect(try await stage.authctl("account", "edit", "work", "--clear", "allow-unit").end == .exited(0))
-            let added = try await stage.authctl(new + ["--allow-executable", "/usr/bin/true", "--yes"])
+            let added = try await stage.authctl(new + ["--allow-executable", "/usr/bin/true", "--yes", "--no-wait"])
             #expect(added.end == .exited(0), "\(added)")
             #expect(try await stage.authctl("token", "home").end == .exited(77))
             #expect(try await daemon.terminate() == .exited(0))
