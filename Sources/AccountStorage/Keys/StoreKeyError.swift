@@ -107,7 +107,8 @@ extension StoreKeyError: CustomStringConvertible {
         case .malformed: "a key is 32 bytes, or their 64 hexadecimal digits, or their base64"
         case .cannotCreate(let path, EEXIST): "look at what '\(path)' is, and move it away"
         case .cannotCreate(_, ENOSPC), .cannotCreate(_, EDQUOT): "free some space, and try again"
-        case .cannotCreate(_, EFBIG): "allow larger files (LimitFSIZE= of the service, ulimit -f in a shell), and try again"
+        case .cannotCreate(_, EFBIG):
+            "allow larger files (LimitFSIZE= of the service, ulimit -f in a shell), and try again"
         case .cannotCreate(let path, _), .cannotRemove(let path, _):
             "make '\(path)' and its folder writable for this user; lsattr and findmnt show what forbids it"
         case .credentialHasNoSuccessor:
