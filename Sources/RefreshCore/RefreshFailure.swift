@@ -151,12 +151,24 @@ package enum FailureText {
     package static let limit = 200
     /// How much of a server's text is read, in bytes.
     private static let readLimit = 8192
+    /// A secret with fewer bytes may be an ordinary word, or a part of many. "password" has eight.
+    private static let shortestSecretToReplace = 8
+    private static let redacted = "<redacted>"
 
     /// `text` without control characters and without `secrets`, cut to `limit` characters; nil if nothing is left.
+    ///
+    /// Where a secret stands, the text has a gap. A short secret could be read from the words around the gap
+    /// ("inv<redacted>lid"), so a text that has one as a word is not shown at all.
     package static func clean(_ text: String?, hiding secrets: [Secret] = []) -> String? {
         guard let text else { return nil }
         var bytes = Array(text.utf8.prefix(readLimit))
-        for secret in secrets { hide(secret, in: &bytes) }
+        for secret in secrets where !secret.isEmpty {
+            if secret.count >= shortestSecretToReplace {
+                hide(secret, in: &bytes)
+            } else if isWord(secret, in: bytes) {
+                return redacted
+            }
+        }
         // Direction overrides and other invisible characters could change how a journal line reads.
         let shown = String(decoding: bytes, as: UTF8.self).unicodeScalars.map { scalar -> Character in
             switch scalar.properties.generalCategory {
@@ -173,16 +185,36 @@ package enum FailureText {
     ///
     /// It compares windows of the text as secrets, so that it need not reveal the token.
     private static func hide(_ secret: Secret, in bytes: inout [UInt8]) {
-        guard !secret.isEmpty, secret.count <= bytes.count else { return }
         var start = 0
         while start + secret.count <= bytes.count {
             let window = start..<(start + secret.count)
             if Secret(bytes[window]) == secret {
-                bytes.replaceSubrange(window, with: "<redacted>".utf8)
-                start += "<redacted>".utf8.count
+                bytes.replaceSubrange(window, with: redacted.utf8)
+                start += redacted.utf8.count
             } else {
                 start += 1
             }
+        }
+    }
+
+    /// Whether `secret` stands in `bytes` with no letter, digit or underscore beside it. Inside a longer word it says
+    /// nothing about the secret.
+    private static func isWord(_ secret: Secret, in bytes: [UInt8]) -> Bool {
+        guard secret.count <= bytes.count else { return false }
+        return (0...(bytes.count - secret.count)).contains { start in
+            let end = start + secret.count
+            let neighbours = [bytes[..<start].last, bytes[end...].first].compactMap(\.self)
+            return !neighbours.contains(where: isPartOfWord) && Secret(bytes[start..<end]) == secret
+        }
+    }
+
+    /// Whether the byte is a letter, a digit, an underscore or a part of a character outside ASCII.
+    private static func isPartOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), 0x80...:
+            true
+        default: false
         }
     }
 }

@@ -30,11 +30,25 @@ struct TextAndTimeTests {
     }
 
     @Test func `a secret is removed wherever it is, also across the cut`() {
-        let secret = Secret("tok")
-        #expect(FailureText.clean("toktok a tok", hiding: [secret]) == "<redacted><redacted> a <redacted>")
-        let text = String(repeating: "x", count: 198) + "tok"
-        #expect(FailureText.clean(text, hiding: [secret])?.contains("to") == false)
+        let secret = Secret("hunter22")
+        let text = "hunter22hunter22 a hunter22"
+        #expect(FailureText.clean(text, hiding: [secret]) == "<redacted><redacted> a <redacted>")
+        let long = String(repeating: "x", count: 198) + "hunter22"
+        #expect(FailureText.clean(long, hiding: [secret])?.contains("hu") == false)
         #expect(FailureText.clean("x", hiding: [Secret(""), secret]) == "x")
+    }
+
+    /// A gap in an ordinary word would tell the secret: "inv<redacted>lid gr<redacted>nt".
+    @Test func `a text with a short secret as a word is not shown, and ordinary words have no gaps`() {
+        for text in ["client_secret=app", "app", "the secret 'app' is wrong", "no such app", "(app)", "app: unknown"] {
+            #expect(FailureText.clean(text, hiding: [Secret("app")]) == "<redacted>", "\(text)")
+        }
+        for text in ["invalid_grant", "the application is unknown", "apps", "snapp", "my_app_1", "äpp appä"] {
+            #expect(FailureText.clean(text, hiding: [Secret("app")]) == text, "\(text)")
+            #expect(FailureText.clean(text, hiding: [Secret("a")]) == text, "\(text)")
+        }
+        #expect(FailureText.clean("hunter2 has seven bytes", hiding: [Secret("hunter2")]) == "<redacted>")
+        #expect(FailureText.clean("x hunter22", hiding: [Secret("x"), Secret("hunter22")]) == "<redacted>")
     }
 
     @Test func `JSON nested deeper than the limit is refused; brackets in strings do not count`() {

@@ -82,9 +82,9 @@ struct TokenRequestTests {
     }
 
     @Test func `token and secret are removed from text that the server repeats`() async throws {
-        let echo = #"{"error":"invalid_grant","error_description":"bad sent-refresh-token for s3cret"}"#
+        let echo = #"{"error":"invalid_grant","error_description":"bad sent-refresh-token for s3cret-text"}"#
         try await withServer({ _, _ in [LoopbackServer.json(400, echo)] }) { server in
-            let registration = ClientRegistration(clientID: "c", clientSecret: Secret("s3cret"))
+            let registration = ClientRegistration(clientID: "c", clientSecret: Secret("s3cret-text"))
             let outcome = try await withClient {
                 await $0.refresh(try refreshRequest(to: server.origin, registration: registration))
             }
