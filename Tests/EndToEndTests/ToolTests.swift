@@ -112,6 +112,22 @@ struct ToolTests {
         }
     }
 
+    @Test func `the token of a named account goes only to an address where nobody reads it on the way`() async throws {
+        try await withTools { stage, _ in
+            let token = try await stage.acquire("work").accessToken
+            let question = { (scheme: String) in "protocol=\(scheme)\nhost=other.example.org\n" }
+            for scheme in ["https", "HTTPS", "imaps", "smtp"] {
+                let given = try await git(stage, "--account", "work", "get", input: question(scheme))
+                #expect(given.output.contains("password=\(token)\n"), "\(scheme): \(given)")
+            }
+            for scheme in ["http", "ftp", "git", "imap", "ssh", "file", "https ", "ht"] {
+                let refused = try await git(stage, "--account", "work", "get", input: question(scheme))
+                #expect(refused.output.isEmpty && refused.end == .exited(0), "\(scheme): \(refused)")
+                #expect(refused.errors.contains("it could be read on the way"), "\(scheme): \(refused)")
+            }
+        }
+    }
+
     @Test func `git gets a header if it and the profile support one`() async throws {
         try await withTools(profile: "git_authorization: bearer\n") { stage, _ in
             let token = try await stage.acquire("work").accessToken

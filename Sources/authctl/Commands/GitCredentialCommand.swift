@@ -20,8 +20,9 @@ struct GitCredentialCommand: ParsableCommand {
             helper. If the server refuses a token, git 2.46 and later gets a new one at once. An older git fails, and its \
             next command gets a new token.
 
-            If you have to sign in first, git is told to stop, and standard error shows the command to type. No \
-            token is sent to an http:// address that is not on this machine.
+            If you have to sign in first, git is told to stop, and standard error shows the command to type. \
+            Tokens are sent to https:// addresses and to http:// addresses on this machine, and with --account also \
+            to mail servers (imaps, smtp); never to ftp://, git:// or other addresses.
             """
     )
 
@@ -98,7 +99,7 @@ struct GitCredentialCommand: ParsableCommand {
         try daemon.reportRejected(name, token: secret)
     }
 
-    /// Warns about plain HTTP. A named account may be used for any other address.
+    /// Says why a named account was not used.
     private func warnOfClearText(_ url: String) {
         guard account != nil else { return }
         StandardError.warn(.noTokenInClear(url: url))

@@ -28,14 +28,20 @@ struct ToolCalls: DutyCalls {
     {
         let address = ServiceAddress(asked.url)
         if let name = asked.account {
-            // Over plain HTTP, anybody in the network could read the token.
-            let isInTheClear = address == nil && asked.url.lowercased().hasPrefix("http://")
-            return isInTheClear ? nil : name
+            let scheme = asked.url.prefix { $0 != ":" }.lowercased()
+            return address != nil || Self.protectedSchemes.contains(scheme) ? name : nil
         }
         // No account can have an invalid address.
         guard let address else { return nil }
         return try stored(coordinator.store.account(for: address, username: asked.username))
     }
+
+    /// The schemes of addresses to which a token of a named account may go. With any other, such as ftp, git, or http to
+    /// another machine, anybody in the network could read it.
+    ///
+    /// git names its mail servers in this way: `git imap-send` (imaps), and `git send-email`, which says smtp also with
+    /// TLS.
+    private static let protectedSchemes: Set = ["https", "imaps", "smtp"]
 
     func listURLs(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
         -> ListUrls.Reply
