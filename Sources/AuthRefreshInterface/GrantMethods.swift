@@ -154,6 +154,7 @@ package enum AcquireToken {
         package var force: Bool?
         package var idToken: Bool?
         package var host: String?
+        package var accountId: Int64?
 
         package init(
             account: String,
@@ -265,6 +266,7 @@ package enum ReportRejected {
         package var claims: String?
         package var challenge: String?
         package var accessToken: String?
+        package var accountId: Int64?
 
         package init(
             account: String,

@@ -9,10 +9,13 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <malloc.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
-// The C library declares this only if _GNU_SOURCE is defined before its first header, and a module cannot do that.
+// The C library declares these only if _GNU_SOURCE is defined before its first header, and a module cannot do that.
 extern int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
+extern int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout, const sigset_t *mask);

@@ -27,6 +27,10 @@ package struct VarlinkConnection: ~Copyable {
     /// The most bytes of one reply, enough to list about ten thousand accounts at once.
     package static let replyBytesMax = 16 << 20
 
+    /// How long a connection may take, in milliseconds, unless the caller says. It is generous because the first
+    /// connection may start the service.
+    package static let connectingMilliseconds: Int32 = 30_000
+
     private let descriptor: Int32
     private let replyBytesMax: Int
     /// Bytes received and not returned yet.
@@ -34,8 +38,16 @@ package struct VarlinkConnection: ~Copyable {
     /// How many of these bytes were already searched for the end of a message.
     private var searched = 0
 
-    package init(path: String, replyBytesMax: Int = Self.replyBytesMax) throws(VarlinkClientError) {
-        descriptor = try UnixStream.connect(to: path)
+    /// Connects.
+    ///
+    /// - Parameter timeoutMilliseconds: how long to wait for room in the queue of a service that accepts nobody.
+    /// - Throws: the cases of connecting; `timedOut`.
+    package init(
+        path: String,
+        replyBytesMax: Int = Self.replyBytesMax,
+        timeoutMilliseconds: Int32 = Self.connectingMilliseconds
+    ) throws(VarlinkClientError) {
+        descriptor = try UnixStream.connect(to: path, until: Deadline(milliseconds: timeoutMilliseconds))
         self.replyBytesMax = replyBytesMax
     }
 
@@ -46,28 +58,29 @@ package struct VarlinkConnection: ~Copyable {
     /// - Parameters:
     ///   - method: the full name: `io.example.Interface.Method`.
     ///   - parameters: a JSON object.
-    ///   - timeoutMilliseconds: the time limit for the whole reply; nil waits as long as the connection is open.
+    ///   - timeoutMilliseconds: the time limit for the whole call; nil waits as long as the connection is open.
     /// - Throws: any case except those of connecting. After that, the connection cannot be used.
     package mutating func call(
         _ method: String,
         parameters: String = "{}",
         timeoutMilliseconds: Int32? = nil
     ) throws(VarlinkClientError) -> Reply {
-        try send(method, parameters: parameters, mode: .one)
-        return try receive(timeoutMilliseconds: timeoutMilliseconds)
+        let deadline = timeoutMilliseconds.map(Deadline.init(milliseconds:))
+        try send(method, parameters: parameters, mode: .one, until: deadline)
+        return try receive(until: deadline)
     }
 
     /// Calls `method` for several replies and passes each to `body`, until the last one or until `body` returns false.
     /// After that, the connection cannot be used for other calls.
     ///
-    /// - Parameter timeoutMilliseconds: the time limit for each reply.
+    /// - Parameter timeoutMilliseconds: the time limit for sending the call, and for each reply.
     package mutating func callMore(
         _ method: String,
         parameters: String = "{}",
         timeoutMilliseconds: Int32? = nil,
         _ body: (Reply) -> Bool
     ) throws(VarlinkClientError) {
-        try send(method, parameters: parameters, mode: .more)
+        try send(method, parameters: parameters, mode: .more, timeoutMilliseconds: timeoutMilliseconds)
         var reply = try receive(timeoutMilliseconds: timeoutMilliseconds)
         while body(reply), reply.continues {
             reply = try receive(timeoutMilliseconds: timeoutMilliseconds)
@@ -75,10 +88,24 @@ package struct VarlinkConnection: ~Copyable {
     }
 
     /// Sends a call; `receive` returns its replies.
+    ///
+    /// - Parameter timeoutMilliseconds: how long a service that does not read may delay it; nil waits as long as the
+    ///   connection is open.
     package mutating func send(
         _ method: String,
         parameters: String,
-        mode: ReplyMode
+        mode: ReplyMode,
+        timeoutMilliseconds: Int32? = nil
+    ) throws(VarlinkClientError) {
+        let deadline = timeoutMilliseconds.map(Deadline.init(milliseconds:))
+        try send(method, parameters: parameters, mode: mode, until: deadline)
+    }
+
+    private mutating func send(
+        _ method: String,
+        parameters: String,
+        mode: ReplyMode,
+        until deadline: Deadline?
     ) throws(VarlinkClientError) {
         let flag =
             switch mode {
@@ -100,7 +127,7 @@ package struct VarlinkConnection: ~Copyable {
             }
         }
         do throws(VarlinkClientError) {
-            try UnixStream.write(message, to: descriptor)
+            try UnixStream.write(message, to: descriptor, until: deadline)
         } catch .connectionClosed where mode != .oneway {
             // A server that refuses us sends the reason and closes, perhaps before we have written. Its reply is worth
             // reading.
@@ -112,7 +139,10 @@ package struct VarlinkConnection: ~Copyable {
 
     /// Waits for the next reply.
     package mutating func receive(timeoutMilliseconds: Int32? = nil) throws(VarlinkClientError) -> Reply {
-        let deadline = timeoutMilliseconds.map(Deadline.init(milliseconds:))
+        try receive(until: timeoutMilliseconds.map(Deadline.init(milliseconds:)))
+    }
+
+    private mutating func receive(until deadline: Deadline?) throws(VarlinkClientError) -> Reply {
         while true {
             if let reply = try takeReply() { return reply }
             append(try UnixStream.read(from: descriptor, until: deadline))
@@ -178,7 +208,7 @@ package enum VarlinkClientError: Error, Equatable, Sendable {
     case pathTooLong(path: String, limit: Int)
     /// The kernel refused for another reason: no descriptors or no memory.
     case cannotConnect(path: String, errno: Int32)
-    /// No complete reply arrived in time. The connection can no longer be used.
+    /// The service did not take the call, or did not send a complete reply in time. The connection can no longer be used.
     case timedOut
     /// The service closed the connection before its reply was complete.
     case connectionClosed
@@ -188,15 +218,16 @@ package enum VarlinkClientError: Error, Equatable, Sendable {
     case replyTooLarge(limit: Int)
 }
 
-/// The client's system calls. Each is repeated if a signal interrupts it.
+/// The client's system calls. Each is repeated if a signal interrupts it. None waits for the service except poll(2), so
+/// that a time limit holds for all of them.
 enum UnixStream {
     /// The most bytes per read. A token reply fits, and a long list takes few reads.
     private static let readBytes = 16 << 10
 
     /// Connects to the socket at `path`.
     ///
-    /// - Throws: the cases of connecting.
-    static func connect(to path: String) throws(VarlinkClientError) -> Int32 {
+    /// - Throws: the cases of connecting; `timedOut`.
+    static func connect(to path: String, until deadline: Deadline) throws(VarlinkClientError) -> Int32 {
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .unusablePath(path: path) }
         var address = sockaddr_un()
         let pathBytesMax = MemoryLayout.size(ofValue: address.sun_path) - 1
@@ -206,11 +237,12 @@ enum UnixStream {
         // unix(7): the size is the family, the path and its NUL.
         let addressBytes = MemoryLayout<sockaddr_un>.size - pathBytesMax + path.utf8.count
 
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw .cannotConnect(path: path, errno: errno) }
         let failure = unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                retried { unsafe Int(Glibc.connect(descriptor, generic, socklen_t(addressBytes))) } < 0 ? errno : 0
+                unsafe connect(descriptor, generic, socklen_t(addressBytes), until: deadline)
             }
         }
         do throws(VarlinkClientError) {
@@ -223,10 +255,33 @@ enum UnixStream {
         return descriptor
     }
 
+    /// Connects; returns 0 or the error number, which is EAGAIN if the time was over.
+    private static func connect(
+        _ descriptor: Int32,
+        _ address: UnsafePointer<sockaddr>,
+        _ length: socklen_t,
+        until deadline: Deadline
+    ) -> Int32 {
+        let failure = -retried { unsafe Int(Glibc.connect(descriptor, address, length)) }
+        guard failure == EAGAIN else { return Int32(failure) }
+        // connect(2): the queue of the listener is full, because the service does not accept. poll(2) cannot wait for
+        // room in it, but a blocking socket can, for as long as it may send (socket(7)).
+        _ = fcntl(descriptor, F_SETFL, 0)
+        while case let rest = deadline.remainingMilliseconds, rest > 0 {
+            var limit = timeval(tv_sec: Int(rest / 1000), tv_usec: Int(rest % 1000) * 1000)
+            let size = socklen_t(MemoryLayout<timeval>.size)
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+            if unsafe Glibc.connect(descriptor, address, length) == 0 { return 0 }
+            guard errno == EINTR else { return errno }
+        }
+        return EAGAIN
+    }
+
     private static func error(_ failure: Int32, _ path: String) -> VarlinkClientError {
         switch failure {
         case ENOENT, ECONNREFUSED, ENOTDIR: .notRunning(path: path, errno: failure)
         case EACCES, EPERM: .permissionDenied(path: path)
+        case EAGAIN: .timedOut
         default: .cannotConnect(path: path, errno: failure)
         }
     }
@@ -245,13 +300,22 @@ enum UnixStream {
         guard peer.uid == geteuid() || peer.uid == 0 else { throw .otherUser(path: path, uid: peer.uid) }
     }
 
-    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(VarlinkClientError) {
+    static func write(
+        _ bytes: [UInt8],
+        to descriptor: Int32,
+        until deadline: Deadline?
+    ) throws(VarlinkClientError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = retried {
                 unsafe rest.withUnsafeBytes { buffer in
-                    unsafe Glibc.send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
+                    let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+                    return unsafe Glibc.send(descriptor, buffer.baseAddress, buffer.count, flags)
                 }
+            }
+            if written == -Int(EAGAIN) {
+                try wait(for: POLLOUT, on: descriptor, until: deadline)
+                continue
             }
             guard written > 0 else { throw .connectionClosed }
             rest = rest.dropFirst(written)
@@ -260,45 +324,45 @@ enum UnixStream {
 
     /// Waits until `deadline` and reads at least one byte.
     static func read(from descriptor: Int32, until deadline: Deadline?) throws(VarlinkClientError) -> [UInt8] {
-        if let deadline {
-            try wait(for: descriptor, until: deadline)
+        while true {
+            try wait(for: POLLIN, on: descriptor, until: deadline)
+            if let bytes = try readAvailable(from: descriptor) { return bytes }
         }
-        var count = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: readBytes) { buffer, initializedCount in
-            count = retried { unsafe Glibc.read(descriptor, buffer.baseAddress, readBytes) }
-            initializedCount = max(0, count)
-        }
-        guard count > 0 else { throw .connectionClosed }
-        return bytes
     }
 
     /// Reads what has arrived; nil if there is nothing.
     static func readAvailable(from descriptor: Int32) throws(VarlinkClientError) -> [UInt8]? {
         var count = 0
-        var failure: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: readBytes) { buffer, initializedCount in
             count = retried { unsafe recv(descriptor, buffer.baseAddress, readBytes, Int32(MSG_DONTWAIT)) }
-            failure = count < 0 ? errno : 0
             initializedCount = max(0, count)
         }
-        if count < 0, failure == EAGAIN { return nil }
+        if count == -Int(EAGAIN) { return nil }
         guard count > 0 else { throw .connectionClosed }
         return bytes
     }
 
-    private static func wait(for descriptor: Int32, until deadline: Deadline) throws(VarlinkClientError) {
+    /// - Throws: `timedOut`.
+    private static func wait(
+        for event: Int32,
+        on descriptor: Int32,
+        until deadline: Deadline?
+    ) throws(VarlinkClientError) {
         while true {
-            var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = unsafe poll(&interest, 1, deadline.remainingMilliseconds)
+            var interest = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+            let ready = unsafe poll(&interest, 1, deadline?.remainingMilliseconds ?? -1)
             if ready > 0 { return }
             guard ready < 0, errno == EINTR else { throw .timedOut }
         }
     }
 
+    /// Makes a system call until no signal interrupts it; returns its result, or the negative error number.
     private static func retried(_ systemCall: () -> Int) -> Int {
         while true {
             let result = systemCall()
-            guard result < 0, errno == EINTR else { return result }
+            guard result < 0 else { return result }
+            let failure = errno
+            guard failure == EINTR else { return -Int(failure) }
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import AuthRefreshInterface
-internal import CommandLineProgram
 internal import FoundationEssentials
 internal import Glibc
 internal import StrictJSON
@@ -7,8 +6,8 @@ internal import VarlinkClient
 
 /// A connection to the daemon that uses the interface's wire types.
 struct DaemonConnection: ~Copyable {
-    /// The time limit in seconds for an answer that needs no authorization server. It is generous because the first
-    /// call may start the daemon.
+    /// The time limit in seconds for a connection, and for an answer that needs no authorization server. It is generous
+    /// because the first call may start the daemon.
     static let patience: Int32 = 30
     /// The time limit in seconds for an answer after a refresh. It is above the daemon's own limit of 40, because the
     /// daemon's error says more than ours.
@@ -27,9 +26,9 @@ struct DaemonConnection: ~Copyable {
     init(socket: String?) throws(AuthctlError) {
         let path = try SocketPath.resolve(option: socket)
         do throws(VarlinkClientError) {
-            connection = try VarlinkConnection(path: path)
+            connection = try VarlinkConnection(path: path, timeoutMilliseconds: Self.patience * 1000)
         } catch {
-            throw .connection(ConnectionError(error, patience: 0))
+            throw .connection(ConnectionError(error, patience: Self.patience))
         }
         self.path = path
     }
@@ -74,8 +73,8 @@ struct DaemonConnection: ~Copyable {
 
     /// Calls a method with parameters as JSON. It needs neither Codable nor Foundation.
     ///
-    /// A daemon that restarts hangs up calls that it cannot serve any more. At that time it accepts no new calls, so
-    /// the next call waits in the socket for the next daemon. If the method is repeatable, it is called once more.
+    /// A daemon that restarts, or that its watchdog ends, hangs up. If the method is repeatable, the next daemons are
+    /// called until one answers or the time is over.
     ///
     /// - Parameter awaited: what a person at a terminal is told if the answer takes more than two seconds; nil for
     ///   nothing.
@@ -90,29 +89,52 @@ struct DaemonConnection: ~Copyable {
         do throws(ConnectionError) {
             reply = try call(method, json, patience, waitingFor: awaited)
         } catch .ended where method.isRepeatable {
-            reply = try askSuccessor(method, json, patience - (Self.clock - start))
+            reply = try askSuccessors(method, json, until: start + patience)
         } catch {
             throw .connection(error)
         }
         return try Self.parameters(of: reply)
     }
 
-    private mutating func askSuccessor(
+    /// Calls the daemons after one that has ended. Where systemd holds the socket, the call waits in it for the next
+    /// daemon. Elsewhere there is no socket for a moment. On a slow machine a daemon may end again before it answers.
+    ///
+    /// - Parameter end: when the time is over, by `clock`.
+    private mutating func askSuccessors(
         _ method: Method,
         _ json: String,
-        _ patience: Int32
+        until end: Int32
     ) throws(AuthctlError) -> VarlinkConnection.Reply {
-        do throws(ConnectionError) {
-            do throws(VarlinkClientError) {
-                connection = try VarlinkConnection(path: path)
+        let tellsAt = Self.clock + Self.quiet
+        var pause = Self.shortestPause
+        var isTold = false
+        while true {
+            let left = max(end - Self.clock, 1)
+            do throws(ConnectionError) {
+                do throws(VarlinkClientError) {
+                    connection = try VarlinkConnection(path: path, timeoutMilliseconds: left * 1000)
+                } catch {
+                    throw ConnectionError(error, patience: left)
+                }
+                return try call(method, json, left)
             } catch {
-                throw ConnectionError(error, patience: 0)
+                guard error.mayPassSoon, Self.clock + pause / 1000 < end else {
+                    throw .connection(.endedAndThen(error))
+                }
             }
-            return try call(method, json, max(patience, 1))
-        } catch {
-            throw .connection(.endedAndThen(error))
+            if !isTold, Self.clock >= tellsAt {
+                Self.tell(of: .named("the daemon"), left)
+                isTold = true
+            }
+            poll(nil, 0, pause)
+            pause = min(2 * pause, Self.longestPause)
         }
     }
+
+    /// How many milliseconds pass before the next daemon is called again. Each pause is twice as long as the one before,
+    /// so that a call that ends daemons ends few of them.
+    private static let shortestPause: Int32 = 50
+    private static let longestPause: Int32 = 2_000
 
     private mutating func call(
         _ method: Method,
@@ -122,7 +144,12 @@ struct DaemonConnection: ~Copyable {
     ) throws(ConnectionError) -> VarlinkConnection.Reply {
         do throws(VarlinkClientError) {
             if let awaited, patience > Self.quiet {
-                try connection.send(method.rawValue, parameters: json, mode: .one)
+                try connection.send(
+                    method.rawValue,
+                    parameters: json,
+                    mode: .one,
+                    timeoutMilliseconds: patience * 1000
+                )
                 return try receive(patience, waitingFor: awaited)
             }
             return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
@@ -164,11 +191,7 @@ struct DaemonConnection: ~Copyable {
     ) throws(AuthctlError) {
         let patience = Self.refreshPatience
         var continues = true
-        do throws(VarlinkClientError) {
-            try connection.send(method.rawValue, parameters: WireText.encode(parameters), mode: .more)
-        } catch {
-            throw .connection(ConnectionError(error, patience: patience))
-        }
+        try send(method, parameters, mode: .more)
         while continues {
             let reply: VarlinkConnection.Reply
             do throws(VarlinkClientError) {
@@ -207,6 +230,14 @@ extension Method {
 }
 
 extension ConnectionError {
+    /// Whether a restart of the daemon may be the cause.
+    fileprivate var mayPassSoon: Bool {
+        switch self {
+        case .unreachable, .ended: true
+        case .notPermitted, .otherUser, .pathTooLong, .unusablePath, .endedAndThen, .noAnswer, .unreadableReply: false
+        }
+    }
+
     /// Converts a failed call.
     ///
     /// - Parameter patience: how many seconds the call has waited.
@@ -223,26 +254,6 @@ extension ConnectionError {
             case .connectionClosed: .ended
             case .malformedReply, .replyTooLarge: .unreadableReply
             }
-    }
-}
-
-/// Finds the daemon's socket.
-enum SocketPath {
-    /// The first that is set: `--socket`, `AUTHREFRESH_SOCKET`, the user's runtime directory.
-    ///
-    /// - Throws: `usage` if the option is not a path.
-    static func resolve(option: String?) throws(AuthctlError) -> String {
-        if let option {
-            guard !option.isEmpty, !option.utf8.contains(0) else {
-                throw .usage(.socketWithoutPath)
-            }
-            return option
-        }
-        if let path = environmentValue("AUTHREFRESH_SOCKET") { return path }
-        // Without a login session the variable is missing, but the user manager of a lingering user has created the
-        // folder.
-        let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
-        return "\(runtime)/authrefreshd/io.authrefresh"
     }
 }
 
@@ -329,9 +340,14 @@ extension DaemonConnection {
         mode: VarlinkConnection.ReplyMode
     ) throws(AuthctlError) {
         do throws(VarlinkClientError) {
-            try connection.send(method.rawValue, parameters: WireText.encode(parameters), mode: mode)
+            try connection.send(
+                method.rawValue,
+                parameters: WireText.encode(parameters),
+                mode: mode,
+                timeoutMilliseconds: Self.patience * 1000
+            )
         } catch {
-            throw .connection(ConnectionError(error, patience: 0))
+            throw .connection(ConnectionError(error, patience: Self.patience))
         }
     }
 

@@ -78,6 +78,7 @@ struct StepUpTests {
             #expect(outcome.end == .exited(3))
             let (call, url) = try await signInURL(stage)
             #expect(url.contains("scope=mail.read%20mail.send"), "\(url)")
+            #expect(try await call.started().demandedScopes == ["mail.send"])
             // A refresh of the existing grant withdraws the demand.
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             #expect(try await stage.status("work").state == "fresh")

@@ -7,8 +7,10 @@ final class ScriptedService: Sendable {
     let path: String
     private let listener: Int32
 
-    /// - Parameter hangsUp: whether to close the connection after the last piece, or to leave it open and silent.
-    init(_ pieces: [[UInt8]], hangsUp: Bool = true) {
+    /// - Parameters:
+    ///   - hangsUp: whether to close the connection after the last piece, or to leave it open and silent.
+    ///   - accepts: whether it accepts the peer. If not, two peers have room in its queue.
+    init(_ pieces: [[UInt8]], hangsUp: Bool = true, accepts: Bool = true) {
         path = NSTemporaryDirectory() + "varlink-" + UUID().uuidString.prefix(8)
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
@@ -20,6 +22,7 @@ final class ScriptedService: Sendable {
             }
         }
         precondition(status == 0 && listen(listener, 1) == 0, "the test's socket listens")
+        guard accepts else { return }
         DispatchQueue.global().async { [listener] in
             let peer = accept(listener, nil, nil)
             for piece in pieces {
@@ -34,6 +37,11 @@ final class ScriptedService: Sendable {
 
     convenience init(_ answer: String, hangsUp: Bool = true) {
         self.init([Array(answer.utf8)], hangsUp: hangsUp)
+    }
+
+    /// Accepts a peer on another thread, so that there is room for the next.
+    func acceptLater() {
+        DispatchQueue.global().async { [listener] in _ = accept(listener, nil, nil) }
     }
 
     deinit {

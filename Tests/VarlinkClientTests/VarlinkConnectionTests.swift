@@ -8,11 +8,12 @@ import VarlinkClient
     /// The result of a call to a service that answers with `answer`.
     private func reply(
         _ service: ScriptedService,
+        parameters: String = "{}",
         replyBytesMax: Int = 1000,
         timeoutMilliseconds: Int32? = 120_000
     ) throws(VarlinkClientError) -> VarlinkConnection.Reply {
         var connection = try VarlinkConnection(path: service.path, replyBytesMax: replyBytesMax)
-        return try connection.call("a.B", timeoutMilliseconds: timeoutMilliseconds)
+        return try connection.call("a.B", parameters: parameters, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     private func expect(
@@ -92,6 +93,36 @@ import VarlinkClient
 
     @Test func `a silent service is given up after the time limit`() {
         expect(.timedOut, from: ScriptedService("{", hangsUp: false), timeoutMilliseconds: 50)
+    }
+
+    @Test func `a call that the service does not read is given up after the time limit`() {
+        let long = #"{"a":"\#(String(repeating: "x", count: 4 << 20))"}"#
+        #expect(throws: VarlinkClientError.timedOut) {
+            _ = try reply(ScriptedService([], accepts: false), parameters: long, timeoutMilliseconds: 50)
+        }
+    }
+
+    @Test(arguments: [0, 50]) func `a service that accepts nobody is given up after the time limit`(
+        limit: Int32
+    ) throws {
+        let service = ScriptedService([], accepts: false)
+        let first = try VarlinkConnection(path: service.path)
+        let second = try VarlinkConnection(path: service.path)
+        #expect(throws: VarlinkClientError.timedOut) {
+            _ = try VarlinkConnection(path: service.path, timeoutMilliseconds: limit)
+        }
+        let descriptors = [first.pollDescriptor, second.pollDescriptor]
+        #expect(Set(descriptors).count == 2)
+    }
+
+    @Test func `a peer waits for room in the queue of a service`() throws {
+        let service = ScriptedService([], accepts: false)
+        let first = try VarlinkConnection(path: service.path)
+        let second = try VarlinkConnection(path: service.path)
+        service.acceptLater()
+        let third = try VarlinkConnection(path: service.path, timeoutMilliseconds: 120_000)
+        let descriptors = [first.pollDescriptor, second.pollDescriptor, third.pollDescriptor]
+        #expect(Set(descriptors).count == 3)
     }
 
     @Test func `a missing socket and a socket without a listener are distinguished`() throws {

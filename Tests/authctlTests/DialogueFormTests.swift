@@ -37,6 +37,7 @@ import Testing
             "waitingForServer": SignInProgress.waitingForServer("work"), "emptyInput": SignInProgress.emptyInput,
             "nothingYet": SignInProgress.nothingYet(redirectURI: "http://127.0.0.1:41525/"),
             "answered": SignInProgress.answered("work"),
+            "demandedScopes": SignInProgress.demandedScopes(["mail.send", "files"], of: "work"),
             "goesOn": SignInProgress.goesOn("work", SignInProgress.resetPlace(policy: "B2C_1_reset")),
             "goOn": SignInProgress.goOn("work", SignInProgress.signInAgainPlace, link, in: browser),
             "policyCompleted": SignInProgress.policyCompleted("B2C_1_edit", "work"),

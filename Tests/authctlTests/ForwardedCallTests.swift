@@ -7,7 +7,10 @@ import Testing
 @Suite struct ForwardedCallTests {
     private typealias Verdict = ForwardedCallFilter.Verdict
 
-    private let filter = ForwardedCallFilter(accounts: ["work", "K"], host: "me@build")
+    private let filter = ForwardedCallFilter(
+        accounts: ["work", "K"].map { ForwardedAccount(name: $0, number: nil) },
+        host: "me@build"
+    )
 
     private func judge(_ text: String) -> Verdict { filter.judge(Array(text.utf8)) }
 
@@ -53,6 +56,22 @@ import Testing
             judge(#"{"parameters":\#(challenge),"more":false,"oneway":null,"method":"io.authrefresh.ReportRejected"}"#)
                 == .pass(ForwardedCall(method: .reportRejected, account: "work", parameters: challenge))
         )
+    }
+
+    @Test(arguments: [Method.acquireToken, .reportRejected])
+    func `a call names the account's number, whatever it named`(
+        method: Method
+    ) {
+        let filter = ForwardedCallFilter(accounts: [ForwardedAccount(name: "work", number: 7)], host: "me@build")
+        let host = method == .acquireToken ? #""host":"me@build","# : ""
+        for claim in ["", #","accountId":8"#, #","accountId":null"#, #","account\u0049d":8"#] {
+            let call = #"{"method":"\#(method.rawValue)","parameters":{"account":"work"\#(claim)}}"#
+            let parameters = #"{"account":"work",\#(host)"accountId":7}"#
+            #expect(
+                filter.judge(Array(call.utf8))
+                    == .pass(ForwardedCall(method: method, account: "work", parameters: parameters))
+            )
+        }
     }
 
     @Test func `escapes in names and in the account are read as the daemon reads them`() {

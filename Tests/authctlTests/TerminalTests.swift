@@ -82,6 +82,43 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
+    /// The sign-in before it reads keys without echo, and holds signals back.
+    @Test func `Ctrl-C ends the question after a sign-in, with the terminal as it was`() throws {
+        let event = { (name: String, rest: String) in
+            #"{"event":"\#(name)","attempt":"AAAA","flow":"paste","atUSec":1,"expiresAtUSec":600000001,\#(rest)}"#
+        }
+        let status =
+            #"{"account":"work","state":"fresh","issuer":"i","generation":1,"failures":0,"#
+            + #""refreshTokenMissing":"askConsent"}"#
+        let place =
+            #""url":"https://login.example.org/","host":"login.example.org","redirectUri":"http://127.0.0.1:1/""#
+        let signIn = StubDaemon.Exchange(
+            call:
+                #"{"method":"io.authrefresh.StartSignIn","parameters":{"account":"work","flow":"paste"},"more":true}"#,
+            replies: [
+                #"{"continues":true,"parameters":\#(event("started", place))}"#,
+                #"{"parameters":\#(event("completed", #""status":\#(status)"#))}"#,
+            ]
+        )
+        let (shown, problems) = try show(
+            """
+            trap : INT
+            before=$(stty -g)
+            authctl login work --flow paste; echo "exit $?"
+            test "$before" = "$(stty -g)" && echo restored
+            """,
+            typing: "\u{3}",
+            at: "[y/N] ",
+            exchanges: [signIn]
+        )
+        #expect(problems == [])
+        // The keys are shown again.
+        #expect(shown.contains("[y/N] ^C"), "\(shown)")
+        #expect(shown.contains("authctl: error: cancelled"), "\(shown)")
+        #expect(shown.contains("exit 130"))
+        #expect(shown.contains("restored"))
+    }
+
     @Test func `Ctrl-D at the prompt cancels`() throws {
         let (shown, problems) = try show(Self.importing, typing: "\u{4}")
         #expect(problems == [])

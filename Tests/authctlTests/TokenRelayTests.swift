@@ -28,7 +28,8 @@ import VarlinkClient
             let connect: ForwardClient.Connect = { () throws(VarlinkClientError) in
                 try VarlinkConnection(path: path, replyBytesMax: ForwardingLimits().forwardedReplyBytesMax)
             }
-            relay = TokenRelay(listener: callers.descriptor, accounts: ["work"], host: "build", connect: connect)
+            let accounts = [ForwardedAccount(name: "work", number: nil)]
+            relay = TokenRelay(listener: callers.descriptor, accounts: accounts, host: "build", connect: connect)
         }
 
         /// Lets the relay do all pending work.
@@ -72,6 +73,21 @@ import VarlinkClient
         #expect(try caller.receive() == #"{"parameters":{"accessToken":"t"}}"#)
         // The connection was only for this call.
         #expect(read(daemon) == "")
+    }
+
+    /// As when the process has no descriptor left: a client that waits in the kernel would keep poll(2) from waiting.
+    @Test func `if a client cannot be let in, the next attempt waits for an event or a pause`() {
+        let broken = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(broken) }
+        let relay = TokenRelay(listener: broken, accounts: [], host: "build") {
+            () throws(VarlinkClientError) -> VarlinkConnection in
+            throw .connectionClosed
+        }
+        #expect(relay.interests.map(\.fd) == [broken] && relay.pauseMicroseconds == nil)
+        relay.serve([pollfd(fd: broken, events: Int16(POLLIN), revents: Int16(POLLIN))][...])
+        #expect(relay.interests.map(\.fd) == [-1] && relay.pauseMicroseconds != nil)
+        relay.serve([pollfd(fd: -1, events: Int16(POLLIN), revents: 0)][...])
+        #expect(relay.interests.map(\.fd) == [broken] && relay.pauseMicroseconds == nil)
     }
 
     /// Sends standard input to the socket in a folder as another user, and ends. The kernel records who has connected.

@@ -17,7 +17,8 @@ struct ForwardCommand: ParsableCommand {
               authctl forward build.example.org work --ssh-option Port=2222
 
             On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name. \
-            Nothing else works there: no other account, no status, no sign-in, no refresh token. Access ends with \
+            Nothing else works there: no other account, also if it gets the name of one that you named, no status, \
+            no sign-in, no refresh token. Access ends with \
             the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too. If an \
             account asks you first (--confirm), the question names that machine, and your answer is for it alone.
 
@@ -77,26 +78,30 @@ struct ForwardCommand: ParsableCommand {
         let accounts = try accountsThatExist()
         let daemon = try SocketPath.resolve(option: connection.socket)
         let folders = [Surroundings.real.environment("XDG_RUNTIME_DIR"), "/tmp"].compactMap { $0 }
-        var session = try ForwardSession(
+        let session = try ForwardSession(
             accounts: accounts,
             host: host,
             folders: folders,
             connect: { () throws(VarlinkClientError) in
-                try VarlinkConnection(path: daemon, replyBytesMax: ForwardingLimits().forwardedReplyBytesMax)
+                // Nobody else on the other machine may wait because the daemon accepts nobody.
+                try VarlinkConnection(
+                    path: daemon,
+                    replyBytesMax: ForwardingLimits().forwardedReplyBytesMax,
+                    timeoutMilliseconds: 0
+                )
             },
             ssh: sshWords
         )
-        session.finish(session.run())
+        ForwardSession.finish(session.run())
     }
 
     /// The named accounts, or the only one.
     ///
     /// - Throws: `refused` with `NoSuchAccount`, before anything is started.
-    private func accountsThatExist() throws(AuthctlError) -> [String] {
+    private func accountsThatExist() throws(AuthctlError) -> [ForwardedAccount] {
         let names = accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts
         var daemon = try connection.connect()
-        _ = try daemon.allStatuses(accounts: names)
-        return names
+        return try daemon.allStatuses(accounts: names).map { ForwardedAccount(name: $0.account, number: $0.accountId) }
     }
 
     private func sshWords(socket: String) -> [String] {

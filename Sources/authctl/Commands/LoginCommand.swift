@@ -230,11 +230,10 @@ struct LoginCommand: ParsableCommand {
             takesPaste: flow == .paste || StandardInput.isTerminal && !output.json,
             in: .real
         )
-        var session = try SignInSession(plan, connection: connection, output: output)
-        let status = try session.run()
-        if let ending = session.ending, try showUnchanged(ending, of: account) { return nil }
+        let (status, ending) = try SignInSession(plan, connection: connection, output: output).run()
+        if let ending, try showUnchanged(ending, of: account) { return nil }
         if let name = status.person?.best { StandardError.note(.signedInAs(person: PlainText.line(name))) }
-        if let other = session.ending?.samePersonAs {
+        if let other = ending?.samePersonAs {
             StandardError.warn(.samePerson(other: PlainText.line(other), account: status.account))
         }
         if let declined = status.declinedScopes {

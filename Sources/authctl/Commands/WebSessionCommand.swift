@@ -69,7 +69,7 @@ struct WebSessionCommand: ParsableCommand {
         let address = try address
         // Check before the session begins. Only the port of the callback is still missing.
         _ = try WebSession.link(to: address, callback: callback)
-        var session = try WebSession(
+        let session = try WebSession(
             address,
             StartWebSession.Parameters(callback: callback, timeoutSec: timeout?.seconds),
             window: try choice,

@@ -8,15 +8,15 @@ enum Question {
 
     /// Asks for one line, and removes white space around it; it may be empty.
     ///
-    /// - Throws: `cancelled` if the input has ended.
+    /// - Throws: `cancelled` if the input has ended, or after Ctrl-C or another ending signal.
     static func ask(_ prompt: String) throws(AuthctlError) -> String {
+        // Before the question is shown, so that no signal comes between the two.
+        let signals = CaughtSignals(CaughtSignals.ending)
         StandardError.show(prompt)
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while byte != UInt8(ascii: "\n") {
-            let count = unsafe read(STDIN_FILENO, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
+            guard signals.waitForKeys(on: STDIN_FILENO), unsafe read(STDIN_FILENO, &byte, 1) > 0 else {
                 // This line break keeps the shell's next line from beginning after the question.
                 StandardError.show("\n")
                 throw .cancelled
@@ -92,8 +92,6 @@ struct TypedLine {
 
 /// Asks on the terminal without echo.
 enum HiddenPrompt {
-    private static let caught = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-
     /// Asks for a secret.
     ///
     /// - Throws: `cancelled` after Ctrl-C or another ending signal, with the terminal restored; `secretFile` if there
@@ -105,18 +103,7 @@ enum HiddenPrompt {
         var before = termios()
         guard unsafe tcgetattr(terminal, &before) == 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
 
-        let line = withSignalsHeld { waitMask in
-            var silent = before
-            // Non-canonical, because a canonical terminal silently cuts lines after 4095 bytes (termios(3)).
-            silent.c_lflag &= ~tcflag_t(ECHO | ICANON)
-            TypedLine.waitForEachByte(&silent)
-            // TCSAFLUSH: what was typed before the prompt is not part of the secret.
-            guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return [UInt8]?.none }
-            defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
-            let width = TerminalStyle.size(of: terminal)?.columns
-            _ = FileDescriptor.write(WrappedText.text(ShownText.text(prompt), width: width), to: terminal)
-            return readLine(from: terminal, before, waitMask)
-        }
+        let line = read(from: terminal, before, prompt)
         _ = FileDescriptor.write("\n", to: terminal)
         guard let line else { throw .cancelled }
         guard !line.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }
@@ -127,39 +114,26 @@ enum HiddenPrompt {
         return SecretText(text)
     }
 
-    /// Runs `body` so that signals arrive only while it waits with the given mask, and only interrupt that wait. If
-    /// they ended the process, the terminal would stay without echo.
-    private static func withSignalsHeld<Result>(_ body: (sigset_t) -> Result) -> Result {
-        var held = sigset_t()
-        var maskBefore = sigset_t()
-        unsafe sigemptyset(&held)
-        for number in caught + [SIGTSTP] { unsafe sigaddset(&held, number) }
-        unsafe pthread_sigmask(SIG_BLOCK, &held, &maskBefore)
-
-        var breakOff = sigaction()
-        unsafe breakOff.__sigaction_handler.sa_handler = { _ in }
-        var handlersBefore = Array(repeating: sigaction(), count: caught.count)
-        for (index, number) in caught.enumerated() { unsafe sigaction(number, &breakOff, &handlersBefore[index]) }
-        defer {
-            for (index, number) in caught.enumerated() { unsafe sigaction(number, &handlersBefore[index], nil) }
-            unsafe pthread_sigmask(SIG_SETMASK, &maskBefore, nil)
-        }
-        // Stop signals stay blocked even during the wait. Otherwise the shell would get a terminal without echo.
-        var waitMask = maskBefore
-        unsafe sigaddset(&waitMask, SIGTSTP)
-        return body(waitMask)
-    }
-
-    /// Reads the line without its end, or one byte more than the largest secret; nil if a signal came first, if the
-    /// user typed Ctrl-D at the beginning, or if the terminal was closed.
-    private static func readLine(from terminal: Int32, _ settings: termios, _ waitMask: sigset_t) -> [UInt8]? {
+    /// Shows the prompt, and reads the line without its end, or one byte more than the largest secret; nil if a signal
+    /// came first, if the user typed Ctrl-D at the beginning, or if the terminal was closed.
+    private static func read(from terminal: Int32, _ settings: termios, _ prompt: String) -> [UInt8]? {
+        // If a signal ended the process now, the terminal would stay without echo; if it stopped the process, the shell
+        // would get it so.
+        let signals = CaughtSignals(CaughtSignals.ending + [SIGTSTP])
+        var (before, silent) = (settings, settings)
+        // Non-canonical, because a canonical terminal silently cuts lines after 4095 bytes (termios(3)).
+        silent.c_lflag &= ~tcflag_t(ECHO | ICANON)
+        TypedLine.waitForEachByte(&silent)
+        // TCSAFLUSH: what was typed before the prompt is not part of the secret.
+        guard unsafe tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { return nil }
+        defer { unsafe tcsetattr(terminal, TCSAFLUSH, &before) }
+        let width = TerminalStyle.size(of: terminal)?.columns
+        _ = FileDescriptor.write(WrappedText.text(ShownText.text(prompt), width: width), to: terminal)
         var line = TypedLine(settings)
-        var mask = waitMask
         var chunk = [UInt8](repeating: 0, count: 4096)
         while line.bytes.count <= SecretFile.largestSize {
-            var wanted = DescriptorSet([terminal])
-            guard unsafe pselect(terminal + 1, &wanted.set, nil, nil, nil, &mask) > 0 else { return nil }
-            let count = unsafe read(terminal, &chunk, chunk.count)
+            guard signals.waitForKeys(on: terminal) else { return nil }
+            let count = unsafe Glibc.read(terminal, &chunk, chunk.count)
             guard count > 0 else { return nil }
             for byte in chunk[..<count] where line.take(byte) { return line.hasEnded ? nil : line.bytes }
         }

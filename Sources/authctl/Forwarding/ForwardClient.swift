@@ -112,11 +112,16 @@ final class ForwardClient {
         do throws(VarlinkClientError) {
             var daemon = try connect()
             // The kernel takes it at once, because it is shorter than an empty socket's buffer.
-            try daemon.send(call.method.rawValue, parameters: call.parameters, mode: .one)
+            try daemon.send(
+                call.method.rawValue,
+                parameters: call.parameters,
+                mode: .one,
+                timeoutMilliseconds: 0
+            )
             passed = PassedCall(call, daemon)
         } catch {
             // The client sees it as if the daemon had closed the connection. authctl takes that for a restart, and
-            // calls again once.
+            // calls again.
             isDone = true
         }
     }

@@ -1,9 +1,7 @@
 internal import Glibc
 
-internal import CLinux
-
 /// A run of `authctl forward`: the socket and `ssh`. When `ssh` ends, everything ends.
-struct ForwardSession {
+struct ForwardSession: ~Copyable {
     /// How the session has ended.
     enum End: Equatable {
         case exited(Int32)
@@ -11,14 +9,12 @@ struct ForwardSession {
         case signalled(Int32)
     }
 
-    /// The signals that end this process, unless the caller has set them to be ignored.
-    private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// How long ssh has to end after such a signal. A stopped ssh would never end.
-    private static let graceMilliseconds: Int32 = 5_000
+    /// How many µs ssh has to end after a signal that ends this process. A stopped ssh would never end.
+    private static let grace: Int64 = 5_000_000
 
     private let socket: ForwardSocket
     private let relay: TokenRelay
-    private let signals: SignalDescriptor
+    private let signals: CaughtSignals
     private let ssh: ChildProcess
     private var endedBy: Int32?
 
@@ -29,39 +25,42 @@ struct ForwardSession {
     ///   - words: returns the command line for the path of the local socket.
     /// - Throws: `cannotCreateFile`, `cannotStartSSH`; everything is then cleaned up.
     init(
-        accounts: [String],
+        accounts: [ForwardedAccount],
         host: String,
         folders: [String],
         connect: @escaping ForwardClient.Connect,
         ssh words: (_ socket: String) -> [String]
     ) throws(AuthctlError) {
         // Signals are blocked before the socket exists, so that no signal leaves the socket behind.
-        signals = SignalDescriptor(Self.ending + [SIGCHLD])
-        socket = try ForwardSocket(in: folders)
-        relay = TokenRelay(listener: socket.descriptor, accounts: accounts, host: host, connect: connect)
+        let signals = CaughtSignals(CaughtSignals.ending.filter { !CaughtSignals.isIgnored($0) } + [SIGCHLD])
+        let socket = try ForwardSocket(in: folders)
         do throws(AuthctlError) {
-            ssh = try ChildProcess(words(socket.path), blocking: signals.blockedBefore)
+            ssh = try ChildProcess(words(socket.path), blocking: signals.maskBefore)
         } catch {
             socket.remove()
             throw error
         }
+        relay = TokenRelay(listener: socket.descriptor, accounts: accounts, host: host, connect: connect)
+        self.socket = socket
+        self.signals = signals
     }
 
     /// Serves the other machine until ssh has ended.
-    mutating func run() -> End {
+    consuming func run() -> End {
         while true {
-            var ready = [pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)]
-            if endedBy == nil { ready += relay.interests }
-            let count = unsafe poll(&ready, nfds_t(ready.count), endedBy == nil ? -1 : Self.graceMilliseconds)
-            if count == 0 { kill(ssh.pid, SIGKILL) }
-            guard count > 0 else { continue }
-            if ready[0].revents != 0, let end = follow(signals.next()) { return end }
-            if ready.count > 1 { relay.serve(ready.dropFirst()) }
+            let isEnding = endedBy != nil
+            var ready = isEnding ? [] : relay.interests
+            let limit = isEnding ? Self.grace : relay.pauseMicroseconds
+            let count = signals.wait(for: &ready, microseconds: limit)
+            for signal in signals.take() {
+                if let end = follow(signal) { return end }
+            }
+            if isEnding, count == 0 { kill(ssh.pid, SIGKILL) }
+            if endedBy == nil, count >= 0 { relay.serve(ready[...]) }
         }
     }
 
-    private mutating func follow(_ signal: Int32?) -> End? {
-        guard let signal else { return nil }
+    private mutating func follow(_ signal: Int32) -> End? {
         guard signal == SIGCHLD else {
             endedBy = endedBy ?? signal
             socket.remove()
@@ -82,46 +81,12 @@ struct ForwardSession {
     }
 
     /// Ends this process in the same way as its child.
-    func finish(_ end: End) -> Never {
+    static func finish(_ end: End) -> Never {
         switch end {
         case .exited(let status): exit(status)
         case .signalled(let number):
-            signals.release()
-            _ = signal(number, SIG_DFL)
-            raise(number)
+            CaughtSignals.passOn(number)
             exit(128 + number)
         }
-    }
-}
-
-/// Signals that are read like input and interrupt nothing.
-struct SignalDescriptor {
-    let descriptor: Int32
-    /// The signals that were blocked before.
-    let blockedBefore: sigset_t
-
-    /// Blocks the signals. Ignored signals are not reported, except SIGCHLD.
-    init(_ numbers: [Int32]) {
-        _ = signal(SIGCHLD, SIG_DFL)
-        var (wanted, before) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&wanted)
-        for number in numbers { unsafe sigaddset(&wanted, number) }
-        unsafe sigprocmask(SIG_BLOCK, &wanted, &before)
-        blockedBefore = before
-        descriptor = unsafe signalfd(-1, &wanted, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-    }
-
-    /// The next signal; nil if none has arrived.
-    func next() -> Int32? {
-        var signal = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        guard unsafe read(descriptor, &signal, size) == size else { return nil }
-        return Int32(signal.ssi_signo)
-    }
-
-    /// Restores the usual effect of the signals.
-    func release() {
-        var before = blockedBefore
-        unsafe sigprocmask(SIG_SETMASK, &before, nil)
     }
 }

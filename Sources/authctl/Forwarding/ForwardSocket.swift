@@ -30,7 +30,12 @@ final class ForwardSocket {
                 continue
             }
             path = "\(folder)/\(Self.name)"
-            descriptor = try Self.listen(at: path)
+            do throws(AuthctlError) {
+                descriptor = try Self.listen(at: path)
+            } catch {
+                Self.remove(folder)
+                throw error
+            }
             return
         }
         throw failure
@@ -49,7 +54,9 @@ final class ForwardSocket {
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         let lock = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            throw .cannotCreateFile(path: path, errno: errno)
+            let failure = errno
+            remove(path)
+            throw .cannotCreateFile(path: path, errno: failure)
         }
         return (path, lock)
     }
@@ -57,6 +64,7 @@ final class ForwardSocket {
     private static func listen(at path: String) throws(AuthctlError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
+        guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }

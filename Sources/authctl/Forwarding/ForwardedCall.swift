@@ -12,11 +12,19 @@ struct ForwardingLimits {
     let forwardedClientsMax = 64
 }
 
+/// An account that the person named.
+struct ForwardedAccount: Equatable {
+    let name: String
+    /// Its number, so that no other account that gets its name later is forwarded; nil if an older daemon does not tell.
+    let number: Int64?
+}
+
 /// A call that may be passed to the daemon.
 struct ForwardedCall: Equatable {
     let method: Method
     let account: String
-    /// The parameters as received, except that they name the other machine. They name `account` and no other account.
+    /// The parameters as received, except that they name the other machine and the account's number. They name `account`
+    /// and no other account.
     let parameters: String
 }
 
@@ -37,12 +45,13 @@ struct ForwardedCallFilter {
 
     /// The other machine, as the person named it.
     private let host: String
-    /// The names as bytes, because Swift compares strings by Unicode equivalence (a Kelvin sign equals a K).
-    private let accounts: Set<[UInt8]>
+    /// The accounts by the bytes of their names, because Swift compares strings by Unicode equivalence (a Kelvin sign
+    /// equals a K).
+    private let accounts: [[UInt8]: ForwardedAccount]
 
-    init(accounts: [String], host: String) {
+    init(accounts: [ForwardedAccount], host: String) {
         self.host = host
-        self.accounts = Set(accounts.map { Array($0.utf8) })
+        self.accounts = Dictionary(accounts.map { (Array($0.name.utf8), $0) }) { first, _ in first }
     }
 
     /// Checks a message.
@@ -59,24 +68,28 @@ struct ForwardedCallFilter {
             guard value.bool == false else { return Self.broken(flag) }
         }
         guard let method = Self.methods.first(where: { $0.rawValue == name }) else { return .notForwarded }
-        guard let value = envelope["parameters"], let members = Self.members(of: value),
-            let parameters = parameters(value, for: method)
-        else { return Self.invalid("parameters") }
-        guard let account = members["account"]?.string else { return Self.invalid("account") }
-        guard accounts.contains(Array(account.utf8)) else { return .unknown(account) }
-        return .pass(ForwardedCall(method: method, account: account, parameters: parameters))
+        guard let value = envelope["parameters"], let members = Self.members(of: value) else {
+            return Self.invalid("parameters")
+        }
+        guard let name = members["account"]?.string else { return Self.invalid("account") }
+        guard let account = accounts[Array(name.utf8)] else { return .unknown(name) }
+        guard let parameters = parameters(value, for: method, account) else { return Self.invalid("parameters") }
+        return .pass(ForwardedCall(method: method, account: name, parameters: parameters))
     }
 
-    /// The parameters of a call, with the other machine in place of whatever machine they name. So one machine cannot use
-    /// what the person allowed to another, or to this one.
-    private func parameters(_ value: JSONValue, for method: Method) -> String? {
-        guard method == .acquireToken else { return String(validating: value.raw, as: UTF8.self) }
-        var members: [(String, String)] = []
-        for (name, value) in value.members ?? [] where !name.utf8.elementsEqual("host".utf8) {
+    /// The parameters of a call, with the other machine and the account's number in place of whatever they name. So one
+    /// machine cannot use what the person allowed to another, or to this one, nor another account that has the name by
+    /// now.
+    private func parameters(_ value: JSONValue, for method: Method, _ account: ForwardedAccount) -> String? {
+        let number = ("accountId", account.number.map { String($0) })
+        let ours: [(String, String?)] = method == .acquireToken ? [("host", JSONText.quote(host)), number] : [number]
+        var object = JSONObjectText()
+        for (name, value) in value.members ?? [] where !ours.contains(where: { name.utf8.elementsEqual($0.0.utf8) }) {
             guard let text = String(validating: value.whole, as: UTF8.self) else { return nil }
-            members.append((name, text))
+            object.add(name, text)
         }
-        return JSONText.object(members + [("host", JSONText.quote(host))])
+        for (name, text) in ours { object.add(name, text) }
+        return object.text
     }
 
     /// The verdict on a call longer than `forwardedCallBytesMax`.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import VarlinkClient
 
@@ -9,13 +10,15 @@ final class TokenRelay {
     private let connect: ForwardClient.Connect
     /// The clients, in the order of their connection.
     private var clients: [ForwardClient] = []
+    /// Whether the last client could not be let in, and no event has come since.
+    private var isShut = false
 
     /// Creates a relay.
     ///
     /// - Parameter listener: a non-blocking listening socket.
     init(
         listener: Int32,
-        accounts: [String],
+        accounts: [ForwardedAccount],
         host: String,
         limits: ForwardingLimits = ForwardingLimits(),
         connect: @escaping ForwardClient.Connect
@@ -26,10 +29,14 @@ final class TokenRelay {
         self.connect = connect
     }
 
+    /// How long `serve` need not be called if nothing happens, in µs; nil for ever. When the process has no descriptor
+    /// left, a client that waits in the kernel would make every poll(2) return at once.
+    var pauseMicroseconds: Int64? { isShut ? 1_000_000 : nil }
+
     /// What poll(2) has to watch: the listening socket, then two descriptors for each client.
     var interests: [pollfd] {
         // New clients wait in the kernel.
-        let listener = hasRoom ? listener : -1
+        let listener = hasRoom && !isShut ? listener : -1
         return [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)] + clients.flatMap(\.interests)
     }
 
@@ -37,6 +44,7 @@ final class TokenRelay {
     ///
     /// - Parameter ready: `interests` with poll(2)'s results.
     func serve(_ ready: ArraySlice<pollfd>) {
+        isShut = false
         for (index, client) in clients.enumerated() {
             let first = ready.startIndex + 1 + 2 * index
             client.serve(ready[first..<first + 2])
@@ -50,23 +58,29 @@ final class TokenRelay {
     }
 
     private func letIn() {
-        let descriptor = accept(listener, nil, nil)
-        guard descriptor >= 0 else { return }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        guard descriptor >= 0 else {
+            // accept(2): an error that is not about one client is about descriptors or memory. An idle client gives way.
+            isShut = ![EAGAIN, ECONNABORTED, EINTR].contains(errno) && !makeRoom()
+            return
+        }
         guard Self.isOurs(descriptor) else {
             close(descriptor)
             return
         }
-        makeRoom()
+        if clients.count >= limits.forwardedClientsMax { makeRoom() }
         clients.append(ForwardClient(descriptor: descriptor, filter: filter, limits: limits, connect: connect))
     }
 
     /// Makes room for a new client: it closes the oldest idle client, or else the oldest that does not wait for the
     /// daemon.
-    private func makeRoom() {
-        guard clients.count >= limits.forwardedClientsMax else { return }
+    ///
+    /// - Returns: false if all wait for the daemon, or if there are none.
+    @discardableResult
+    private func makeRoom() -> Bool {
         let index = clients.firstIndex(where: \.isIdle) ?? clients.firstIndex { !$0.isAsking }
         if let index { clients.remove(at: index) }
+        return index != nil
     }
 
     /// Whether our own ssh has connected, and nobody else.

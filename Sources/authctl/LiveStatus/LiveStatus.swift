@@ -28,7 +28,6 @@ struct LiveStatus {
     /// The longest wait in µs. The wall clock may be stepped without notice, so the words are updated at least this
     /// often.
     private static let longestWait: Int64 = 60_000_000
-    private static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
     let names: [String]
     let connection: ConnectionOptions
@@ -44,7 +43,7 @@ struct LiveStatus {
     private func draw(_ feed: inout StatusFeed) throws(AuthctlError) -> Ending {
         var screen = try TerminalScreen()
         var position = ScrollPosition()
-        let signals = CaughtSignals(Self.ending + [SIGTSTP, SIGWINCH])
+        let signals = CaughtSignals(CaughtSignals.ending + [SIGTSTP, SIGWINCH])
         while true {
             let time = LocalTime.now
             let accounts = feed.accounts
@@ -83,7 +82,7 @@ struct LiveStatus {
             position.move(by: keys)
         }
         let arrived = signals.take()
-        if let number = arrived.first(where: Self.ending.contains) { return .ending(.signal(number)) }
+        if let number = arrived.first(where: CaughtSignals.ending.contains) { return .ending(.signal(number)) }
         if arrived.contains(SIGTSTP) {
             screen.close()
             CaughtSignals.passOn(SIGTSTP)

@@ -1,6 +1,5 @@
 internal import AuthRefreshInterface
 internal import Glibc
-internal import Synchronization
 
 /// The states of accounts, updated by the daemon's changes. The daemon is never asked again for something that it has
 /// reported.
@@ -151,92 +150,5 @@ struct AccountStates {
         // A change without a state means that the account was removed.
         if change.accounts.isEmpty, let account = change.account { byName[account] = nil }
         for status in change.accounts { byName[status.account] = status }
-    }
-}
-
-/// The work of `FD_SET`, whose macros Swift cannot use.
-struct DescriptorSet {
-    var set = fd_set()
-
-    /// Creates a set.
-    ///
-    /// - Parameter descriptors: each below 1024; this process has only a few.
-    init(_ descriptors: [Int32]) {
-        unsafe withUnsafeMutableBytes(of: &set) { bytes in
-            for descriptor in descriptors { unsafe bytes[Int(descriptor) / 8] |= 1 << (descriptor % 8) }
-        }
-    }
-
-    func contains(_ descriptor: Int32) -> Bool {
-        unsafe withUnsafeBytes(of: set) { unsafe $0[Int(descriptor) / 8] & 1 << (descriptor % 8) != 0 }
-    }
-}
-
-/// The signals that have arrived and were not handled yet, one bit each. A signal handler may touch nothing else.
-private let arrived = Atomic<UInt64>(0)
-
-/// Blocks signals except while the program waits, and reports which one interrupted a wait. There may be only one
-/// instance at a time.
-struct CaughtSignals: ~Copyable {
-    private let numbers: [Int32]
-    private var actionsBefore: [sigaction]
-    private var maskBefore = sigset_t()
-
-    init(_ numbers: [Int32]) {
-        self.numbers = numbers
-        arrived.store(0, ordering: .relaxed)
-        var held = sigset_t()
-        unsafe sigemptyset(&held)
-        for number in numbers { unsafe sigaddset(&held, number) }
-        unsafe pthread_sigmask(SIG_BLOCK, &held, &maskBefore)
-
-        var note = sigaction()
-        unsafe note.__sigaction_handler.sa_handler = { arrived.bitwiseOr(1 << UInt64($0), ordering: .relaxed) }
-        actionsBefore = Array(repeating: sigaction(), count: numbers.count)
-        for (index, number) in numbers.enumerated() { unsafe sigaction(number, &note, &actionsBefore[index]) }
-    }
-
-    deinit {
-        var mask = maskBefore
-        for (index, number) in numbers.enumerated() {
-            var action = actionsBefore[index]
-            unsafe sigaction(number, &action, nil)
-        }
-        unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
-    }
-
-    /// The signals since the last call.
-    func take() -> [Int32] {
-        let bits = arrived.exchange(0, ordering: .relaxed)
-        return numbers.filter { bits & 1 << UInt64($0) != 0 }
-    }
-
-    /// Waits until a descriptor is readable, a signal arrives, or the time is over.
-    ///
-    /// - Returns: the readable descriptors; empty after a signal.
-    func wait(for descriptors: [Int32], microseconds: Int64) -> [Int32] {
-        var wanted = DescriptorSet(descriptors)
-        var time = timespec(tv_sec: Int(microseconds / 1_000_000), tv_nsec: Int(microseconds % 1_000_000 * 1000))
-        var mask = maskBefore
-        let highest = descriptors.max() ?? -1
-        let count = unsafe pselect(highest + 1, &wanted.set, nil, nil, &time, &mask)
-        return count > 0 ? descriptors.filter(wanted.contains) : []
-    }
-
-    /// Applies the signal's usual effect to this process; returns if the process survives it.
-    static func passOn(_ number: Int32) {
-        var action = sigaction()
-        unsafe action.__sigaction_handler.sa_handler = SIG_DFL
-        var before = sigaction()
-        unsafe sigaction(number, &action, &before)
-        raise(number)
-        var only = sigset_t()
-        var maskBefore = sigset_t()
-        unsafe sigemptyset(&only)
-        unsafe sigaddset(&only, number)
-        // The signal is delivered here.
-        unsafe pthread_sigmask(SIG_UNBLOCK, &only, &maskBefore)
-        unsafe pthread_sigmask(SIG_SETMASK, &maskBefore, nil)
-        unsafe sigaction(number, &before, nil)
     }
 }

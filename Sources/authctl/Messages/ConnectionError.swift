@@ -12,7 +12,7 @@ enum ConnectionError: Error, Hashable, Sendable {
     case unusablePath(socket: String)
     /// The daemon went away before its answer was complete.
     case ended
-    /// The daemon went away, and calling again failed, too.
+    /// The daemon went away, and calling the next ones failed, too.
     indirect case endedAndThen(ConnectionError)
     /// The daemon accepted the call and was silent for `seconds`.
     case noAnswer(seconds: Int32)
@@ -61,7 +61,7 @@ extension ConnectionError {
                 hints: ["systemctl --user status authrefreshd"]
             )
         case .endedAndThen(let error):
-            error.report.following("the daemon ended the connection; authctl asked once more")
+            error.report.following("the daemon ended the connection; authctl asked again")
         case .noAnswer(let seconds):
             Report(
                 status: .tryAgainLater,

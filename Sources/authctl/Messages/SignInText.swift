@@ -61,6 +61,12 @@ enum SignInProgress {
         "\(account): waiting for its authorization server; Ctrl-C cancels\n"
     }
 
+    /// A server has asked for more than the account has. Whoever starts the sign-in may not know that.
+    static func demandedScopes(_ scopes: [String], of account: String) -> String {
+        "\(account): this sign-in also asks for scopes that a server has demanded: \(scopes.joined(separator: " "))\n"
+            + "  to sign in without them: Ctrl-C, then authctl refresh \(account)\n"
+    }
+
     /// The reminder if nothing has come back after half a minute.
     ///
     /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.

@@ -8,8 +8,6 @@ internal import Terminal
 /// Ctrl-C also cancels it at the daemon. If this program ends in another way, the sign-in continues, and `authctl
 /// login` follows it again.
 struct SignInSession: ~Copyable {
-    /// The longest wait in µs. If nothing is due, pselect(2) still needs a number.
-    private static let longestWait: Int64 = 3_600_000_000
     /// How many seconds the daemon has to confirm a cancellation. A user who types Ctrl-C wants the prompt back.
     private static let cancelPatience: Int32 = 3
 
@@ -23,7 +21,7 @@ struct SignInSession: ~Copyable {
     /// Whether another program began the sign-in. Then a missing browser here does not end it.
     private var isJoined = false
     /// The daemon's last reply, once the sign-in is over.
-    private(set) var ending: StartSignIn.Reply?
+    private var ending: StartSignIn.Reply?
     private var page: PageOpening
     /// What the person is told if no answer arrives; nil after that, or if no answer is expected.
     private var reminder: SignInReminder?
@@ -39,15 +37,19 @@ struct SignInSession: ~Copyable {
     }
 
     /// Guides the person through the sign-in, and closes the window that was opened only for it; returns the account's
-    /// state.
+    /// state, and the daemon's last reply.
+    ///
+    /// After it, signals and keys have their usual effect again. Whatever the person is asked next can be ended.
     ///
     /// - Throws: `refused` with how the sign-in ended; `cancelled`.
-    mutating func run() throws(AuthctlError) -> AccountStatus {
+    consuming func run() throws(AuthctlError) -> (status: AccountStatus, ending: StartSignIn.Reply?) {
         do throws(AuthctlError) {
             let status = try lead()
+            paste.close()
             page.close(waitingBy: signals)
-            return status
+            return (status, ending)
         } catch {
+            paste.close()
             page.close(waitingBy: signals)
             throw error
         }
@@ -91,7 +93,7 @@ struct SignInSession: ~Copyable {
                     if let status = try take(reply, isLast: !continues) { return status }
                 }
                 let descriptors = [daemon.pollDescriptor] + paste.descriptors + page.descriptors
-                let ready = signals.wait(for: descriptors, microseconds: reminder?.remaining ?? Self.longestWait)
+                let ready = signals.wait(for: descriptors, microseconds: reminder?.remaining)
                 if let due = reminder.takeIfDue() {
                     paste.tell(due)
                     paste.show()
@@ -155,6 +157,9 @@ struct SignInSession: ~Copyable {
             takesPaste: paste.takesPaste
         )
         let complete = reply.verificationUriComplete.flatMap(WebLink.init)
+        if let scopes = reply.demandedScopes, !scopes.isEmpty {
+            paste.tell(SignInProgress.demandedScopes(scopes.map(PlainText.line), of: plan.account))
+        }
         paste.tell(text.opening)
         reminder = flow == .device ? nil : SignInReminder(redirectURI: reply.redirectUri)
         if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text, below: text.opening) }

@@ -9,9 +9,6 @@ struct WebSession: ~Copyable {
     /// The placeholder for the callback in the page's address, because the callback's port may not be known in advance.
     static let callbackPlace = "{callback}"
 
-    /// The longest wait in µs. If nothing is due, pselect(2) still needs a number.
-    private static let longestWait: Int64 = 3_600_000_000
-
     /// The address from the caller. It may contain secrets.
     private let address: SecretText
     private let parameters: StartWebSession.Parameters
@@ -44,7 +41,7 @@ struct WebSession: ~Copyable {
     /// address.
     ///
     /// - Throws: `cancelled`; `refused` with the daemon's reason.
-    mutating func run() throws(AuthctlError) -> String {
+    consuming func run() throws(AuthctlError) -> String {
         do throws(AuthctlError) {
             let url = try lead()
             paste.close()
@@ -64,7 +61,7 @@ struct WebSession: ~Copyable {
                 if let url = try take(reply, isLast: !continues) { return url }
             }
             let descriptors = [daemon.pollDescriptor] + paste.descriptors + page.descriptors
-            let ready = signals.wait(for: descriptors, microseconds: Self.longestWait)
+            let ready = signals.wait(for: descriptors, microseconds: nil)
             page.serve()
             if ready.contains(STDIN_FILENO) { try takeInput() }
             try takeSignals()

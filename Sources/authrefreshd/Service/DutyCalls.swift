@@ -54,6 +54,21 @@ extension DutyCalls {
         return try account(name, on: coordinator)
     }
 
+    /// Refuses a call that is for another account than the one that has the name now.
+    ///
+    /// - Parameter number: the account's number; nil for any account.
+    /// - Throws: `NoSuchAccount`.
+    func check(
+        _ name: String,
+        hasNumber number: Int64?,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        guard let number else { return }
+        guard try stored(AccountListing.account(named: name, on: coordinator))?.id == AccountID(number) else {
+            throw VarlinkError(NoSuchAccountError(account: name))
+        }
+    }
+
     /// The account of this name, even if it cannot be read.
     ///
     /// - Throws: `NoSuchAccount`.

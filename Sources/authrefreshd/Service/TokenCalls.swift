@@ -27,6 +27,7 @@ struct TokenCalls: DutyCalls {
         // The longest name of a host (RFC 1035 §2.3.4), with a user's name and a port.
         guard asked.host.map({ (1...512).contains($0.utf8.count) }) ?? true else { throw .invalidParameter("host") }
         let request = ConfirmationQuestion.Request.tokens(host: asked.host)
+        try check(asked.account, hasNumber: asked.accountId, on: coordinator)
         guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator) else { return }
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
@@ -49,10 +50,10 @@ struct TokenCalls: DutyCalls {
         wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder, on: coordinator) {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
-                // If the wait has no result, the account may still be there.
-                guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)) else {
-                    return refuse(outcome, asked.account, responder)
-                }
+                // If the wait has no result, the account may still be there. Another one may have its name by now.
+                guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)),
+                    after.account.id == id
+                else { return refuse(outcome, asked.account, responder) }
                 // A valid token is better than none, unless the caller has said that it does not work.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
                 if after.givesTokens, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
@@ -192,7 +193,7 @@ struct TokenCalls: DutyCalls {
         {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
-                finish(call, of: name, had: held, outcome, responder, on: coordinator)
+                finish(call, of: snapshot, had: held, outcome, responder, on: coordinator)
             }
         }
     }
@@ -213,20 +214,21 @@ struct TokenCalls: DutyCalls {
     /// Replies with the token after the wait, if it is valid. A forced call accepts only a new token.
     private func finish(
         _ call: TokenTargetCall,
-        of name: String,
+        of account: AccountSnapshot,
         had before: TokenTargetRecord?,
         _ outcome: WaitOutcome,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) {
         if case .stopping = outcome { return responder.hangUp() }
+        let name = account.account.name.text
         do throws(StoreError) {
             var after = outcome.snapshot
-            // If the wait has no result, the account may still be there.
+            // If the wait has no result, the account may still be there. Another one may have its name by now.
             if after == nil, case .whole(let now)? = try AccountListing.account(named: name, on: coordinator) {
                 after = now
             }
-            guard let after else { return refuse(outcome, name, responder) }
+            guard let after, after.account.id == account.account.id else { return refuse(outcome, name, responder) }
             let held = try coordinator.records.targetRecord(call.target, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
             if isNew || !call.isForced, try hand(over: held, of: after, responder, on: coordinator) { return }
@@ -268,6 +270,7 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
+        try check(asked.account, hasNumber: asked.accountId, on: coordinator)
         guard let snapshot = try account(asked.account, for: caller, wanting: nil, on: coordinator) else { return }
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {

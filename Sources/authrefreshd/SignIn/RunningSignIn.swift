@@ -62,6 +62,8 @@ struct RunningSignIn {
     var browser: String?
     /// The URI schemes that the provider's profile names.
     var profileSchemes: Set<String> = []
+    /// Scopes in the request that only a resource server has demanded.
+    var demandedScopes: [String] = []
     /// Fields of the authorization response that are stored with the account.
     private let callbackFields: [String]
     /// The policy for resetting the password; nil if it is unknown.
@@ -178,6 +180,7 @@ struct RunningSignIn {
         reply.browserRefused = browser != nil && reply.browser == nil ? true : nil
         let scheme = redirectURI?.prefix { $0 != ":" }.lowercased()
         reply.schemeFromProfile = flow == .scheme && scheme.map(profileSchemes.contains) ?? false ? true : nil
+        reply.demandedScopes = demandedScopes.isEmpty || attempt.leg != .grant ? nil : demandedScopes
         reply.userCode = invitation?.device?.userCode
         reply.verificationUriComplete = invitation?.device?.verificationURIComplete
         return reply

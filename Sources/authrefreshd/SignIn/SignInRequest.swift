@@ -107,10 +107,14 @@ extension SignInRequest {
     var demandsIDToken: Bool { nonce != nil || responseType.hasIDToken }
 
     /// Adds what `stepUp` requires, except where the caller has chosen something else.
-    mutating func satisfy(_ stepUp: StepUp) {
+    ///
+    /// - Returns: the scopes that neither the account nor the caller asks for by itself.
+    mutating func satisfy(_ stepUp: StepUp) -> [String] {
         if acrValues.isEmpty { acrValues = stepUp.acrValues }
         maxAge = maxAge ?? stepUp.maxAge
-        scopes = scopes ?? stepUp.scopes
         claims = claims ?? stepUp.claims
+        guard scopes == nil else { return [] }
+        scopes = stepUp.scopes
+        return stepUp.demandedScopes
     }
 }

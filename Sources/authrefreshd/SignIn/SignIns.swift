@@ -134,7 +134,8 @@ final class SignIns {
         let asked = request
         var request = request
         // A sign-in with another policy brings no grant that could satisfy it.
-        if let stepUp, request.policy == nil { request.satisfy(stepUp) }
+        var demandedScopes: [String] = []
+        if let stepUp, request.policy == nil { demandedScopes = request.satisfy(stepUp) }
         var signIn: RunningSignIn
         do throws(SignInFailure) {
             signIn = try RunningSignIn(
@@ -152,6 +153,7 @@ final class SignIns {
         signIn.lacksRefreshToken = lacksRefreshToken
         signIn.browser = account.registration.loginBrowser
         signIn.profileSchemes = profileSchemes
+        signIn.demandedScopes = demandedScopes
         running[account.id] = signIn
         return (follow(account.id, follower), [.prepare(signIn.id), .wake])
     }

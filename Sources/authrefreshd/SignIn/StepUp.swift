@@ -19,6 +19,8 @@ struct StepUp: Sendable {
     var maxAge: Duration?
     /// All scopes that the next grant must have; nil leaves them as they are.
     var scopes: [String]?
+    /// Those of them that the account does not ask for by itself.
+    var demandedScopes: [String] = []
     /// The required claims, a JSON object.
     var claims: String?
     /// The challenge's error text, safe to show.
@@ -47,7 +49,8 @@ struct StepUp: Sendable {
             self.acrValues = acrValues
             self.maxAge = maxAge
         case .scopes(let scopes):
-            self.scopes = usual + scopes.filter { !usual.contains($0) }
+            demandedScopes = scopes.filter { !usual.contains($0) }
+            self.scopes = usual + demandedScopes
         }
     }
 }

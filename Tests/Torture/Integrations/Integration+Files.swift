@@ -62,7 +62,7 @@ extension Integration {
         name: "metrics",
         account: "metrics",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedAgain),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
         use: { try await $0.scene.stage.authctl("metrics") },
@@ -80,7 +80,7 @@ extension Integration {
         name: "metrics --output",
         account: "metrics-file",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedAgain),
             .diskFull: .refusal(75, "hint: "), .readOnly: .refusal(77, "hint: "),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut(noAccountIsAsked),
         ]) { $1 },
@@ -113,7 +113,7 @@ extension Integration {
         name: "forward, at its start",
         account: "forward-start",
         verdicts: everywhere(.answer).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedAgain),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .refusal(4, "no account is named 'nobody'"),
         ]) { $1 },
         use: { use in
@@ -140,7 +140,7 @@ extension Integration {
         name: "--confirm, no agent",
         account: "confirm-alone",
         verdicts: everywhere(.refusal(77, "authagent, which would ask you, is not running")).merging([
-            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedOnceMore),
+            .notRunning: .refusal(69, "no daemon answers"), .killed: .refusal(69, askedAgain),
             .tokenFolderGone: .leftOut(noTokenFile), .unknown: .leftOut("an account that is none asks nobody"),
         ]) { $1 },
         asksFirst: true,

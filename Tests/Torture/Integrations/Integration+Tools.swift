@@ -13,7 +13,7 @@ extension Integration {
     /// - Parameter words: the error texts if the tokens have expired, and if no account has the name.
     static func forToken(
         gone: String = "no daemon answers",
-        killed: String = askedOnceMore,
+        killed: String = askedAgain,
         ended: Verdict = .refusal(75, "no valid token for"),
         unknown: Verdict = .refusal(4, "no account is named 'nobody'")
     ) -> [IntegrationFault: Verdict] {
@@ -30,8 +30,8 @@ extension Integration {
 
     /// What is said if the daemon ends during a call, and no other follows.
     static let ended = "the daemon ended the connection"
-    /// What is said if that call was made once more.
-    static let askedOnceMore = ended + "; authctl asked once more, but no daemon answers"
+    /// What is said if that call was made again.
+    static let askedAgain = ended + "; authctl asked again, but no daemon answers"
     static let noCommand = "it starts nothing but the command of on_change"
     static let noTokenFile = "only token files are in that folder"
 
@@ -106,7 +106,7 @@ extension Integration {
         let old = Verdict.refusal(75, "authctl status")
         return [
             .nothing: .answer, .restarted: .answer, .readOnly: .answer, .runtimeFolderGone: .answer,
-            .activated: .answer, .killed: .refusal(69, askedOnceMore),
+            .activated: .answer, .killed: .refusal(69, askedAgain),
             .notRunning: .refusal(69, "no daemon answers"), .signedOut: .silence, .serverDown: old,
             .serverDownAndEnded: old, .diskFull: .refusal(75, "store"), .tokenFolderGone: .leftOut(noTokenFile),
             .serviceManagerGone: .leftOut(noCommand), .unknown: unknown,
