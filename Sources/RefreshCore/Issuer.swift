@@ -33,7 +33,7 @@ package struct Issuer: Hashable, Sendable, CustomStringConvertible {
     /// Whether the server is on this machine. It then needs no route, and plain HTTP is allowed.
     package var isLoopback: Bool {
         guard let separator = url.firstRange(ofText: "://") else { return false }
-        return LoopbackHost.isNamed(in: url[separator.upperBound...].prefix { $0 != "/" })
+        return LoopbackHost.mayBeNamed(in: url[separator.upperBound...].prefix { $0 != "/" })
     }
 }
 

@@ -4,6 +4,8 @@
 package struct IPv6Address: Hashable, Sendable {
     /// `::1`, this machine.
     package static let loopback = IPv6Address(groups: [0, 0, 0, 0, 0, 0, 0, 1])
+    /// `::`, no particular machine.
+    package static let unspecified = IPv6Address(groups: [0, 0, 0, 0, 0, 0, 0, 0])
 
     private let groups: [UInt16]
 

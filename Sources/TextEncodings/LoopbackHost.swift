@@ -18,4 +18,37 @@ package enum LoopbackHost {
         return octets.count == 4 && octets[0] == "127"
             && octets.allSatisfy { octet in UInt8(octet).map { String($0) == octet } ?? false }
     }
+
+    /// Whether a program may take `authority` for this machine. Use this to refuse a host, and `isNamed` to trust one.
+    ///
+    /// It also knows `localhost.` and names below `localhost` (RFC 6761 §6.3), the unspecified address, which Linux
+    /// connects to this machine, and IPv4 addresses as `inet_aton` reads them: `127.1`, `0x7f.1`, `0177.0.0.1`,
+    /// `2130706433`.
+    package static func mayBeNamed(in authority: some StringProtocol) -> Bool {
+        if authority.hasPrefix("[") {
+            let address = authority.firstIndex(of: "]").flatMap { IPv6Address(host: authority[...$0]) }
+            return address == .loopback || address == .unspecified
+        }
+        var host = authority.prefix { $0 != ":" }.lowercased()
+        if host.hasSuffix(".") { host.removeLast() }
+        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        // Some programs read a leading zero as octal, others as nothing.
+        let readings = [parts.compactMap { number($0, octal: true) }, parts.compactMap { number($0, octal: false) }]
+        return readings.contains { numbers in
+            guard numbers.count == parts.count, let last = numbers.last, parts.count <= 4 else { return false }
+            // The last number fills all bytes that are left.
+            let first = parts.count == 1 ? last >> 24 : numbers[0]
+            return first == 127 || numbers.allSatisfy { $0 == 0 }
+        }
+    }
+
+    /// A number of an IPv4 address, with a prefix for its base; nil if `text` is not one.
+    private static func number(_ text: Substring, octal: Bool) -> UInt32? {
+        let isHexadecimal = text.hasPrefix("0x")
+        let digits = isHexadecimal ? text.dropFirst(2) : text
+        let isOctal = octal && !isHexadecimal && text.count > 1 && text.hasPrefix("0")
+        guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
+        return UInt32(digits, radix: isHexadecimal ? 16 : isOctal ? 8 : 10)
+    }
 }

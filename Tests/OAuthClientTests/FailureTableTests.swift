@@ -253,4 +253,19 @@ struct FailureTableTests {
         #expect(FailureTable.standard.row(for: unset).failureClass == .unreachable)
         #expect(FailureTable.standard.row(for: set).failureClass == .untrusted)
     }
+
+    @Test(arguments: EndpointRole.allCases)
+    func `the texts about other endpoints than the token endpoint name those`(_ role: EndpointRole) {
+        for row in FailureTable.standard.rows {
+            let told = row.told(of: role)
+            #expect(MessageForm.flaws(ofMessage: told.summary, names: ["HTTPS_PROXY"]) == [], "\(row.name)")
+            #expect(told.failureClass == row.failureClass && told.consequence == row.consequence)
+            guard role != .token else { continue }
+            #expect(!told.summary.contains("token endpoint") && !told.summary.contains("access token"))
+            #expect(
+                (told.summary != row.summary)
+                    == (row.summary.contains("token endpoint") || row.summary.contains("access token"))
+            )
+        }
+    }
 }

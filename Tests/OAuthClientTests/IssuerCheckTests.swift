@@ -69,6 +69,20 @@ struct IssuerCheckTests {
         #expect(fault == .contradicted(.notPublished(status: 404), other: nil))
     }
 
+    @Test(arguments: [("/login", false), ("https://www.as.example/x", true)])
+    func `the target of a redirect is shown`(target: String, isElsewhere: Bool) async throws {
+        try await withServer({ _, _ in [LoopbackServer.answer(301, ["location": target])] }) { server in
+            try await withClient { client in
+                let issuer = try Issuer(url: server.origin)
+                let fault = await #expect(throws: IssuerFault.self) {
+                    try await client.inspection.check(issuer, profile: nil)
+                }
+                let silence = IssuerFault.unreachable(.redirected(to: target))
+                #expect(fault == (isElsewhere ? silence : .contradicted(.redirected(to: target), other: nil)))
+            }
+        }
+    }
+
     @Test func `metadata without a token endpoint counts as no authorization server`() async throws {
         let (fault, _) = try await fault { _, origin in #"{"issuer":"\#(origin)"}"# }
         #expect(fault == .contradicted(.noTokenEndpoint, other: nil))

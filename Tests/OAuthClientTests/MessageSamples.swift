@@ -55,10 +55,12 @@ enum MessageSamples {
         [
             .metadataUnavailable, .metadataNotPublished, .metadataOfOtherIssuer, .noTokenEndpoint, .insecureEndpoint,
             .noRegistrationEndpoint, .noDeviceEndpoint, .noAuthorizationEndpoint, .noPushedRequestEndpoint,
-            .insecureRegistration, .reservedParameter, .noKeyForSignedRequest, .requestNotSigned(.keyMalformed),
+            .metadataRedirected, .insecureRegistration, .reservedParameter, .keySetUnreadable, .noKeyForSignedRequest,
+            .requestNotSigned(.keyMalformed),
             .assertionNotSigned(.keyMalformed), .noTokenToExchange, .noAccessTokenToRevoke, .noKeySet,
             .keySetUnavailable, .noIDToken, .idTokensDiffer, .personUnknown, .personDeclined, .secretNotRenewed,
-        ] + joseErrors.map(RequestFault.invalidIDToken) + ServiceGrant.Kind.allCases.map(RequestFault.grantRefused)
+        ] + EndpointRole.allCases.map(RequestFault.answerLacks) + joseErrors.map(RequestFault.invalidIDToken)
+        + ServiceGrant.Kind.allCases.map(RequestFault.grantRefused)
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
     static func name(_ fault: RequestFault) -> String {
@@ -68,11 +70,13 @@ enum MessageSamples {
         case .metadataOfOtherIssuer: "metadataOfOtherIssuer"
         case .noTokenEndpoint: "noTokenEndpoint"
         case .insecureEndpoint: "insecureEndpoint"
+        case .metadataRedirected: "metadataRedirected"
         case .noRegistrationEndpoint: "noRegistrationEndpoint"
         case .noDeviceEndpoint: "noDeviceEndpoint"
         case .noAuthorizationEndpoint: "noAuthorizationEndpoint"
         case .noPushedRequestEndpoint: "noPushedRequestEndpoint"
         case .insecureRegistration: "insecureRegistration"
+        case .answerLacks: "answerLacks"
         case .reservedParameter: "reservedParameter"
         case .noKeyForSignedRequest: "noKeyForSignedRequest"
         case .requestNotSigned: "requestNotSigned"
@@ -81,6 +85,7 @@ enum MessageSamples {
         case .noAccessTokenToRevoke: "noAccessTokenToRevoke"
         case .noKeySet: "noKeySet"
         case .keySetUnavailable: "keySetUnavailable"
+        case .keySetUnreadable: "keySetUnreadable"
         case .noIDToken: "noIDToken"
         case .invalidIDToken: "invalidIDToken"
         case .idTokensDiffer: "idTokensDiffer"
@@ -91,7 +96,7 @@ enum MessageSamples {
         }
     }
 
-    static let requestFaultsCount = 25
+    static let requestFaultsCount = 28
 
     static let joseErrors: [JOSEError] = [
         .tooLarge, .malformed, .encrypted, .duplicateMember("aud"), .unsigned, .unknownAlgorithm("none"),
@@ -148,20 +153,24 @@ enum MessageSamples {
     static let joseErrorsCount = 34
 
     static let silences: [IssuerSilence] =
-        FailureTable.standard.rows.map(IssuerSilence.noAnswer) + [.unavailable(status: 503)]
+        FailureTable.standard.rows.map(IssuerSilence.noAnswer) + [
+            .unavailable(status: 503), .redirected(to: "https://portal.example/"),
+        ]
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
     static func name(_ silence: IssuerSilence) -> String {
         switch silence {
         case .noAnswer: "noAnswer"
         case .unavailable: "unavailable"
+        case .redirected: "redirected"
         }
     }
 
-    static let silencesCount = 2
+    static let silencesCount = 3
 
     static let contradictions: [IssuerContradiction] = [
-        .notPublished(status: 404), .otherIssuer("https://b.example"), .otherIssuer(nil), .noTokenEndpoint,
+        .notPublished(status: 404), .redirected(to: "/login"), .otherIssuer("https://b.example"), .otherIssuer(nil),
+        .noTokenEndpoint,
         .insecureEndpoint("jwks_uri"),
     ]
 
@@ -169,11 +178,12 @@ enum MessageSamples {
     static func name(_ contradiction: IssuerContradiction) -> String {
         switch contradiction {
         case .notPublished: "notPublished"
+        case .redirected: "redirected"
         case .otherIssuer: "otherIssuer"
         case .noTokenEndpoint: "noTokenEndpoint"
         case .insecureEndpoint: "insecureEndpoint"
         }
     }
 
-    static let contradictionsCount = 4
+    static let contradictionsCount = 5
 }

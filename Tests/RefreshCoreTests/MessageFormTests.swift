@@ -9,4 +9,9 @@ import Testing
     func `every summary is one plain line`(_ fault: CoreFault) {
         #expect(MessageForm.flaws(ofMessage: fault.summary) == [])
     }
+
+    @Test(arguments: AccessTokenFlaw.allCases)
+    func `the flaw of an access token is one plain line`(_ flaw: AccessTokenFlaw) {
+        #expect(MessageForm.flaws(ofMessage: flaw.failure.detail.summary) == [])
+    }
 }

@@ -120,6 +120,20 @@ import Testing
         #expect(machine.state.phase == .scheduled)
     }
 
+    @Test(arguments: [AccessTokenFlaw.missing, .unsendable])
+    func `without a usable access token the new refresh token is stored, and the server is asked again`(
+        _ flaw: AccessTokenFlaw
+    ) throws {
+        var machine = Fixture.machine(.refreshing(Fixture.lease))
+        let answer = Issuance(lifetime: nil, isRotated: true, flaw: flaw)
+        let effects = machine.handle(.tokensIssued(Fixture.generation, answer), at: start, jitter: 0.5)
+        let retryAt = try #require(machine.state.deadline)
+        #expect(effects == [.persist(.storeGrant), .publish(.refreshFailed(flaw.failure, retryAt: retryAt))])
+        #expect(machine.state.generation == Fixture.generation.next)
+        #expect(machine.state.shown(at: start) == .retrying)
+        #expect(machine.state.accessToken == Fixture.machine(.scheduled).state.accessToken)
+    }
+
     @Test func `an unbound token of a target is not used, and the account continues`() throws {
         let target = try TokenTarget(scopes: ["mail"])
         var machine = Fixture.machine(.refreshing(Fixture.lease))

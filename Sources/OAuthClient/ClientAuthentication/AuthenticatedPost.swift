@@ -11,6 +11,8 @@ import RefreshCore
 struct AuthenticatedPost: Sendable {
     let servers: ServerAccess
     let endpoint: Endpoint
+    /// What the endpoint is for.
+    var role = EndpointRole.token
     let profile: ProviderProfile?
     var registration: ClientRegistration
     /// `token_endpoint_auth_methods_supported` or its counterpart for revocation; nil if the server does not say.
@@ -180,7 +182,7 @@ struct AuthenticatedPost: Sendable {
                 )
                 if isBound { signal.signs.insert(.showedProof) }
                 if isBound, signal.error == nil, Self.wantsNonce(answer) { signal.error = "use_dpop_nonce" }
-                row = FailureTable.standard.row(for: signal)
+                row = FailureTable.standard.row(for: signal).told(of: role)
             }
             let isFound =
                 Self.isAuthenticated(row) && credentials.encoding != knownEncoding && credentials.differsByEncoding

@@ -29,6 +29,9 @@ extension ServerInspection {
         // An untrusted certificate or an unknown host name: the cause is in the network or in another setting.
         case .noAnswer(let row): throw .unreachable(.noAnswer(row))
         case .unavailable(let status, retryAfter: _): throw .unreachable(.unavailable(status: status))
+        case .redirected(_, let place, isElsewhere: true): throw .unreachable(.redirected(to: place))
+        case .redirected(_, let place, isElsewhere: false):
+            throw .contradicted(.redirected(to: place), other: await above(issuer))
         case .notPublished(let status): throw .contradicted(.notPublished(status: status), other: await above(issuer))
         case .issuerMismatch(let published):
             throw .contradicted(.otherIssuer(published), other: published.flatMap { try? Issuer(url: $0) })

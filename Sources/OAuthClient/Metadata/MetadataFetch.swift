@@ -95,9 +95,12 @@ struct MetadataFetch: Sendable {
         switch answer.status {
         case 200 where body.kind == .fields:
             return .success(Page(fields: body.fields, serverDate: answer.serverDate, body: answer.body))
-        // Some servers answer each unknown path with their front page, others with a redirect to it or with 401. An
-        // answer after a redirect to another host is that of a captive portal.
-        case 300...399 where !answer.isRedirect(awayFrom: endpoint), 400...406, 410:
+        case 300...399:
+            guard let place = FailureText.clean(answer.headers.first(name: "location")) else { fallthrough }
+            let isElsewhere = answer.isRedirect(awayFrom: endpoint)
+            return .failure(.redirected(status: answer.status, to: place, isElsewhere: isElsewhere))
+        // Some servers answer each unknown path with their front page, others with 401.
+        case 400...406, 410:
             return .failure(.notPublished(status: answer.status))
         default:
             return .failure(

@@ -104,6 +104,7 @@ struct Revocation: Sendable {
         for request: RevocationRequest
     ) -> AuthenticatedPost {
         var post = servers.post(from: request.client, to: endpoint, metadata)
+        post.role = .revocation
         post.registration.authentication = request.form.authentication ?? post.registration.authentication
         post.offeredMethods = metadata.revocationEndpointAuthenticationMethods ?? post.offeredMethods
         post.format = request.form.format

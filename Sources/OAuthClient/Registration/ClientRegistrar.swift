@@ -16,7 +16,7 @@ package struct ClientRegistrar: Sendable {
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: request.client)
             guard let endpoint = metadata.endpoints.registration else {
-                throw request.client.misconfigured(.noRegistrationEndpoint)
+                throw request.client.lacking("registration_endpoint", .noRegistrationEndpoint, in: metadata)
             }
             var request = request
             // RFC 6749 §4.4: a client that acts for itself must have credentials.
@@ -34,7 +34,10 @@ package struct ClientRegistrar: Sendable {
             )
             let reply = try await reply(to: message, of: request.client, hiding: request.initialAccessToken) {
                 // §3.2.1 requires 201; some servers answer 200.
-                (200...299).contains($0.status) && $1.fields["client_id"]?.text?.isEmpty == false
+                (200...299).contains($0.status) && $1.holdsAnswer
+            }
+            guard reply.fields["client_id"]?.text?.isEmpty == false else {
+                throw request.client.misconfigured(.answerLacks(.registration), detail: "client_id")
             }
             return .success(registered(reply.fields, for: request))
         } catch {
@@ -179,7 +182,7 @@ package struct ClientRegistrar: Sendable {
             conclusion = AuthenticatedPost.Conclusion(
                 answer: .success(answer),
                 body: body,
-                row: FailureTable.standard.row(for: signal),
+                row: FailureTable.standard.row(for: signal).told(of: .registration),
                 foundEncoding: nil
             )
         } catch {

@@ -22,7 +22,7 @@ package struct BrowserURLs: Sendable {
             }
             let metadata = try await servers.metadata(for: client)
             guard let endpoint = metadata.endpoints.authorization else {
-                throw client.misconfigured(.noAuthorizationEndpoint)
+                throw client.lacking("authorization_endpoint", .noAuthorizationEndpoint, in: metadata)
             }
             request.scopes = client.scopes(request.scopes, offeredBy: metadata)
             let offersChoice = metadata.promptValues?.contains(Self.choice) ?? true
@@ -106,7 +106,8 @@ package struct BrowserURLs: Sendable {
         let isRequired = metadata.requiresPushedAuthorizationRequests || usage == .always
         guard let endpoint = metadata.endpoints.pushedAuthorizationRequest else {
             guard !isRequired else {
-                throw request.client.misconfigured(.noPushedRequestEndpoint)
+                let name = "pushed_authorization_request_endpoint"
+                throw request.client.lacking(name, .noPushedRequestEndpoint, in: metadata)
             }
             return nil
         }
@@ -117,12 +118,15 @@ package struct BrowserURLs: Sendable {
             offered: metadata.tokenEndpointAuthenticationMethods
         )
         guard isRequired || method != .none else { return nil }
-        let conclusion = await servers.post(from: request.client, to: endpoint, metadata).run(parameters) {
-            answer,
-            body in
-            (200...299).contains(answer.status) && Self.pushedRequest(in: body) != nil
+        var post = servers.post(from: request.client, to: endpoint, metadata)
+        post.role = .pushedRequest
+        let conclusion = await post.run(parameters) { answer, body in
+            (200...299).contains(answer.status) && body.holdsAnswer
         }
-        if conclusion.row == nil, let body = conclusion.body { return Self.pushedRequest(in: body) }
+        if conclusion.row == nil, let body = conclusion.body {
+            if let pushed = Self.pushedRequest(in: body) { return pushed }
+            throw request.client.misconfigured(.answerLacks(.pushedRequest), detail: "request_uri")
+        }
         let secrets = [request.state, request.codeVerifier] + (request.nonce.map { [$0] } ?? [])
         let failure = request.client.failure(conclusion, hiding: secrets, now: servers.configuration.now())
         // Some servers publish the endpoint, but only some clients may use it. So after a refusal, the request goes

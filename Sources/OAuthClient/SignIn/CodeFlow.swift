@@ -1,5 +1,5 @@
 internal import JOSE
-internal import OAuthMessages
+package import OAuthMessages
 package import RefreshCore
 
 /// Exchanges the codes of sign-ins in a browser for grants, and checks ID tokens that come without a code.
@@ -7,6 +7,29 @@ package struct CodeFlow: Sendable {
     let servers: ServerAccess
     let tokens: TokenEndpoint
     let people: PersonLookup
+
+    /// Fetches what is needed to check the answer to a sign-in, so that a fault shows before the person is sent to the
+    /// server.
+    ///
+    /// - Parameter demandsIDToken: whether the answer must have an ID token, whatever the scopes are.
+    /// - Returns: why the answer could not be checked; nil if it can.
+    @concurrent package func obstacle(
+        to client: RequestingClient,
+        scopes: [String]?,
+        demandsIDToken: Bool
+    ) async -> RefreshFailure? {
+        do throws(RefreshFailure) {
+            let metadata = try await servers.metadata(for: client)
+            let binding = IDTokenCheck.Binding(
+                scopes: client.scopes(scopes, offeredBy: metadata),
+                isDemanded: demandsIDToken
+            )
+            try await IDTokenCheck(client, binding, metadata, cache: servers.keySets).prepare()
+            return nil
+        } catch {
+            return error
+        }
+    }
 
     /// Sends the code once and returns the outcome. Each request that it needs has the time limit `totalTimeout`.
     ///

@@ -108,15 +108,18 @@ package struct DeviceFlow: Sendable {
                 scopes: request.client.scopes(request.scopes, offeredBy: metadata)
             )
             guard let endpoint = metadata.endpoints.deviceAuthorization else {
-                throw request.client.misconfigured(.noDeviceEndpoint, finding: .noDeviceEndpoint)
+                let name = "device_authorization_endpoint"
+                throw request.client.lacking(name, .noDeviceEndpoint, in: metadata, finding: .noDeviceEndpoint)
             }
-            let conclusion = await servers.post(from: request.client, to: endpoint, metadata).run(asked.fields) {
-                (200...299).contains($0.status) && DeviceAuthorization($1, from: request.client.issuer) != nil
-            }
-            if conclusion.row == nil, let body = conclusion.body,
-                let answer = DeviceAuthorization(body, from: request.client.issuer)
-            {
-                return .success(answer)
+            var post = servers.post(from: request.client, to: endpoint, metadata)
+            post.role = .deviceAuthorization
+            let conclusion = await post.run(asked.fields) { (200...299).contains($0.status) && $1.holdsAnswer }
+            if conclusion.row == nil, let body = conclusion.body {
+                do throws(DeviceAuthorization.Lack) {
+                    return .success(try DeviceAuthorization(body, from: request.client.issuer))
+                } catch {
+                    throw request.client.misconfigured(.answerLacks(.deviceAuthorization), detail: error.field)
+                }
             }
             return .failure(request.client.failure(conclusion, hiding: [], now: servers.configuration.now()))
         } catch {
@@ -200,18 +203,25 @@ extension DeviceAuthorization {
     /// The longest user code that is shown, in characters. RFC 8628 §6.1 recommends 8.
     private static let userCodeLimit = 64
 
-    /// Reads the answer of RFC 8628 §3.2; nil if a required field is missing or cannot be used.
-    init?(_ body: AnswerBody, from issuer: Issuer) {
+    /// A required field that is missing or cannot be used.
+    struct Lack: Error {
+        let field: String
+    }
+
+    /// Reads the answer of RFC 8628 §3.2.
+    init(_ body: AnswerBody, from issuer: Issuer) throws(Lack) {
         let fields = body.fields
         // A remote server must not make a browser open a service on this machine.
         let page = { (text: String) in Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil } }
         // Google uses the name from the draft.
         let uri = fields["verification_uri"] ?? fields["verification_url"]
-        guard let deviceCode = fields["device_code"]?.text, !deviceCode.isEmpty,
-            let userCode = fields["user_code"]?.text, FailureText.clean(userCode, hiding: []) == userCode,
-            userCode.count <= Self.userCodeLimit,
-            let verification = uri?.text.flatMap(page)
-        else { return nil }
+        guard let deviceCode = fields["device_code"]?.text, !deviceCode.isEmpty else {
+            throw Lack(field: "device_code")
+        }
+        guard let userCode = fields["user_code"]?.text, FailureText.clean(userCode, hiding: []) == userCode,
+            userCode.count <= Self.userCodeLimit
+        else { throw Lack(field: "user_code") }
+        guard let verification = uri?.text.flatMap(page) else { throw Lack(field: "verification_uri") }
         let complete = fields["verification_uri_complete"] ?? fields["verification_url_complete"]
         self.deviceCode = Secret(deviceCode)
         self.userCode = userCode

@@ -24,11 +24,13 @@ struct IDTokenCheck: Sendable {
     var frontChannel: CheckedIDToken?
     /// Where to fetch the server's keys; nil if that is not known.
     private let source: KeySetCache.Key?
+    private let metadata: AuthorizationServerMetadata
 
     init(_ client: RequestingClient, _ binding: Binding, _ metadata: AuthorizationServerMetadata, cache: KeySetCache) {
         self.client = client
         self.binding = binding
         self.cache = cache
+        self.metadata = metadata
         source = metadata.endpoints.keySet.map { KeySetCache.Key(endpoint: $0, caFile: client.profile?.caFile) }
     }
 
@@ -52,7 +54,7 @@ struct IDTokenCheck: Sendable {
             return
         case .required:
             guard !isSignedBySecret else { return }
-            guard source != nil else { throw client.misconfigured(.noKeySet) }
+            guard source != nil else { throw client.lacking("jwks_uri", .noKeySet, in: metadata) }
             _ = try await keys(KeySetCache.usualAge)
         }
     }
@@ -254,8 +256,11 @@ actor KeySetCache {
         let deadline = configuration.uptime() + configuration.discoveryTimeout
         do throws(TransportFailure) {
             let answer = try await transport.send(request, before: deadline)
-            guard answer.status == 200, let keys = try? JWKSet(Array(answer.text)) else {
-                return .failure(unreadable(answer, now: configuration.now()))
+            guard answer.status == 200 else {
+                return .failure(unusable(answer, .keySetUnavailable, now: configuration.now()))
+            }
+            guard let keys = try? JWKSet(Array(answer.text)) else {
+                return .failure(unusable(answer, .keySetUnreadable, now: configuration.now()))
             }
             return .success(keys)
         } catch {
@@ -264,10 +269,10 @@ actor KeySetCache {
         }
     }
 
-    private static func unreadable(_ answer: Answer, now: Timestamp) -> RefreshFailure {
+    private static func unusable(_ answer: Answer, _ fault: RequestFault, now: Timestamp) -> RefreshFailure {
         RefreshFailure(
             .unavailable,
-            detail: FailureDetail(summary: RequestFault.keySetUnavailable.summary, httpStatus: answer.status),
+            detail: FailureDetail(summary: fault.summary, httpStatus: answer.status),
             retryAfter: answer.retryAfter(now: now)
         )
     }

@@ -75,6 +75,9 @@ package struct AnswerBody: Sendable {
         (kind, fields) = AnswerBody.read(answer)
     }
 
+    /// Whether there are fields, and no error among them.
+    package var holdsAnswer: Bool { kind == .fields && ErrorReading(fields).error == nil }
+
     private static func read(_ answer: Answer) -> (BodyKind, [String: JSONValue]) {
         if answer.isTooLarge { return (.tooLarge, [:]) }
         let start = answer.text.drop { $0 <= 0x20 }

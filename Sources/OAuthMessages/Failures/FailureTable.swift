@@ -60,6 +60,41 @@ package struct FailureRow: Hashable, Sendable {
     }
 }
 
+/// What an endpoint is for, in texts about its answers.
+package enum EndpointRole: Sendable, CaseIterable {
+    case token, revocation, deviceAuthorization, pushedRequest, registration
+
+    package var name: String {
+        switch self {
+        case .token: "token endpoint"
+        case .revocation: "revocation endpoint"
+        case .deviceAuthorization: "device authorization endpoint"
+        case .pushedRequest: "pushed authorization request endpoint"
+        case .registration: "registration endpoint"
+        }
+    }
+
+    /// What its answers bring.
+    fileprivate var product: String {
+        switch self {
+        case .token: "access token"
+        case .revocation: "confirmation"
+        case .deviceAuthorization: "code"
+        case .pushedRequest: "request URI"
+        case .registration: "client id"
+        }
+    }
+}
+
+extension FailureRow {
+    /// The row with the text about an endpoint of `role`. The table's texts are about the token endpoint.
+    package func told(of role: EndpointRole) -> FailureRow {
+        let text = summary.replacing("token endpoint", with: role.name)
+            .replacing("an access token", with: "a \(role.product)").replacing("access token", with: role.product)
+        return role == .token ? self : FailureRow(name, condition, failureClass, text, consequence)
+    }
+}
+
 /// The condition of a row. A part that is nil fits everything.
 struct Condition: Hashable, Sendable {
     var transport: Set<TransportCause>?

@@ -10,6 +10,7 @@ package enum RequestFault: Hashable, Sendable {
     case metadataOfOtherIssuer
     case noTokenEndpoint
     case insecureEndpoint
+    case metadataRedirected
 
     // Endpoints that a request needs.
     case noRegistrationEndpoint
@@ -17,6 +18,7 @@ package enum RequestFault: Hashable, Sendable {
     case noAuthorizationEndpoint
     case noPushedRequestEndpoint
     case insecureRegistration
+    case answerLacks(EndpointRole)
 
     // What a request needs from the account.
     case reservedParameter
@@ -29,6 +31,7 @@ package enum RequestFault: Hashable, Sendable {
     // ID tokens and the person.
     case noKeySet
     case keySetUnavailable
+    case keySetUnreadable
     case noIDToken
     case invalidIDToken(JOSEError)
     case idTokensDiffer
@@ -49,13 +52,15 @@ extension RequestFault {
             "the issuer publishes no metadata: check its URL, or name the endpoints in a provider profile"
         case .metadataOfOtherIssuer: "the server's metadata is for another issuer: the two must be identical"
         case .noTokenEndpoint: "the server's metadata names no token endpoint"
-        case .insecureEndpoint: "the server's metadata names an endpoint that is not https"
+        case .insecureEndpoint: "the server's metadata names an endpoint that is not https, or is on this machine"
+        case .metadataRedirected: "the issuer's address redirects elsewhere, which is never followed: check its URL"
         case .noRegistrationEndpoint:
             "the server does not register clients by itself: ask its administrator for a client id"
         case .noDeviceEndpoint: "the server has no device authorization endpoint, or does not publish it"
         case .noAuthorizationEndpoint: "the server has no authorization endpoint, so nobody can sign in by browser"
         case .noPushedRequestEndpoint: "the server requires pushed requests, but publishes no endpoint for them"
         case .insecureRegistration: "the address of the client's registration is not an https URL"
+        case .answerLacks(let role): "the answer of the \(role.name) lacks a field, or has one that cannot be used"
         case .reservedParameter: "an extra parameter has a name that the request itself uses"
         case .noKeyForSignedRequest:
             "the server requires signed authorization requests, but the account has no client key"
@@ -67,6 +72,7 @@ extension RequestFault {
             "the server does not say where its keys are, so its ID token cannot be checked: name jwks_uri in a"
                 + " provider profile, or set id_token there to ignored"
         case .keySetUnavailable: "the keys that sign the server's ID token are unavailable now"
+        case .keySetUnreadable: "the answer of the server's jwks_uri is not a key set"
         case .noIDToken: "the answer lacks the ID token that was requested"
         case .invalidIDToken(let error): "the server's ID token is invalid: \(error.summary)"
         case .idTokensDiffer: "the ID token with the code and the one from the token endpoint name different people"
@@ -122,12 +128,15 @@ package enum IssuerSilence: Hashable, Sendable {
     case noAnswer(FailureRow)
     /// The server, or a proxy before it, answered that it cannot serve now.
     case unavailable(status: Int)
+    /// It answered with a redirect to another host, as the sign-in page of a network does.
+    case redirected(to: String)
 
     /// Lower case, no full stop.
     package var text: String {
         switch self {
         case .noAnswer(let row): row.summary
         case .unavailable(let status): "\(RequestFault.metadataUnavailable.summary) (HTTP \(status))"
+        case .redirected(let place): "it redirects to another host, '\(place)', which is not followed"
         }
     }
 }
@@ -135,6 +144,8 @@ package enum IssuerSilence: Hashable, Sendable {
 /// Why the server at an address is not the issuer that a person named.
 package enum IssuerContradiction: Hashable, Sendable {
     case notPublished(status: Int)
+    /// It redirects to another place on the same host.
+    case redirected(to: String)
     /// `issuer` is the one that the metadata names; nil if it names none.
     case otherIssuer(String?)
     case noTokenEndpoint
@@ -144,6 +155,7 @@ package enum IssuerContradiction: Hashable, Sendable {
     /// Follows "'https://as.example' cannot be the issuer: ". Lower case, no full stop.
     package var text: String {
         switch self {
+        case .redirected(let place): "it redirects to '\(place)', which is not followed"
         case .notPublished(let status): "it publishes no metadata of an authorization server (HTTP \(status))"
         case .otherIssuer(let issuer?): "the server says that its issuer is '\(issuer)'"
         case .otherIssuer(nil): "its metadata names no issuer"

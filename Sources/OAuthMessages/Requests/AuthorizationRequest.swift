@@ -184,13 +184,17 @@ extension AuthorizationRequest {
 }
 
 extension Endpoint {
-    /// The URL with `parameters` added to its query (RFC 6749 §3.1), for a browser.
+    /// The URL with `parameters` added to its query, for a browser. Its own query stays, and no parameter is sent twice
+    /// (RFC 6749 §3.1).
     ///
     /// A space is written as `%20`, which readers of forms and of URLs both understand. `+` is a space only in forms:
     /// Apple's own dialog in Safari then ignores the scopes, and a hop that encodes the address again makes it `%2B`.
     package func url(adding parameters: [(name: String, value: String)]) -> String {
-        let query = String(decoding: FormEncoding.body(parameters), as: UTF8.self).replacing("+", with: "%20")
-        guard let mark = url.firstIndex(of: "?") else { return url + "?" + query }
+        let mark = url.firstIndex(of: "?")
+        let own = mark.flatMap { FormEncoding.parse(url[url.index(after: $0)...]) } ?? [:]
+        let added = parameters.filter { own[$0.name] == nil }
+        let query = String(decoding: FormEncoding.body(added), as: UTF8.self).replacing("+", with: "%20")
+        guard let mark else { return url + "?" + query }
         let isOpen = url.index(after: mark) == url.endIndex || url.hasSuffix("&")
         return url + (isOpen ? "" : "&") + query
     }

@@ -74,4 +74,17 @@ package struct RequestingClient: Sendable {
             )
         )
     }
+
+    /// The failure if the server has no endpoint of this name in its metadata, or one that cannot be used.
+    ///
+    /// - Parameter fault: what is wrong if there is none.
+    package func lacking(
+        _ name: String,
+        _ fault: RequestFault,
+        in metadata: AuthorizationServerMetadata,
+        finding: FailureDetail.Finding? = nil
+    ) -> RefreshFailure {
+        let isUnusable = metadata.unusableEndpoints.contains(name)
+        return misconfigured(isUnusable ? .insecureEndpoint : fault, detail: isUnusable ? name : nil, finding: finding)
+    }
 }

@@ -10,6 +10,8 @@ package struct AuthorizationServerMetadata: Hashable, Sendable {
     /// Where to ask about tokens (RFC 7662); nil if the server has no such endpoint.
     package var introspectionEndpoint: Endpoint?
     package var endpoints = ServerEndpoints()
+    /// The names of published endpoints that cannot be used. They count as missing.
+    package var unusableEndpoints: Set<String> = []
     /// `token_endpoint_auth_methods_supported`; nil means Basic (RFC 8414 §2).
     package var tokenEndpointAuthenticationMethods: [String]?
     /// `token_endpoint_auth_signing_alg_values_supported`: the algorithms with which clients may sign assertions.
@@ -116,7 +118,13 @@ extension AuthorizationServerMetadata {
         // If one of these cannot be used, it counts as missing. It must not prevent the refresh of tokens.
         revocationEndpoint = try? reading.endpoint("revocation_endpoint")
         introspectionEndpoint = try? reading.endpoint("introspection_endpoint")
-        for (name, path) in ServerEndpoints.names { endpoints[keyPath: path] = try? reading.endpoint(name) }
+        for (name, path) in ServerEndpoints.names {
+            do throws(MetadataError) {
+                endpoints[keyPath: path] = try reading.endpoint(name)
+            } catch {
+                unusableEndpoints.insert(name)
+            }
+        }
         mutualTLSAliases = reading.aliases
         tokenEndpointAuthenticationMethods = reading.names("token_endpoint_auth_methods_supported")
         revocationEndpointAuthenticationMethods = reading.names("revocation_endpoint_auth_methods_supported")

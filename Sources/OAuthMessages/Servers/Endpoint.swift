@@ -12,6 +12,7 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// The host, lower-cased, without the brackets of an IPv6 literal.
     package let host: String
     package let port: Int
+    /// Whether the host is this machine, however it is written.
     package let isLoopback: Bool
     /// Whether the scheme is `https`.
     package let isSecure: Bool
@@ -28,10 +29,10 @@ package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard isPlain, !authority.isEmpty, authority.utf8.allSatisfy(Self.isAuthorityByte), !rest.contains("#") else {
             return nil
         }
-        isLoopback = LoopbackHost.isNamed(in: authority)
+        isLoopback = LoopbackHost.mayBeNamed(in: authority)
         switch url[..<colon].lowercased() {
         case "https": isSecure = true
-        case "http" where isLoopback: isSecure = false
+        case "http" where LoopbackHost.isNamed(in: authority): isSecure = false
         default: return nil
         }
         guard let (host, port) = Endpoint.split(authority: authority) else { return nil }

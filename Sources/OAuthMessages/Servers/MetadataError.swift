@@ -6,6 +6,8 @@ package enum MetadataError: Error, Hashable, Sendable {
     case noAnswer(FailureRow)
     /// The server, or a proxy before it, answered that it cannot serve now.
     case unavailable(status: Int, retryAfter: Duration?)
+    /// The server redirects to `to`, on another host if `isElsewhere`: a captive portal does that, too.
+    case redirected(status: Int, to: String, isElsewhere: Bool)
     /// Neither document exists.
     case notPublished(status: Int)
     /// The documents are for another issuer, `published`.
@@ -19,6 +21,7 @@ package enum MetadataError: Error, Hashable, Sendable {
         switch self {
         case .noAnswer(let row): !row.failureClass.isMisconfiguration
         case .unavailable: true
+        case .redirected(_, _, let isElsewhere): isElsewhere
         case .notPublished, .issuerMismatch, .noTokenEndpoint, .unusableEndpoint: false
         }
     }
@@ -33,6 +36,9 @@ package enum MetadataError: Error, Hashable, Sendable {
                 detail: FailureDetail(summary: RequestFault.metadataUnavailable.summary, httpStatus: status),
                 retryAfter: retryAfter
             )
+        case .redirected(let status, let place, let isElsewhere):
+            .misconfigured(.metadataRedirected, httpStatus: status, saying: place)
+                .with(isElsewhere ? .unavailable : .misconfigured)
         case .notPublished(let status): .misconfigured(.metadataNotPublished, httpStatus: status)
         case .issuerMismatch(let published): .misconfigured(.metadataOfOtherIssuer, saying: published)
         case .noTokenEndpoint: .misconfigured(.noTokenEndpoint)
@@ -53,5 +59,9 @@ extension RefreshFailure {
             oauthErrorDescription: description
         )
         return RefreshFailure(.misconfigured, detail: detail)
+    }
+
+    fileprivate func with(_ failureClass: FailureClass) -> RefreshFailure {
+        RefreshFailure(failureClass, detail: detail)
     }
 }

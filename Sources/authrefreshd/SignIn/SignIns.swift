@@ -346,6 +346,10 @@ final class SignIns {
         deliver: @escaping RedirectListener.Deliver
     ) async -> [Step] {
         guard let signIn = named(id) else { return [] }
+        let (scopes, demandsIDToken) = (signIn.request.scopes, signIn.request.demandsIDToken)
+        if let failure = await client.codes.obstacle(to: asking, scopes: scopes, demandsIDToken: demandsIDToken) {
+            return tell(.preparationFailed(SignInFailure(failure)), toAttempt: id)
+        }
         guard let redirect = signIn.redirect else { return await prepareDevice(signIn, as: asking) }
         let opened: (uri: String, listener: RedirectListener?)
         do throws(RedirectListenerError) {

@@ -176,8 +176,11 @@ struct AuthorizationRequestTests {
         ("https://as.example/a?p=B2C_1_in", "https://as.example/a?p=B2C_1_in&response_type=code"),
         ("https://as.example/a?", "https://as.example/a?response_type=code"),
         ("https://as.example/a?x=1&", "https://as.example/a?x=1&response_type=code"),
+        ("https://as.example/a?response_type=code", "https://as.example/a?response_type=code&client_id=client"),
     ])
-    func `the endpoint's own query is kept`(_ endpoint: String, _ start: String) async throws {
+    func `the endpoint's own query is kept, and nothing in it is sent twice`(_ endpoint: String, _ start: String)
+        async throws
+    {
         let url = try await url(profile: { $0.endpoints.authorization = Endpoint(endpoint) })
         #expect(url.url.hasPrefix(start))
     }

@@ -414,7 +414,7 @@ struct CodeExchangeTests {
         (200, #"{"error":"bad_verification_code","error_description":"code-1 has expired"}"#, FailureClass.grantEnded),
         (200, #"{"ok":false,"error":"invalid_code"}"#, .grantEnded),
         (400, #"{"error":"redirect_uri_mismatch"}"#, .misconfigured),
-        (200, "<html>portal</html>", .unavailable),
+        (200, "<html>portal</html>", .unanswered),
     ])
     func `errors with status 200 or with providers' own names are recognized, and secrets in them are not shown`(
         _ status: Int,

@@ -76,15 +76,29 @@ struct DeviceFlowTests {
     }
 
     @Test(arguments: [
-        #"{"device_code":"d","user_code":"U","verification_uri":"http://as.example/device"}"#,
-        #"{"device_code":"d","user_code":"U","verification_uri":"javascript:alert(1)"}"#,
-        #"{"device_code":"d","user_code":"a\u001b[2J","verification_uri":"https://as.example/"}"#,
-        #"{"device_code":"","user_code":"U","verification_uri":"https://as.example/"}"#,
-        #"{"user_code":"U","verification_uri":"https://as.example/"}"#, "{}",
+        (#"{"device_code":"d","user_code":"U","verification_uri":"http://as.example/device"}"#, "verification_uri"),
+        (#"{"device_code":"d","user_code":"U","verification_uri":"javascript:alert(1)"}"#, "verification_uri"),
+        (#"{"device_code":"d","user_code":"a\u001b[2J","verification_uri":"https://as.example/"}"#, "user_code"),
+        (#"{"device_code":"","user_code":"U","verification_uri":"https://as.example/"}"#, "device_code"),
+        (#"{"user_code":"U","verification_uri":"https://as.example/"}"#, "device_code"), ("{}", "device_code"),
     ])
-    func `an answer that cannot be shown or used is refused`(_ body: String) async throws {
+    func `an answer that cannot be shown or used is refused, and the field is named`(
+        body: String,
+        field: String
+    ) async throws {
         let (result, _) = try await authorize(200, body)
-        #expect(throws: RefreshFailure.self) { try result.get() }
+        let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+        #expect(failure?.detail.summary == RequestFault.answerLacks(.deviceAuthorization).summary)
+        #expect(failure?.detail.oauthErrorDescription == field)
+    }
+
+    @Test func `a page in place of the device endpoint's answer is called by its name`() async throws {
+        for (status, body) in [(404, ""), (307, ""), (200, "")] {
+            let (result, _) = try await authorize(status, body)
+            let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+            let summary = failure?.detail.summary ?? ""
+            #expect(!summary.contains("token"), "\(summary)")
+        }
     }
 
     @Test func `a complete address that is not a web page is left out`() async throws {
@@ -208,7 +222,8 @@ struct DeviceFlowTests {
                 body: Array(#"{"device_code":"d","user_code":"U","verification_uri":"http://127.0.0.1/"}"#.utf8)
             )
         )
-        #expect(DeviceAuthorization(body, from: try Issuer(url: "https://as.example")) == nil)
-        #expect(DeviceAuthorization(body, from: try Issuer(url: "http://127.0.0.1:1")) != nil)
+        let (remote, local) = (try Issuer(url: "https://as.example"), try Issuer(url: "http://127.0.0.1:1"))
+        #expect(throws: DeviceAuthorization.Lack.self) { try DeviceAuthorization(body, from: remote) }
+        #expect(throws: Never.self) { try DeviceAuthorization(body, from: local) }
     }
 }

@@ -98,7 +98,7 @@ struct PushedRequestTests {
 
     @Test(arguments: [
         (401, #"{"error":"invalid_client"}"#, FailureClass.misconfigured), (503, "", .unanswered),
-        (201, #"{"request_uri":""}"#, .unanswered), (201, #"{"request_uri":"a b","expires_in":9}"#, .unanswered),
+        (201, #"{"request_uri":""}"#, .misconfigured), (201, #"{"request_uri":"a b","expires_in":9}"#, .misconfigured),
     ])
     func `a push that fails for another reason makes the sign-in fail`(
         _ status: Int,
