@@ -1,5 +1,7 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Glibc
+import StrictJSON
 import TestSupport
 import Testing
 
