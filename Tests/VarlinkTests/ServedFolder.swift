@@ -138,13 +138,13 @@ final class RawPeer: Sendable {
     private let descriptor: Int32
 
     init(_ path: String) throws(VarlinkClientError) {
-        descriptor = try UnixStream.connect(to: path)
+        descriptor = try UnixStream.connect(to: path, until: Deadline(milliseconds: 30_000))
     }
 
     deinit { close(descriptor) }
 
     func write(_ text: String) throws(VarlinkClientError) {
-        try UnixStream.write(Array(text.utf8), to: descriptor)
+        try UnixStream.write(Array(text.utf8), to: descriptor, until: nil)
     }
 
     /// Writes as many of `bytes` as there is room for now. Returns how many that were.
