@@ -154,7 +154,7 @@ package enum AcquireToken {
         package var force: Bool?
         package var idToken: Bool?
         package var host: String?
-        package var accountId: Int64?
+        package var accountId: String?
 
         package init(
             account: String,
@@ -266,7 +266,7 @@ package enum ReportRejected {
         package var claims: String?
         package var challenge: String?
         package var accessToken: String?
-        package var accountId: Int64?
+        package var accountId: String?
 
         package init(
             account: String,

@@ -132,7 +132,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var refreshTokenMissing: String?
     package var signOutAtUSec: Int64?
     package var tokenFile: TokenFileStatus?
-    package var accountId: Int64?
+    package var accountId: String?
 
     package init(
         account: String,

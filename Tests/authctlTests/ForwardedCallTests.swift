@@ -8,7 +8,7 @@ import Testing
     private typealias Verdict = ForwardedCallFilter.Verdict
 
     private let filter = ForwardedCallFilter(
-        accounts: ["work", "K"].map { ForwardedAccount(name: $0, number: nil) },
+        accounts: ["work", "K"].map { ForwardedAccount(name: $0, id: nil) },
         host: "me@build"
     )
 
@@ -59,14 +59,14 @@ import Testing
     }
 
     @Test(arguments: [Method.acquireToken, .reportRejected])
-    func `a call names the account's number, whatever it named`(
+    func `a call names the account's identifier, whatever it named`(
         method: Method
     ) {
-        let filter = ForwardedCallFilter(accounts: [ForwardedAccount(name: "work", number: 7)], host: "me@build")
+        let filter = ForwardedCallFilter(accounts: [ForwardedAccount(name: "work", id: "7")], host: "me@build")
         let host = method == .acquireToken ? #""host":"me@build","# : ""
-        for claim in ["", #","accountId":8"#, #","accountId":null"#, #","account\u0049d":8"#] {
+        for claim in ["", #","accountId":"8""#, #","accountId":null"#, #","account\u0049d":8"#] {
             let call = #"{"method":"\#(method.rawValue)","parameters":{"account":"work"\#(claim)}}"#
-            let parameters = #"{"account":"work",\#(host)"accountId":7}"#
+            let parameters = #"{"account":"work",\#(host)"accountId":"7"}"#
             #expect(
                 filter.judge(Array(call.utf8))
                     == .pass(ForwardedCall(method: method, account: "work", parameters: parameters))

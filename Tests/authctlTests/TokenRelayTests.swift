@@ -28,7 +28,7 @@ import VarlinkClient
             let connect: ForwardClient.Connect = { () throws(VarlinkClientError) in
                 try VarlinkConnection(path: path, replyBytesMax: ForwardingLimits().forwardedReplyBytesMax)
             }
-            let accounts = [ForwardedAccount(name: "work", number: nil)]
+            let accounts = [ForwardedAccount(name: "work", id: nil)]
             relay = TokenRelay(listener: callers.descriptor, accounts: accounts, host: "build", connect: connect)
         }
 

@@ -101,7 +101,7 @@ struct ForwardCommand: ParsableCommand {
     private func accountsThatExist() throws(AuthctlError) -> [ForwardedAccount] {
         let names = accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts
         var daemon = try connection.connect()
-        return try daemon.allStatuses(accounts: names).map { ForwardedAccount(name: $0.account, number: $0.accountId) }
+        return try daemon.allStatuses(accounts: names).map { ForwardedAccount(name: $0.account, id: $0.accountId) }
     }
 
     private func sshWords(socket: String) -> [String] {

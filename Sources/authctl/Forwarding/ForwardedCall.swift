@@ -15,16 +15,17 @@ struct ForwardingLimits {
 /// An account that the person named.
 struct ForwardedAccount: Equatable {
     let name: String
-    /// Its number, so that no other account that gets its name later is forwarded; nil if an older daemon does not tell.
-    let number: Int64?
+    /// Its identifier, so that no other account that gets its name later is forwarded; nil if an older daemon does not
+    /// tell.
+    let id: String?
 }
 
 /// A call that may be passed to the daemon.
 struct ForwardedCall: Equatable {
     let method: Method
     let account: String
-    /// The parameters as received, except that they name the other machine and the account's number. They name `account`
-    /// and no other account.
+    /// The parameters as received, except that they name the other machine and the account's identifier. They name
+    /// `account` and no other account.
     let parameters: String
 }
 
@@ -77,12 +78,12 @@ struct ForwardedCallFilter {
         return .pass(ForwardedCall(method: method, account: name, parameters: parameters))
     }
 
-    /// The parameters of a call, with the other machine and the account's number in place of whatever they name. So one
-    /// machine cannot use what the person allowed to another, or to this one, nor another account that has the name by
+    /// The parameters of a call, with the other machine and the account's identifier in place of whatever they name. So
+    /// one machine cannot use what the person allowed to another, or to this one, nor another account that has the name by
     /// now.
     private func parameters(_ value: JSONValue, for method: Method, _ account: ForwardedAccount) -> String? {
-        let number = ("accountId", account.number.map { String($0) })
-        let ours: [(String, String?)] = method == .acquireToken ? [("host", JSONText.quote(host)), number] : [number]
+        let id = ("accountId", account.id.map(JSONText.quote))
+        let ours: [(String, String?)] = method == .acquireToken ? [("host", JSONText.quote(host)), id] : [id]
         var object = JSONObjectText()
         for (name, value) in value.members ?? [] where !ours.contains(where: { name.utf8.elementsEqual($0.0.utf8) }) {
             guard let text = String(validating: value.whole, as: UTF8.self) else { return nil }

@@ -35,7 +35,7 @@ struct AccountCalls: DutyCalls {
         let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {
             account throws(VarlinkError) in
             var status = account.wireStatus
-            status.accountId = account.id.rawValue
+            status.accountId = account.id.description
             let targets = try stored(coordinator.records.targetRecords(of: account.id))
             status.tokenSets = targets.isEmpty ? nil : targets.map { TokenSetStatus($0, at: now) }
             if case .whole(let snapshot) = account {

@@ -56,15 +56,15 @@ extension DutyCalls {
 
     /// Refuses a call that is for another account than the one that has the name now.
     ///
-    /// - Parameter number: the account's number; nil for any account.
+    /// - Parameter id: the account's identifier; nil for any account.
     /// - Throws: `NoSuchAccount`.
     func check(
         _ name: String,
-        hasNumber number: Int64?,
+        hasID id: String?,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
-        guard let number else { return }
-        guard try stored(AccountListing.account(named: name, on: coordinator))?.id == AccountID(number) else {
+        guard let id else { return }
+        guard try stored(AccountListing.account(named: name, on: coordinator))?.id.description == id else {
             throw VarlinkError(NoSuchAccountError(account: name))
         }
     }

@@ -27,7 +27,7 @@ struct TokenCalls: DutyCalls {
         // The longest name of a host (RFC 1035 §2.3.4), with a user's name and a port.
         guard asked.host.map({ (1...512).contains($0.utf8.count) }) ?? true else { throw .invalidParameter("host") }
         let request = ConfirmationQuestion.Request.tokens(host: asked.host)
-        try check(asked.account, hasNumber: asked.accountId, on: coordinator)
+        try check(asked.account, hasID: asked.accountId, on: coordinator)
         guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator) else { return }
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
@@ -270,7 +270,7 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        try check(asked.account, hasNumber: asked.accountId, on: coordinator)
+        try check(asked.account, hasID: asked.accountId, on: coordinator)
         guard let snapshot = try account(asked.account, for: caller, wanting: nil, on: coordinator) else { return }
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {
