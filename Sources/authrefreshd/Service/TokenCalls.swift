@@ -16,6 +16,8 @@ struct TokenCalls: DutyCalls {
         from caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
+        // A caller that has left while its call waited for its turn wants nothing any more.
+        guard responder.isConnected else { return }
         let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
         let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
             guard AcquireToken.Parameters.isValid(minimumValiditySec: seconds) else {
