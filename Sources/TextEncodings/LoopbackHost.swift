@@ -21,9 +21,9 @@ package enum LoopbackHost {
 
     /// Whether a program may take `authority` for this machine. Use this to refuse a host, and `isNamed` to trust one.
     ///
-    /// It also knows `localhost.` and names below `localhost` (RFC 6761 §6.3), the unspecified address, which Linux
-    /// connects to this machine, and IPv4 addresses as `inet_aton` reads them: `127.1`, `0x7f.1`, `0177.0.0.1`,
-    /// `2130706433`.
+    /// It also knows `localhost.`, the unspecified address, which Linux connects to this machine, and IPv4 addresses as
+    /// `inet_aton` reads them: `127.1`, `0x7f.1`, `0177.0.0.1`, `2130706433`. Names below `localhost` do not count:
+    /// whether they lead here depends on the resolver.
     package static func mayBeNamed(in authority: some StringProtocol) -> Bool {
         if authority.hasPrefix("[") {
             let address = authority.firstIndex(of: "]").flatMap { IPv6Address(host: authority[...$0]) }
@@ -31,7 +31,7 @@ package enum LoopbackHost {
         }
         var host = authority.prefix { $0 != ":" }.lowercased()
         if host.hasSuffix(".") { host.removeLast() }
-        if host == "localhost" || host.hasSuffix(".localhost") { return true }
+        if host == "localhost" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         // Some programs read a leading zero as octal, others as nothing.
         let readings = [parts.compactMap { number($0, octal: true) }, parts.compactMap { number($0, octal: false) }]
