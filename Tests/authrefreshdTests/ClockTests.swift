@@ -38,7 +38,8 @@ struct ClockTests {
     @Test func `a misconfiguration caused by a wrong clock is retried when the clock is set`() async throws {
         try await withFreshAccount { rig, issuer, _ in
             // An untrusted certificate of the server has the same effect.
-            try await issuer.script(.answer(CannedAnswer(status: 400, headers: [:], body: #"{"error":"unauthorized_client"}"#)))
+            let refusal = CannedAnswer(status: 400, headers: [:], body: #"{"error":"unauthorized_client"}"#)
+            try await issuer.script(.answer(refusal))
             let failed = await issuer.lastSequence
             await rig.pass(.seconds(41 * 60))
             _ = try await issuer.waitForRequest(after: failed) { $0.path == "/token" }
