@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import NIOCore
 import NIOPosix
-import OAuthMessages
+package import OAuthMessages
 package import RefreshCore
 
 /// How the client connects to authorization servers.

@@ -10,8 +10,8 @@ func withClient<Value>(
 ) async throws -> Value {
     var configuration = OAuthClientConfiguration()
     configuration.proxy = .direct
-    configuration.totalTimeout = .seconds(10)
-    configuration.answerTimeout = .seconds(10)
+    configuration.totalTimeout = .seconds(120)
+    configuration.answerTimeout = .seconds(120)
     change(&configuration)
     let client = OAuthClient(configuration: configuration)
     do {

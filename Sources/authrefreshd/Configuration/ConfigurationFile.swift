@@ -1,7 +1,6 @@
 internal import AuthRefreshInterface
 internal import BlockingWork
 internal import Foundation
-internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
 internal import Yams

@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import FoundationEssentials
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
 

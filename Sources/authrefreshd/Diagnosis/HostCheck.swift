@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
 

@@ -1,5 +1,5 @@
 internal import AuthRefreshInterface
-internal import OAuthClient
+internal import OAuthMessages
 
 /// What `authctl doctor` finds of the daemon's executable.
 enum ProgramFinding {

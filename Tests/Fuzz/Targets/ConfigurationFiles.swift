@@ -1,4 +1,3 @@
-internal import OAuthClient
 @testable internal import OAuthMessages
 internal import RefreshCore
 @testable internal import authrefreshd

@@ -1,5 +1,4 @@
-import Glibc
-import OAuthMessages
+internal import Glibc
 package import RefreshCore
 
 /// The proxy for requests: the configuration's, or that of `HTTPS_PROXY` or `ALL_PROXY`; and the hosts that are reached
@@ -33,7 +32,7 @@ package struct ProxySettings: Sendable {
     package static let direct = ProxySettings(environment: [:])
 
     /// The proxy as libcurl takes it (`CURLOPT_PROXY`), with credentials; nil if there is none, or it cannot be used.
-    let url: Secret?
+    package let url: Secret?
     /// The proxy's host and port; nil if there is none, or it cannot be used.
     package let address: (host: String, port: Int)?
     /// What is wrong with the proxy; nil if nothing is, or if there is none.
@@ -77,7 +76,7 @@ package struct ProxySettings: Sendable {
     package var exceptionCount: Int { exceptions.count }
 
     /// Whether requests to `endpoint` go through the proxy. Requests to this machine never do.
-    func covers(_ endpoint: Endpoint) -> Bool {
+    package func covers(_ endpoint: Endpoint) -> Bool {
         guard url != nil || isUnusable, !endpoint.isLoopback else { return false }
         return !exceptions.contains { $0.fits(endpoint) }
     }
