@@ -18,7 +18,8 @@ struct RefusalBench {
         try await stage.add("empty", issuer: issuer.url)
         let accounts = ["full", "empty"]
         for account in accounts {
-            let edit = try await stage.authctl("account", "edit", account, "--allow-unit", "no-such-unit.service")
+            let change = ["account", "edit", account, "--allow-unit", "no-such-unit.service", "--yes"]
+            let edit = try await stage.authctl(change)
             guard edit.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: edit.errors) }
         }
         var times = [[Double]](repeating: [], count: accounts.count)
