@@ -117,6 +117,16 @@ package struct CrashRun {
             }
         }
         let statuses = try await stage.statuses()
+        var unexplained: [String] = []
+        for status in statuses where !["fresh", "refreshing", "interaction-required"].contains(status.state) {
+            // A token may have ended just now: unasked, it is replaced two seconds after the last one at the earliest.
+            do {
+                try await stage.acquire(status.account)
+            } catch {
+                let failure = status.failure?.summary ?? "no failure"
+                unexplained.append("\(status.account) is \(status.state) (\(failure)), and has no token: \(error)")
+            }
+        }
         let check = try await stage.ask(.checkStore, CheckStore.Parameters(), for: CheckStore.Reply.self)
         try await daemon.terminate()
         log += daemon.log.all
@@ -136,8 +146,7 @@ package struct CrashRun {
             refusedStarts: refusedStarts,
             storeFindings: Int(check.found),
             lost: lost,
-            unexplained: statuses.filter { !["fresh", "refreshing", "interaction-required"].contains($0.state) }
-                .map { "\($0.account) is \($0.state) (\($0.failure?.summary ?? "no failure"))" }
+            unexplained: unexplained
         )
     }
 }
