@@ -44,7 +44,7 @@ struct ClockTests {
                 let (before, lines) = (await issuer.lastSequence, rig.log.all.count)
                 await rig.pass(.seconds(41 * 60))
                 _ = try await issuer.waitForRequest(after: before) { $0.path == "/token" }
-                try await rig.log.first("its answer", from: lines) { $0.contains("; retrying") }
+                try await rig.log.first("its answer", from: lines) { $0.contains("retrying") }
             }
             try await rig.log.first("the failure") { $0.contains("the server rejects the account's settings") }
             let sequence = await issuer.lastSequence
