@@ -115,7 +115,7 @@ enum FaultTable {
         ),
         FaultRow(
             "200, wrong types",
-            json(#"{"access_token":17,"token_type":[],"expires_in":{},"refresh_token":false}"#),
+            json(#"{"access_token":[17],"token_type":[],"expires_in":{},"refresh_token":false}"#),
             .retries("the answer has no access token")
         ),
         FaultRow("200, not JSON at all", .endpoint(.answer(.junk)), .retries("the answer has no access token")),
