@@ -145,9 +145,8 @@ struct OutputFile: ~Copyable {
     /// Creates a file in the same folder, because a rename cannot leave its file system. Collectors of metrics read only
     /// "*.prom", so they ignore it.
     private static func makeTemporary(besides path: String) -> (descriptor: Int32, name: String?) {
-        var template = Array("\(path).XXXXXX".utf8CString)
-        let descriptor = unsafe mkstemp(&template)
-        return (descriptor, String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
+        let name = "\(path).\(String(UInt32.random(in: .min ... .max), radix: 36))"
+        return (unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600), name)
     }
 
     private static func isStandardOutput(_ facts: stat) -> Bool {
