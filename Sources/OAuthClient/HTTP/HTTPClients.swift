@@ -95,7 +95,7 @@ final class HTTPClients: Sendable {
         identity: ClientIdentity? = nil
     ) async throws(TransportFailure) -> RoutedClient {
         let usesProxy = configuration.proxy.covers(endpoint)
-        if usesProxy, configuration.proxy.isUnusable {
+        if usesProxy, configuration.proxy.server == nil {
             throw TransportFailure(cause: .proxyConfiguration, wasSent: false)
         }
         let route = Route(caFile: caFile ?? configuration.caFile, usesProxy: usesProxy, identity: identity)

@@ -122,7 +122,7 @@ enum NetworkFinding {
                 .proxy,
                 "\(variable) \(Self.words(flaw)): the daemon sends nothing",
                 needs: .repair,
-                advice: "set it to \(flaw == .resolvesHere ? "socks5h" : "http")://HOST:PORT"
+                advice: "set it to http://HOST:PORT"
                     + " (systemctl --user edit authrefreshd), and restart the daemon"
             )
         case .noDescriptors:
@@ -146,7 +146,7 @@ enum NetworkFinding {
     private static func words(_ flaw: ProxySettings.Flaw) -> String {
         switch flaw {
         case .resolvesHere: "names a SOCKS proxy that leaves the look-up of names to this machine"
-        case .unknownKind: "names a proxy of a kind that is not supported; http, https and socks5h are"
+        case .unknownKind: "names a proxy of a kind that is not supported; http is"
         case .malformed: "is not the address of a proxy"
         }
     }
