@@ -74,7 +74,7 @@ struct DaemonConnection: ~Copyable {
     /// Calls a method with parameters as JSON. It needs neither Codable nor Foundation.
     ///
     /// A daemon that restarts, or that its watchdog ends, hangs up. If the method is repeatable, the next daemons are
-    /// called until one answers or the time is over.
+    /// called until one answers, `endingsMax` have ended, or the time is over.
     ///
     /// - Parameter awaited: what a person at a terminal is told if the answer takes more than two seconds; nil for
     ///   nothing.
@@ -108,6 +108,7 @@ struct DaemonConnection: ~Copyable {
         let tellsAt = Self.clock + Self.quiet
         var pause = Self.shortestPause
         var isTold = false
+        var endings = 1
         while true {
             let left = max(end - Self.clock, 1)
             do throws(ConnectionError) {
@@ -118,7 +119,8 @@ struct DaemonConnection: ~Copyable {
                 }
                 return try call(method, json, left)
             } catch {
-                guard error.mayPassSoon, Self.clock + pause / 1000 < end else {
+                if case .ended = error { endings += 1 }
+                guard error.mayPassSoon, endings < Self.endingsMax, Self.clock + pause / 1000 < end else {
                     throw .connection(.endedAndThen(error))
                 }
             }
@@ -130,6 +132,10 @@ struct DaemonConnection: ~Copyable {
             pause = min(2 * pause, Self.longestPause)
         }
     }
+
+    /// How many daemons in a row may end without an answer. A daemon that cannot start does so each time. systemd closes the
+    /// socket to everybody after five starts (`StartLimitBurst=` of the unit).
+    private static let endingsMax = 3
 
     /// How many milliseconds pass before the next daemon is called again. Each pause is twice as long as the one before,
     /// so that a call that ends daemons ends few of them.

@@ -267,10 +267,9 @@ struct ForwardTests {
         try await withForwarding { stage, forwarding, _, daemon in
             let before = try await forwarding.authctl("token", "work", stage: stage)
             #expect(try await daemon.terminate() == .exited(0))
-            // A call that comes between two daemons waits for the next one.
-            async let between = forwarding.authctl("token", "work", stage: stage)
+            // The forwarding program hangs up, as a daemon does that cannot start. So the call ends soon.
+            #expect(try await forwarding.authctl("token", "work", stage: stage).end == .exited(69))
             let second = try await stage.start()
-            #expect(try await between.output == before.output)
             let after = try await forwarding.authctl("token", "work", stage: stage)
             #expect(after.output == before.output, "\(after.errors)")
             #expect(try await forwarding.end(0) == .exited(0))
