@@ -218,11 +218,26 @@ final class SurroundingStage: Sendable {
     func useUpDescriptors() async throws {
         let pid = try daemon.pid
         try await connectionsEnded(of: pid)
-        let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap { Int($0) }
+        let used = try await lastingDescriptors(of: pid)
         try await shell("prlimit --pid \(pid) --nofile=\((used.max() ?? 0) + 1):4096")
         let gaps = (used.max() ?? 0) + 1 - used.count
         let crowd = try await onOwnThread { [socket = stage.socket] in try RawConnection.open(gaps, to: socket) }
         state.withLock { $0.crowd = crowd }
+    }
+
+    /// The daemon's descriptors, once they are the same for longer than a connection to a server is kept (1 s). One that
+    /// begins meanwhile would be counted, and then leave its place free. No event tells of that.
+    private func lastingDescriptors(of pid: Int32) async throws -> [Int] {
+        let end = ContinuousClock.now + .patience
+        var (last, since): ([Int], ContinuousClock.Instant) = ([], .now)
+        while since.duration(to: .now) < .seconds(2) {
+            guard ContinuousClock.now < end else { throw TestFault.timedOut(waitingFor: "lasting descriptors") }
+            let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")
+            let now = names.compactMap { Int($0) }.sorted()
+            if now != last { (last, since) = (now, .now) }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return last
     }
 
     /// Waits until the daemon has no connection to the server, which it keeps for a while after its use. No event tells
