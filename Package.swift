@@ -412,7 +412,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authagentTests",
-            dependencies: ["AuthRefreshInterface", "Systemd", "TestSupport", "VarlinkClient", "authagent"],
+            dependencies: ["AuthRefreshInterface", "authagent"],
             swiftSettings: strict
         ),
         .testTarget(

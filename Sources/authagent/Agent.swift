@@ -33,7 +33,7 @@ struct Agent: ~Copyable {
     /// - Parameters:
     ///   - namedSocket: the value of `--socket`.
     ///   - authctl: the path of the program that signs in.
-    /// - Throws: `noBus`. A missing daemon is not an error; the agent waits for it.
+    /// - Throws: if there is no bus. A missing daemon is not an error; the agent waits for it.
     init(namedSocket: String?, authctl: String) throws(AgentError) {
         let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let socket =
@@ -82,7 +82,9 @@ struct Agent: ~Copyable {
         } catch {
             feed = nil
             endQuestions()
-            if reconnection.noteFailure(at: .now) { say(.retrying(error)) }
+            if reconnection.noteFailure(at: .now) {
+                log("\(error.message); retrying at growing intervals of up to 5 minutes")
+            }
         }
     }
 
@@ -138,12 +140,14 @@ struct Agent: ~Copyable {
             let text = String(decoding: json, as: UTF8.self)
             _ = try connection.call(method, parameters: text, timeoutMilliseconds: 5000)
         } catch {
-            say(.answerNotDelivered(.noDaemon(error)))
+            let reason = AgentError.noDaemon(error).message
+            log("your answer did not reach the daemon, so the program gets nothing: \(reason)")
         }
     }
 
-    private func say(_ note: AgentNote) {
-        let line = Array("authagent: \(note.message)\n".utf8)
+    /// Writes a line to standard error, which the service manager takes to the journal.
+    private func log(_ message: String) {
+        let line = Array("authagent: \(message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)
     }
 
@@ -199,7 +203,10 @@ struct Agent: ~Copyable {
             socket: namedSocket,
             activationToken: activationToken
         )
-        guard let program else { return desk.noteSignInEnded(account, problem: NotificationWords.noAuthctl) }
+        guard let program else {
+            let problem = "The sign-in did not start: authctl is missing, or cannot run."
+            return desk.noteSignInEnded(account, problem: problem)
+        }
         signIns.append(program)
     }
 
@@ -213,7 +220,7 @@ struct Agent: ~Copyable {
         desk.noteShown(account, id: id)
     }
 
-    private static let signInActions = ["default", "sign-in"].map { (key: $0, label: NotificationWords.signIn) }
+    private static let signInActions = ["default", "sign-in"].map { (key: $0, label: "Sign in") }
 
     // MARK: Waiting
 

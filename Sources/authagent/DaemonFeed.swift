@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import FoundationEssentials
 internal import StrictJSON
 internal import VarlinkClient
@@ -29,13 +30,15 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
 
     /// The replies that have arrived.
     ///
-    /// - Throws: `noDaemon` when it has gone. The next feed begins with the current state.
+    /// - Throws: when the daemon has gone. The next feed begins with the current state.
     mutating func takeReplies() throws(AgentError) -> [Reply] {
         var replies: [Reply] = []
         while let reply = try nextReply() {
-            if let name = reply.error { throw .refused(name: name) }
+            if let name = reply.error {
+                throw .otherVersion(status: 69, "the daemon refuses the subscription with the error '\(name)'")
+            }
             guard let told = try? JSONDecoder().decode(Reply.self, from: Data(reply.parameters.bytes))
-            else { throw .unreadable }
+            else { throw .otherVersion(status: 65, "the daemon's answer is not one that this version understands") }
             replies.append(told)
         }
         return replies
@@ -46,6 +49,40 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
             return try connection.receiveAvailable()
         } catch {
             throw .noDaemon(error)
+        }
+    }
+}
+
+extension AgentError {
+    static func noDaemon(_ error: VarlinkClientError) -> AgentError {
+        AgentError(
+            status: 69,
+            message: "the daemon does not answer: \(reason(for: error))",
+            hint: "systemctl --user status authrefreshd"
+        )
+    }
+
+    fileprivate static func otherVersion(status: Int32, _ message: String) -> AgentError {
+        AgentError(
+            status: status,
+            message: message,
+            hint: "the programs may be of different versions: systemctl --user restart authrefreshd authrefresh-agent"
+        )
+    }
+
+    private static func reason(for error: VarlinkClientError) -> String {
+        switch error {
+        case .notRunning(let path, let number), .cannotConnect(let path, let number):
+            "cannot connect to '\(path)': \(systemText(number))"
+        case .permissionDenied(let path): "this user may not open the socket '\(path)'"
+        case .unusablePath(let path): "'\(path)' is not the path of a socket"
+        case .otherUser(let path, let uid): "the socket '\(path)' belongs to another user (uid \(uid))"
+        case .pathTooLong(let path, let limit):
+            "the path '\(path)' is longer than the \(limit) bytes of a socket's path"
+        case .timedOut: "no reply came in time"
+        case .connectionClosed: "it closed the connection"
+        case .malformedReply: "its reply is not Varlink"
+        case .replyTooLarge(let limit): "its reply is longer than \(limit) bytes"
         }
     }
 }

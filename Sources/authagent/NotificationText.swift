@@ -16,7 +16,10 @@ struct NotificationText: Equatable {
     static let parked = NotificationText()
 
     private init() {
-        (summary, body) = (NotificationWords.parkedSummary, NotificationWords.parkedBody)
+        summary = "Accounts are parked"
+        body =
+            "They came with a store from another machine. Two machines must not use the same grants."
+            + " If the other one no longer uses them, run: authctl account resume --all"
         (since, offersSignIn) = (0, false)
     }
 
@@ -25,8 +28,9 @@ struct NotificationText: Equatable {
         // A source account is notified once, and not for each account derived from it.
         guard status.state == "interaction-required", status.reason != "sourceAccount" else { return nil }
         let server = Self.line(ShownHost.of(status.issuer))
-        summary = NotificationWords.signInSummary(Self.line(status.account))
-        body = NotificationWords.signInBody(server: server, reason: status.failure.map { Self.line($0.summary) })
+        summary = "Sign in to \(Self.line(status.account))"
+        let reason = status.failure.map { ": \(Self.line($0.summary))" } ?? ""
+        body = "\(server) wants you to sign in again\(reason)"
         since = status.sinceUSec ?? 0
         offersSignIn = true
     }

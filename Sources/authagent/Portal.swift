@@ -25,7 +25,7 @@ final class Portal {
 
     /// Connects to the bus.
     ///
-    /// - Throws: `noBus`.
+    /// - Throws: if there is no bus.
     init(address: String) throws(AgentError) {
         do throws(SystemdError) {
             handle = try BusHandle(address: address, context: inbox)
@@ -39,14 +39,14 @@ final class Portal {
     /// - Parameters:
     ///   - parentWindow: "x11:XID" or "wayland:HANDLE"; empty for none.
     ///   - activationToken: XDG_ACTIVATION_TOKEN; nil for none.
-    /// - Throws: `noPortal`, `portalCancelled`, `portalFailed`.
+    /// - Throws: also when the person closes the portal's dialog.
     func open(_ uri: String, parentWindow: String, activationToken: String?) throws(AgentError) {
         try subscribe()
-        guard let request = try call(uri, parentWindow, activationToken).path() else { throw .portalFailed }
+        guard let request = try call(uri, parentWindow, activationToken).path() else { throw .notOpened }
         switch try waitForResponse(to: request) {
         case 0, nil: return
-        case 1: throw .portalCancelled
-        default: throw .portalFailed
+        case 1: throw AgentError(status: 130, message: "the portal's dialog was closed", hint: nil)
+        default: throw .notOpened
         }
     }
 
@@ -78,7 +78,7 @@ final class Portal {
             Self.interface,
             "OpenURI"
         )
-        guard made >= 0, let raw = unsafe raw else { throw .portalFailed }
+        guard made >= 0, let raw = unsafe raw else { throw .notOpened }
         let question = unsafe BusMessage(raw)
         question.append(parentWindow)
         question.append(uri)
@@ -94,7 +94,12 @@ final class Portal {
         let result = unsafe sd_bus_call(handle.bus, question.message, Self.patience, &error, &answer)
         guard result >= 0, let answer = unsafe answer else {
             let isAbsent = Self.absences.contains { unsafe sd_bus_error_has_name(&error, $0) > 0 }
-            throw isAbsent ? .noPortal : .portalFailed
+            guard isAbsent else { throw .notOpened }
+            throw AgentError(
+                status: 78,
+                message: "the session bus has no desktop portal that opens addresses",
+                hint: "install the portal of your desktop, for instance: sudo apt install xdg-desktop-portal-gtk"
+            )
         }
         return unsafe BusMessage(answer)
     }
@@ -112,13 +117,22 @@ final class Portal {
         while true {
             var result: Int32 = 1
             while result > 0 { result = unsafe sd_bus_process(handle.bus, nil) }
-            guard result >= 0 else { throw .portalFailed }
+            guard result >= 0 else { throw .notOpened }
             if let response = inbox.responses[request] { return response }
             let rest = (end - .now).components
             guard rest.seconds >= 0, rest.attoseconds >= 0 else { return nil }
             _ = unsafe sd_bus_wait(handle.bus, UInt64(rest.seconds) * 1_000_000 + 1)
         }
     }
+}
+
+extension AgentError {
+    /// The portal opened nothing, and does not say why.
+    fileprivate static let notOpened = AgentError(
+        status: 69,
+        message: "the desktop portal did not open the address",
+        hint: "'journalctl --user -t xdg-desktop-portal' may say why"
+    )
 }
 
 /// The object behind the context pointer of the C callback. `BusHandle` keeps it alive.

@@ -5,13 +5,15 @@ struct QuestionDesk {
     /// The questions, by the number of the notification.
     private var shown: [UInt32: String] = [:]
 
+    private static let hourLabel = "Allow for an hour"
+
     /// The buttons. Only tokens can be allowed for an hour.
     static func actions(for question: ServeConfirmations.Reply) -> [(key: String, label: String)] {
         let isForToken = question.request == ConfirmationRequest.token.rawValue
-        let hour = [(key: ConfirmationAnswer.allowForAnHour.rawValue, label: NotificationWords.allowForAnHour)]
-        return [(key: ConfirmationAnswer.allowOnce.rawValue, label: NotificationWords.allowOnce)]
+        let hour = [(key: ConfirmationAnswer.allowForAnHour.rawValue, label: hourLabel)]
+        return [(key: ConfirmationAnswer.allowOnce.rawValue, label: "Allow once")]
             + (isForToken ? hour : [])
-            + [(key: ConfirmationAnswer.deny.rawValue, label: NotificationWords.deny)]
+            + [(key: ConfirmationAnswer.deny.rawValue, label: "Deny")]
     }
 
     /// The text of the notification. The body uses the markup of the desktop notifications specification.
@@ -20,20 +22,37 @@ struct QuestionDesk {
     static func text(of question: ServeConfirmations.Reply) -> (summary: String, body: String)? {
         guard let request = question.request.flatMap(ConfirmationRequest.init(rawValue:)) else { return nil }
         let account = NotificationText.line(question.account ?? "")
-        let text: (summary: String, body: String) =
-            switch request {
-            case .token: NotificationWords.tokenQuestion(account, host: question.host.map(NotificationText.line))
-            case .export: NotificationWords.exportQuestion(account)
-            case .change:
-                NotificationWords.changeQuestion(
-                    account,
-                    (question.settings ?? []).map { NotificationText.line(Setting.words(forField: $0)) }
-                )
-            case .remove: NotificationWords.removalQuestion(account)
-            case .derive:
-                NotificationWords.derivationQuestion(account, of: NotificationText.line(question.derivedAccount ?? ""))
-            }
-        return (text.summary, NotificationText.escaped(text.body))
+        let summary: String
+        let body: String
+        switch request {
+        case .token:
+            let host = question.host.map(NotificationText.line)
+            let (place, others) =
+                host.map { (" on \($0)", "all programs there") } ?? ("", "all programs of your session")
+            summary = "Give a program\(place) a token of \(account)?"
+            body =
+                "A program\(place) asks for this account's token. \"\(hourLabel)\" opens the account's tokens to "
+                + "\(others) for an hour."
+        case .export:
+            summary = "Give a program the grant of \(account)?"
+            body =
+                "A program asks for this account's refresh token and secrets. With them, it gets tokens without the "
+                + "daemon."
+        case .change:
+            let fields = (question.settings ?? []).map { NotificationText.line(Setting.words(forField: $0)) }
+            summary = "Change the account \(account)?"
+            body = "A program asks to change: \(fields.joined(separator: ", "))."
+        case .remove:
+            summary = "Remove the account \(account)?"
+            body = "A program asks to remove this account and its tokens."
+        case .derive:
+            let derived = NotificationText.line(question.derivedAccount ?? "")
+            summary = "Derive \(derived) from \(account)?"
+            body =
+                "A program asks to set up the account \(derived). It gets its tokens with those of \(account), and "
+                + "nobody asks you again."
+        }
+        return (summary, NotificationText.escaped(body))
     }
 
     mutating func noteShown(_ question: String, id: UInt32) {

@@ -15,7 +15,13 @@ func authctlPath() -> String {
 
 /// The address to open: a line on standard input, because every user of this machine can read argument lists.
 func address() throws(AgentError) -> String {
-    guard let line = readLine(), line.hasPrefix("http://") || line.hasPrefix("https://") else { throw .noAddress }
+    guard let line = readLine(), line.hasPrefix("http://") || line.hasPrefix("https://") else {
+        throw AgentError(
+            status: 65,
+            message: "standard input has no line with an http or https address",
+            hint: "pass the address on one line: echo https://example.org | authagent --open"
+        )
+    }
     return line
 }
 
@@ -26,14 +32,20 @@ func openByPortal(parentWindow: String) throws(AgentError) {
     try portal.open(uri, parentWindow: parentWindow, activationToken: environmentValue("XDG_ACTIVATION_TOKEN"))
 }
 
+let wrongArguments = AgentError(
+    status: 64,
+    message: "wrong arguments",
+    hint: "authagent [--socket PATH], or authagent --open [PARENT-WINDOW]"
+)
+
 do throws(AgentError) {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.first == "--open" {
-        guard arguments.count <= 2 else { throw .usage }
+        guard arguments.count <= 2 else { throw wrongArguments }
         try openByPortal(parentWindow: arguments.dropFirst().first ?? "")
         exit(0)
     }
-    guard arguments.isEmpty || arguments.count == 2 && arguments[0] == "--socket" else { throw .usage }
+    guard arguments.isEmpty || arguments.count == 2 && arguments[0] == "--socket" else { throw wrongArguments }
     var agent = try Agent(namedSocket: arguments.last, authctl: authctlPath())
     try agent.run()
 } catch {

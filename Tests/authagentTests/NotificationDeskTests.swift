@@ -179,6 +179,12 @@ import Testing
         #expect(desk.takeEffects() == [.withdraw(id: Self.id("c"))])
     }
 
+    @Test func `a notification names the account, the server and the reason`() throws {
+        let text = try #require(NotificationText(Self.needy("work", "the grant has expired")))
+        #expect(text.summary == "Sign in to work")
+        #expect(text.body == "as.example wants you to sign in again: the grant has expired")
+    }
+
     @Test func `foreign text is neither markup nor a line of ours`() throws {
         let text = try #require(NotificationText(Self.needy("a", "<b>no</b>\n& more")))
         #expect(

@@ -3,9 +3,45 @@ import Testing
 
 @testable import authagent
 
-/// What the end of a question's notification means.
+/// What a question says, and what the end of its notification means.
 @Suite struct QuestionDeskTests {
     private var desk = QuestionDesk()
+
+    @Test func `a question says what is asked, and only tokens can be allowed for an hour`() throws {
+        func asked(
+            _ request: ConfirmationRequest,
+            _ others: (inout ServeConfirmations.Reply) -> Void = { _ in }
+        ) -> ServeConfirmations.Reply {
+            var reply = ServeConfirmations.Reply(event: "asked", question: "1", account: "work", request: request)
+            others(&reply)
+            return reply
+        }
+        let questions = [
+            (asked(.token), "Give a program a token of work?", "all programs of your session for an hour"),
+            (
+                asked(.token) { $0.host = "build\u{1B}" }, "Give a program on build a token of work?",
+                "all programs there for an hour"
+            ),
+            (asked(.export), "Give a program the grant of work?", "refresh token"),
+            (
+                asked(.change) { $0.settings = ["confirm", "clientSecret"] }, "Change the account work?",
+                "to change: the question before a token is given, the client secret."
+            ),
+            (asked(.remove), "Remove the account work?", "remove"),
+            (asked(.derive) { $0.derivedAccount = "wiki" }, "Derive wiki from work?", "nobody asks you again"),
+        ]
+        #expect(Set(questions.map(\.0.request)).count == ConfirmationRequest.allCases.count)
+        for (question, summary, part) in questions {
+            let text = try #require(QuestionDesk.text(of: question))
+            #expect(text.summary == summary)
+            #expect(text.body.contains(part), "\(text.body)")
+            let hour = QuestionDesk.actions(for: question).contains { $0.key == "allow-for-an-hour" }
+            #expect(hour == (question.request == "token"))
+        }
+        var unknown = asked(.export)
+        unknown.request = "something new"
+        #expect(QuestionDesk.text(of: unknown) == nil)
+    }
 
     @Test mutating func `a notification that a person dismisses is a no`() {
         desk.noteShown("1", id: 7)
