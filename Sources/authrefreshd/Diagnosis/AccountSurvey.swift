@@ -46,35 +46,50 @@ struct AccountSurvey {
             servers.add(snapshot, profile: settings.profile(for: snapshot.account))
             return finding(of: snapshot)
         case .damaged(let account):
-            let status = account.wireStatus
-            return AccountFinding.damaged(reason: status.failure?.summary)
-                .finding(of: account.name, advice: status.hint ?? "authctl store check")
+            return .error(.account, account.reason, of: account.name, needs: .repair, advice: account.hint)
         }
     }
 
     /// The findings about accounts, then those about all of them.
     var findings: [Finding] {
-        var rest: [AccountsFinding] = []
-        if inNeedCount > inNeed.count { rest.append(.moreWithProblems(inNeedCount - inNeed.count)) }
-        if wellCount > 0 { rest.append(.well(wellCount)) }
-        if total == 0 { rest.append(.none) }
-        if seen < total { rest.append(.someUnchecked(seen: seen, total: total)) }
-        if servers.hasUnseen { rest.append(.serversUnchecked(limit: Diagnosis.serversMax)) }
-        return inNeed + rest.map(\.finding)
-    }
-
-    /// `hint`, with the provider profile's note about when grants end. Many sign-ins after a week mean something else
-    /// than a single one.
-    private mutating func advice(_ hint: String, onEndOf snapshot: AccountSnapshot) -> String {
-        let note = settings.profile(for: snapshot.account)?.note(about: .lifetime)
-        return hint + (note.map { " (\($0))" } ?? "")
+        var findings = inNeed
+        if inNeedCount > inNeed.count {
+            let count = inNeedCount - inNeed.count
+            let text = "\(count) more \(count == 1 ? "has" : "have") problems"
+            findings.append(.note(.accounts, text, advice: "authctl status"))
+        }
+        if wellCount > 0 {
+            findings.append(
+                .ok(.accounts, wellCount == 1 ? "1 account is well" : "\(wellCount) accounts are well")
+            )
+        }
+        if total == 0 {
+            findings.append(
+                .note(.accounts, "there are no accounts", advice: "authctl login work --provider google")
+            )
+        }
+        if seen < total {
+            let text = "only \(seen) of \(total) accounts were checked"
+            findings.append(.note(.accounts, text, advice: "name others: authctl doctor ACCOUNT…"))
+        }
+        if servers.hasUnseen {
+            let text = "only \(Diagnosis.serversMax) authorization servers are checked"
+            findings.append(
+                .note(.servers, text, advice: "name accounts of the others: authctl doctor ACCOUNT…")
+            )
+        }
+        return findings
     }
 
     private mutating func finding(of snapshot: AccountSnapshot) -> Finding? {
-        let name = snapshot.account.name.text
-        guard let finding = problem(of: snapshot) else { return nil }
-        let hint = snapshot.hint ?? "authctl status \(name)"
-        return finding.finding(of: name, advice: Self.isEndOfGrant(snapshot) ? advice(hint, onEndOf: snapshot) : hint)
+        var advice = snapshot.hint ?? "authctl status \(snapshot.account.name)"
+        // Many sign-ins after a week mean something else than a single one.
+        if Self.isEndOfGrant(snapshot), let profile = settings.profile(for: snapshot.account),
+            let note = profile.note(about: .lifetime)
+        {
+            advice += " (\(note))"
+        }
+        return problem(of: snapshot, advice)
     }
 
     /// Whether the profile's note about when grants end explains the finding.
@@ -86,29 +101,71 @@ struct AccountSurvey {
         }
     }
 
-    private func problem(of snapshot: AccountSnapshot) -> AccountFinding? {
-        let reason = snapshot.failure?.detail.summary
+    private func problem(of snapshot: AccountSnapshot, _ advice: String) -> Finding? {
+        let name = snapshot.account.name.text
+        let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
         switch snapshot.shown {
-        case .fresh where snapshot.lacksRefreshToken: return .noRefreshToken
-        case .fresh, .refreshing:
-            guard let end = snapshot.account.registration.clientSecretExpiresAt, snapshot.needsClientSecret else {
-                return nil
-            }
-            let rest = end - now.wall
-            return rest > .zero ? .clientSecretExpires(in: rest) : .clientSecretExpired
-        case .retrying:
-            guard let remaining = snapshot.state.accessToken?.remaining(at: now), remaining > .zero else {
-                return .retryingWithoutToken(reason: reason)
-            }
-            return .retrying(failures: snapshot.state.failures, reason: reason, validFor: remaining)
+        case .fresh where snapshot.lacksRefreshToken:
+            return .warning(
+                .account,
+                "the server gave no refresh token: you have to sign in each time the access token expires",
+                of: name,
+                needs: .signIn,
+                advice: advice
+            )
+        case .fresh, .refreshing: return endOfClientSecret(of: snapshot, advice)
+        case .retrying: return failing(snapshot, because, advice)
         case .interactionRequired:
-            return snapshot.state.interaction.map { .needsSignIn(for: now.wall - $0.since, reason: reason) }
-        case .refreshTokenExpiring:
-            if let signOut = snapshot.state.firstSignOut { return .signsOut(in: signOut - now.wall) }
-            return .refreshTokenExpires(in: snapshot.state.refreshToken.map { $0.expiresAt - now.wall })
-        case .signedOut: return .signedOut
-        case .parked: return .parked
-        case .misconfigured: return .misconfigured(reason: reason)
+            guard let since = snapshot.state.interaction?.since else { return nil }
+            let text = "it has needed a sign-in for \((now.wall - since).words)\(because)"
+            return .error(.account, text, of: name, needs: .signIn, advice: advice)
+        case .refreshTokenExpiring: return endOfRefreshToken(of: snapshot, advice)
+        case .signedOut: return .note(.account, "it is signed out", of: name, advice: advice)
+        case .parked:
+            let text = "it is parked, because another machine may use its grant"
+            return .note(.account, text, of: name, advice: advice)
+        case .misconfigured:
+            return .error(.account, "it is misconfigured\(because)", of: name, needs: .repair, advice: advice)
         }
+    }
+
+    private func endOfClientSecret(of snapshot: AccountSnapshot, _ advice: String) -> Finding? {
+        guard let end = snapshot.account.registration.clientSecretExpiresAt, snapshot.needsClientSecret else {
+            return nil
+        }
+        let rest = end - now.wall
+        return .warning(
+            .account,
+            rest > .zero ? "the client secret expires in \(rest.words)" : "the client secret has expired",
+            of: snapshot.account.name.text,
+            needs: .repair,
+            advice: advice
+        )
+    }
+
+    private func endOfRefreshToken(of snapshot: AccountSnapshot, _ advice: String) -> Finding {
+        let name = snapshot.account.name.text
+        if let signOut = snapshot.state.firstSignOut {
+            let text = "it signs out by itself in \((signOut - now.wall).words)"
+            return .note(.account, text, of: name, advice: advice)
+        }
+        let rest = snapshot.state.refreshToken.map { ($0.expiresAt - now.wall).words } ?? "days"
+        return .warning(.account, "the refresh token expires in \(rest)", of: name, needs: .signIn, advice: advice)
+    }
+
+    private func failing(_ snapshot: AccountSnapshot, _ because: String, _ advice: String) -> Finding {
+        let name = snapshot.account.name.text
+        guard let rest = snapshot.state.accessToken?.remaining(at: now), rest > .zero else {
+            return .error(.account, "no valid token\(because)", of: name, needs: .time, advice: advice)
+        }
+        let failures = snapshot.state.failures
+        return .warning(
+            .account,
+            (failures == 1 ? "the last refresh failed" : "the last \(failures) refreshes failed")
+                + "\(because); the token is valid for \(rest.words)",
+            of: name,
+            needs: .time,
+            advice: advice
+        )
     }
 }

@@ -51,15 +51,31 @@ struct Diagnosis: Sendable {
             survey.findings.forEach(tell)
             await ask(survey.servers.sorted, condition, tell)
         } catch {
-            tell(StoreFileFinding.unreadable(error))
+            // The daemon cannot read its own store, and so checks nothing else.
+            tell(.error(.store, error.description, needs: .repair, advice: error.hint ?? "authctl status"))
         }
     }
 
     private func checkConfiguration(_ tell: (Finding) -> Void) async {
-        guard let error = await BlockingCall.result(within: Self.fileLimit, of: configurationError) else {
-            return tell(ConfigurationFinding.hangs(limit: Self.fileLimit).finding)
+        guard let read = await BlockingCall.result(within: Self.fileLimit, of: configurationError) else {
+            return tell(
+                .warning(
+                    .configuration,
+                    "the configuration's file system has not answered within \(Self.fileLimit.words)",
+                    needs: .time,
+                    advice: "look at the file system: findmnt"
+                )
+            )
         }
-        tell(error.map { ConfigurationFinding.invalid($0).finding } ?? ConfigurationFinding.valid.finding)
+        guard let error = read else { return tell(.ok(.configuration, "the configuration is valid")) }
+        tell(
+            .error(
+                .configuration,
+                "\(error); the running daemon keeps its present configuration",
+                needs: .repair,
+                advice: "correct it, then: authrefreshd --check"
+            )
+        )
     }
 
     /// Reads the accounts, page by page.
@@ -130,10 +146,18 @@ struct DaemonCondition: Sendable {
     /// The programs because of which others were refused lately.
     var hoarders: [(hoarder: Hoarder, ago: Duration)]
 
-    /// The servers that have asked for fewer requests.
+    /// The servers whose accounts wait for their turn.
     var paceFindings: [Finding] {
         overview.behind.map { issuer, since in
-            ServerFinding.behind(for: now.elapsed(since: since)).finding(of: issuer.url)
+            .warning(
+                .servers,
+                "its accounts need more refreshes than it answers, or than the limits allow; they have waited for "
+                    + now.elapsed(since: since).words,
+                of: issuer.url,
+                needs: .repair,
+                advice:
+                    "if the server allows more, raise max_concurrent_refreshes and max_refreshes_per_second in authrefreshd.yaml"
+            )
         }
     }
 }

@@ -3,7 +3,7 @@ internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
 
-/// Checks what the machine provides: clocks, network, proxy.
+/// Checks what the machine provides: clocks, network, proxy, file descriptors.
 struct HostCheck: Sendable {
     /// 2026-01-01. A clock that shows a time before this program existed is wrong.
     private static let earliestTime = Timestamp(microseconds: 1_767_225_600_000_000)
@@ -17,29 +17,97 @@ struct HostCheck: Sendable {
     }
 
     private var clockFindings: [Finding] {
-        var findings: [ClockFinding] = []
-        if condition.now.wall < Self.earliestTime { findings.append(.tooEarly) }
-        if !condition.watchesClock { findings.append(.stepsUnseen) }
-        if !condition.watchesSleep { findings.append(.sleepUnseen) }
-        if findings.isEmpty { findings.append(.watched(slept: .microseconds(clocks.drift))) }
-        return findings.map(\.finding)
-    }
-
-    private var descriptorFindings: [Finding] {
-        (condition.overview.degradation.descriptors ? [NetworkFinding.noDescriptors.finding] : [])
-            + condition.hoarders.map { NetworkFinding.hoarded($0.hoarder.text, ago: $0.ago).finding }
+        var findings: [Finding] = []
+        if condition.now.wall < Self.earliestTime {
+            findings.append(
+                .error(
+                    .clock,
+                    "the clock shows a time before this program was built: certificates and tokens seem to be valid or expired wrongly",
+                    needs: .repair,
+                    advice: "set the clock: timedatectl set-ntp true"
+                )
+            )
+        }
+        if !condition.watchesClock {
+            findings.append(
+                .note(.clock, "the kernel does not report clock steps: the daemon notices them at the next refresh")
+            )
+        }
+        if !condition.watchesSleep {
+            findings.append(.note(.clock, "no system bus reports sleep: the daemon notices it by comparing clocks"))
+        }
+        guard findings.isEmpty else { return findings }
+        let slept = Duration.microseconds(clocks.drift)
+        return [
+            .ok(
+                .clock,
+                "the daemon notices clock steps and sleep at once; since boot, the machine "
+                    + (slept < .seconds(1) ? "has not slept" : "has slept for \(slept.words)")
+            )
+        ]
     }
 
     private var network: Finding {
-        guard condition.overview.isOnline else { return NetworkFinding.down.finding }
-        return condition.watchesRoutes ? NetworkFinding.up.finding : NetworkFinding.routesUnseen.finding
+        guard condition.overview.isOnline else {
+            return .error(
+                .network,
+                "there is no network: refreshes wait until there is one",
+                needs: .time,
+                advice: "connect to a network; the daemon then continues by itself"
+            )
+        }
+        guard condition.watchesRoutes else {
+            return .note(.network, "the kernel does not report routes: the daemon assumes that the network is up")
+        }
+        return .ok(.network, "the network is up")
     }
 
     private var proxyFindings: [Finding] {
         if let flaw = proxy.flaw, let variable = proxy.variable {
-            return [NetworkFinding.proxyUnusable(flaw, variable: variable).finding]
+            return [
+                .error(
+                    .proxy,
+                    "\(variable) \(Self.words(flaw)): the daemon sends nothing",
+                    needs: .repair,
+                    advice: "set it to \(flaw == .resolvesHere ? "socks5h" : "http")://HOST:PORT"
+                        + " (systemctl --user edit authrefreshd), and restart the daemon"
+                )
+            ]
         }
         guard let place = proxy.place else { return [] }
-        return [NetworkFinding.proxy(place, exceptions: proxy.exceptionCount).finding]
+        let exceptions =
+            switch proxy.exceptionCount {
+            case 0: ""
+            case 1: ", except for 1 host or domain"
+            case let count: ", except for \(count) hosts or domains"
+            }
+        return [.note(.proxy, "requests go through the proxy \(place)\(exceptions)")]
+    }
+
+    private static func words(_ flaw: ProxySettings.Flaw) -> String {
+        switch flaw {
+        case .resolvesHere: "names a SOCKS proxy that leaves the look-up of names to this machine"
+        case .unknownKind: "names a proxy of a kind that is not supported; http, https and socks5h are"
+        case .malformed: "is not the address of a proxy"
+        }
+    }
+
+    private var descriptorFindings: [Finding] {
+        let lack = Finding.error(
+            .socket,
+            "no file descriptor is left: callers are let in one at a time",
+            needs: .repair,
+            advice:
+                "see who keeps connections open (ss -xp), or raise LimitNOFILE= (systemctl --user edit authrefreshd)"
+        )
+        let refusals = condition.hoarders.map { hoarder, ago in
+            Finding.warning(
+                .socket,
+                "a call was refused \(ago.words) ago, because \(hoarder.text)",
+                needs: .repair,
+                advice: "if that program still runs and does not need all this, restart it"
+            )
+        }
+        return (condition.overview.degradation.descriptors ? [lack] : []) + refusals
     }
 }

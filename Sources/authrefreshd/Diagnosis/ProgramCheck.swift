@@ -26,8 +26,23 @@ struct ProgramCheck {
     }
 
     var finding: Finding {
-        guard program.hasSuffix(Self.mark) else { return ProgramFinding.unchanged(path: program).finding }
+        guard program.hasSuffix(Self.mark) else {
+            return .ok(.program, "it runs '\(program)', version \(Version.text)")
+        }
         let path = String(program.dropLast(Self.mark.count))
-        return exists(path) ? ProgramFinding.replaced(path: path).finding : ProgramFinding.removed(path: path).finding
+        guard exists(path) else {
+            return .warning(
+                .program,
+                "'\(path)' was removed while the daemon was running: it cannot start again",
+                needs: .repair,
+                advice: "install it again, then: systemctl --user restart authrefreshd"
+            )
+        }
+        return .warning(
+            .program,
+            "'\(path)' was replaced after the daemon started: the installed version is not the one that runs",
+            needs: .repair,
+            advice: "systemctl --user restart authrefreshd"
+        )
     }
 }

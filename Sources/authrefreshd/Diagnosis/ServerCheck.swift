@@ -23,7 +23,7 @@ struct ServerCheck: Sendable {
 
     func run(_ tell: (Finding) -> Void) async {
         guard isOnline || server.issuer.isLoopback else {
-            return tell(ServerFinding.notChecked.finding(of: server.issuer.url))
+            return tell(.note(.discovery, "not checked: there is no network", of: server.issuer.url))
         }
         let asked = server.profile?.tokenEndpoint ?? Endpoint(server.issuer.url)
         if let asked, await !check(asked, tell) { return }
@@ -40,11 +40,12 @@ struct ServerCheck: Sendable {
         let host = isProxied ? inspection.proxy.address?.host : endpoint.host
         guard let host else { return true }
         if !NameLookup.isAddress(host) {
-            let lookup = await names.addresses(of: host)
-            switch lookup {
-            case .success(let count): tell(NameFinding.found(addresses: count, isProxy: isProxied).finding(of: host))
+            switch await names.addresses(of: host) {
+            case .success(let count):
+                let addresses = count == 1 ? "an address" : "\(count) addresses"
+                tell(.ok(.dns, "\(isProxied ? "the proxy" : "it") has \(addresses)", of: host))
             case .failure(let error):
-                tell(NameFinding.failed(error, isProxy: isProxied).finding(of: host))
+                tell(error.finding(of: host, isProxy: isProxied))
                 return false
             }
         }
@@ -55,50 +56,133 @@ struct ServerCheck: Sendable {
             tell(certificateFinding(certificate, of: endpoint))
             return true
         } catch {
-            tell(CertificateFinding.failed(error, now: wallClock()).finding(of: "\(endpoint.host):\(endpoint.port)"))
+            tell(error.finding(of: "\(endpoint.host):\(endpoint.port)", now: wallClock()))
             return false
         }
     }
 
     private func certificateFinding(_ certificate: ServerCertificate, of endpoint: Endpoint) -> Finding {
         let rest = certificate.notAfter - wallClock()
-        let finding: CertificateFinding = rest < Self.certificateNotice ? .expiresSoon(in: rest) : .valid(for: rest)
-        return finding.finding(of: endpoint.host)
+        guard rest < Self.certificateNotice else {
+            return .ok(.tls, "the certificate is valid for \(rest.words)", of: endpoint.host)
+        }
+        return .warning(
+            .tls,
+            "the certificate expires in \(rest.words)",
+            of: endpoint.host,
+            needs: .time,
+            advice: "tell the operator of the server"
+        )
     }
 
     private func discover(_ tell: (Finding) -> Void) async -> ServerInspection.PublishedMetadata? {
         do throws(MetadataError) {
             return try await inspection.publishedMetadata(of: server.issuer, profile: server.profile)
         } catch {
-            let account = server.registrations.first?.account.text ?? "ACCOUNT"
-            tell(ServerFinding.noMetadata(error.refreshFailure, account: account).finding(of: server.issuer.url))
+            tell(finding(without: error.refreshFailure))
             return nil
         }
     }
 
+    /// The finding if there is no metadata.
+    private func finding(without failure: RefreshFailure) -> Finding {
+        let account = server.registrations.first?.account.text ?? "ACCOUNT"
+        let said = failure.detail.oauthErrorDescription.map { " ('\($0)')" } ?? ""
+        let status = failure.detail.httpStatus.map { " (HTTP \($0))" } ?? ""
+        let isSetUpWrong = failure.failureClass.isMisconfiguration
+        return .error(
+            .discovery,
+            failure.detail.summary + said + status,
+            of: server.issuer.url,
+            needs: isSetUpWrong ? .repair : .time,
+            advice: isSetUpWrong
+                ? "check the issuer: authctl account show \(account)" : "the daemon tries again by itself"
+        )
+    }
+
     /// Compares the metadata with what the accounts need.
     private func compare(_ metadata: AuthorizationServerMetadata, _ tell: (Finding) -> Void) {
-        var findings: [ServerFinding] = []
-        if let grants = metadata.grantTypes, !grants.contains("refresh_token") { findings.append(.refreshNotListed) }
+        let url = server.issuer.url
+        var findings: [Finding] = []
+        if let grants = metadata.grantTypes, !grants.contains("refresh_token") {
+            findings.append(
+                .note(
+                    .discovery,
+                    "the metadata does not list the grant type refresh_token; the daemon refreshes anyway",
+                    of: url
+                )
+            )
+        }
         let offered = metadata.tokenEndpointAuthenticationMethods
         for (account, registration) in server.registrations {
             let method = inspection.authenticationMethod(of: registration, profile: server.profile, offered: offered)
             // A public client needs no method, and few servers list "none".
             guard let offered, method != .none, !offered.contains(method.rawValue) else { continue }
-            findings.append(.methodNotListed(account: account.text, method: method.rawValue))
+            findings.append(
+                .warning(
+                    .discovery,
+                    "'\(account)' authenticates by \(method.rawValue), which the metadata does not list",
+                    of: url,
+                    needs: .repair,
+                    advice: "if refreshes fail: authctl account edit \(account) --auth-method METHOD"
+                )
+            )
         }
         if findings.isEmpty {
-            let byProfile = server.profile?.tokenEndpoint != nil
-            findings.append(.complete(byProfile: byProfile, tokenHost: metadata.tokenEndpoint.host))
+            let source = server.profile?.tokenEndpoint != nil ? "provider profile" : "metadata"
+            let host = metadata.tokenEndpoint.host
+            findings.append(.ok(.discovery, "the \(source) is complete, tokens come from \(host)", of: url))
         }
-        for finding in findings { tell(finding.finding(of: server.issuer.url)) }
+        findings.forEach(tell)
     }
 
     private func clockFinding(_ skew: Duration) -> Finding {
+        let url = server.issuer.url
         let size = max(skew, .zero - skew)
-        let finding: ServerFinding =
-            size < Self.smallSkew ? .clockAgrees : .clockDiffers(skew: skew, isSerious: size >= Self.largeSkew)
-        return finding.finding(of: server.issuer.url)
+        guard size >= Self.smallSkew else { return .ok(.clock, "its clock agrees with this machine's", of: url) }
+        let text = "its clock is \(skew.words) \(skew > .zero ? "ahead of" : "behind") this machine's"
+        let advice = "one of the two is wrong; set this machine's with: timedatectl set-ntp true"
+        return size >= Self.largeSkew
+            ? .error(.clock, text, of: url, needs: .repair, advice: advice)
+            : .warning(.clock, text, of: url, needs: .repair, advice: advice)
+    }
+}
+
+extension CertificateProbeError {
+    /// - Parameters:
+    ///   - place: the host and the port.
+    ///   - now: the time that the certificate's dates are compared with.
+    fileprivate func finding(of place: String, now: Timestamp) -> Finding {
+        let network = "look at the network, a firewall, the server; the daemon tries again by itself"
+        let clock = "check this machine's clock (timedatectl); else tell the operator of the server"
+        let (text, need, advice): (String, Finding.Need, String) =
+            switch self {
+            case .unreachable: ("no server answers at this address", .time, network)
+            case .timedOut: ("the server did not answer in time", .time, network)
+            case .handshake:
+                ("no TLS connection: what answers does not speak TLS 1.2 or later", .repair, "check the URL")
+            case .authorityFile:
+                (
+                    "the configured ca_file cannot be read, or contains no certificate", .repair,
+                    "look at ca_file in the configuration and the provider's profile"
+                )
+            case .authorityFileHangs:
+                (
+                    "the configured ca_file could not be read in time: its file system does not answer", .time,
+                    "look at the mount that ca_file is on; the daemon tries again by itself"
+                )
+            case .expired(let end): ("the certificate expired \((now - end).words) ago", .repair, clock)
+            case .notYetValid(let start):
+                ("the certificate becomes valid only in \((start - now).words)", .repair, clock)
+            case .wrongHost:
+                ("the certificate belongs to another host: this may not be the server", .repair, "check the URL")
+            case .untrusted:
+                (
+                    "no certificate authority that this machine trusts has signed the certificate", .repair,
+                    "if the server is your own, name its authority with ca_file; else a proxy or an attacker may be in between"
+                )
+            }
+        return .error(.tls, text, of: place, needs: need, advice: advice)
     }
 }
 
@@ -110,6 +194,28 @@ enum NameLookupError: Error, Hashable, Sendable {
     case timedOut
     /// Not tried, because an earlier look-up still hangs. Each look-up that hangs holds a thread.
     case resolverHangs
+
+    fileprivate func finding(of host: String, isProxy: Bool) -> Finding {
+        let advice = "look at the network and /etc/resolv.conf: getent hosts \(host)"
+        switch self {
+        case .noSuchName:
+            return .error(
+                .dns,
+                "there is no such name",
+                of: host,
+                needs: .repair,
+                advice: "check the \(isProxy ? "proxy's" : "issuer's") URL; or: getent hosts \(host)"
+            )
+        case .serverFailed:
+            return .error(.dns, "the name servers cannot be reached", of: host, needs: .time, advice: advice)
+        case .timedOut:
+            let text = "the name servers have not answered within \(NameLookup.limit.words)"
+            return .error(.dns, text, of: host, needs: .time, advice: advice)
+        case .resolverHangs:
+            let text = "the name was not looked up, because the lookup of an earlier name hangs"
+            return .warning(.dns, text, of: host, needs: .time, advice: advice)
+        }
+    }
 }
 
 /// Looks up hosts as every other program on this machine does. Each host is looked up once.

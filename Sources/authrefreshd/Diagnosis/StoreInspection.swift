@@ -17,7 +17,15 @@ struct StoreInspection: Sendable {
         if let files = await BlockingCall.result(within: Diagnosis.fileLimit, of: { StoreCondition(path: path) }) {
             storeFindings(files).forEach(tell)
         } else {
-            tell(StoreFileFinding.hangs(limit: Diagnosis.fileLimit).finding(at: path))
+            tell(
+                .error(
+                    .store,
+                    "the store's file system has not answered within \(Diagnosis.fileLimit.words)",
+                    of: path,
+                    needs: .time,
+                    advice: "look at the file system: findmnt"
+                )
+            )
         }
         // The place of the key is the store's folder, which is not there either.
         if case .gone = condition.overview.trouble { return }
@@ -26,32 +34,131 @@ struct StoreInspection: Sendable {
             Result { () throws(StoreKeyError) in try keyring.locate(identifier) }
         }
         tell(keyFinding(place))
-        if condition.isRekeying { tell(KeyFinding.rekeying.finding) }
+        if condition.isRekeying {
+            tell(.note(.key, "the store is being encrypted with a new key: authctl store rekey"))
+        }
     }
 
     private func storeFindings(_ files: StoreCondition) -> [Finding] {
-        var findings: [StoreFileFinding] = []
-        if let trouble = condition.overview.trouble { findings.append(.trouble(trouble)) }
-        if let mode = files.mode {
-            if mode & 0o077 != 0 { findings.append(.fileOpen(mode: mode)) }
-        } else if !condition.storeHasName || findings.isEmpty {
-            findings.append(.fileGone)
+        let path = files.path
+        var findings: [Finding] = []
+        if let trouble = condition.overview.trouble {
+            let advice = trouble.hint ?? "journalctl --user -u authrefreshd"
+            findings.append(.error(.store, trouble.description, of: path, needs: .repair, advice: advice))
         }
-        if let mode = files.folderMode, mode & 0o022 != 0 { findings.append(.folderOpen(mode: mode)) }
-        if files.logSize > Self.longestLog { findings.append(.logGrown(bytes: files.logSize)) }
-        if let free = files.freeSpace, free < Self.leastFreeSpace { findings.append(.littleSpace(bytes: free)) }
-        if findings.isEmpty {
-            findings.append(.well(bytes: files.size, log: files.logSize, free: files.freeSpace))
+        if files.mode == nil, !condition.storeHasName || findings.isEmpty {
+            findings.append(
+                .error(
+                    .store,
+                    "the file is gone: the daemon still has it open, but loses it when it stops",
+                    of: path,
+                    needs: .repair,
+                    advice:
+                        "before you restart it: authctl store backup FILE, then stop it, then authctl store restore FILE"
+                )
+            )
         }
-        return findings.map { $0.finding(at: files.path) }
+        findings += permissionFindings(files) + sizeFindings(files)
+        guard findings.isEmpty else { return findings }
+        let free = files.freeSpace.map { ", \(Self.size($0)) are free" } ?? ""
+        let sizes = "\(Self.size(files.size)), log \(Self.size(files.logSize))\(free)"
+        return [.ok(.store, "closed to other users; \(sizes)", of: path)]
+    }
+
+    private func permissionFindings(_ files: StoreCondition) -> [Finding] {
+        var findings: [Finding] = []
+        if let mode = files.mode, mode & 0o077 != 0 {
+            findings.append(
+                .error(
+                    .store,
+                    "other users can open it (mode 0\(String(mode, radix: 8)))",
+                    of: files.path,
+                    needs: .repair,
+                    advice: "chmod 600 '\(files.path)'"
+                )
+            )
+        }
+        if let mode = files.folderMode, mode & 0o022 != 0 {
+            findings.append(
+                .error(
+                    .store,
+                    "other users can write to its folder (mode 0\(String(mode, radix: 8)))",
+                    of: files.path,
+                    needs: .repair,
+                    advice: "chmod 700 its folder"
+                )
+            )
+        }
+        return findings
+    }
+
+    private func sizeFindings(_ files: StoreCondition) -> [Finding] {
+        var findings: [Finding] = []
+        if files.logSize > Self.longestLog {
+            findings.append(
+                .warning(
+                    .store,
+                    "its write-ahead log has grown to \(Self.size(files.logSize))",
+                    of: files.path,
+                    needs: .repair,
+                    advice: "systemctl --user restart authrefreshd"
+                )
+            )
+        }
+        if let free = files.freeSpace, free < Self.leastFreeSpace {
+            findings.append(
+                .warning(
+                    .store,
+                    "its file system has only \(Self.size(free)) left",
+                    of: files.path,
+                    needs: .repair,
+                    advice: "free some space: the daemon cannot keep what the servers send on a full disk"
+                )
+            )
+        }
+        return findings
+    }
+
+    /// `512 bytes`, `12 KiB`, `3 MiB` or `2 GiB`, never rounded up.
+    private static func size(_ bytes: Int64) -> String {
+        switch bytes {
+        case ..<1024: "\(bytes) bytes"
+        case ..<(1 << 20): "\(bytes >> 10) KiB"
+        case ..<(10 << 30): "\(bytes >> 20) MiB"
+        default: "\(bytes >> 30) GiB"
+        }
     }
 
     private func keyFinding(_ place: Result<StoreKeyPlace, StoreKeyError>?) -> Finding {
         switch place {
-        case nil: KeyFinding.hangs(limit: Diagnosis.fileLimit).finding
-        case .success(let place): KeyFinding.found(place, file: condition.keyring.source.keyFilePath).finding
-        case .failure(let error) where error.isPassing: KeyFinding.unavailable(error).finding
-        case .failure(let error): KeyFinding.gone(error).finding
+        case nil:
+            .warning(
+                .key,
+                "the place of the key has not answered within \(Diagnosis.fileLimit.words)",
+                needs: .time,
+                advice: "a daemon that starts now has to wait for it: look at the file system and the keyring"
+            )
+        case .success(let place): .ok(.key, "the store's key is \(words(place))")
+        case .failure(let error) where error.isPassing:
+            .warning(.key, error.description, needs: .time, advice: error.hintWhileOpen)
+        case .failure(let error):
+            .error(
+                .key,
+                "\(error): this daemon still works, but could not open the store after a restart",
+                needs: .repair,
+                advice: error.hintWhileOpen
+            )
+        }
+    }
+
+    private func words(_ place: StoreKeyPlace) -> String {
+        let file = condition.keyring.source.keyFilePath
+        return switch place {
+        case .credential: "the systemd credential '\(StoreKeySource.name)'"
+        case .nextCredential: "the systemd credential '\(StoreKeySource.nextName)'"
+        case .secretService: "in the Secret Service"
+        case .file: "in '\(file)', closed to other users"
+        case .nextFile: "in '\(file).next', closed to other users"
         }
     }
 }
