@@ -231,7 +231,7 @@ import Testing
         _ = report.add(.ok(.store, "well"))
         _ = report.add(.note(.linger, "good to know"))
         #expect(report.status == .success)
-        #expect(report.summary.contains("nothing is wrong: 1 ok, 1 note\n"))
+        #expect(report.total.contains("nothing is wrong: 1 ok, 1 note\n"))
         _ = report.add(.warning(.dns, "slow", needs: .time, advice: "wait"))
         #expect(report.status == .tryAgainLater)
         _ = report.add(.error(.key, "open", needs: .repair, advice: "chmod"))

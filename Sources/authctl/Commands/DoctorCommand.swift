@@ -44,7 +44,7 @@ struct DoctorCommand: ParsableCommand {
             let text = report.add(finding)
             if !isJSON { try StandardOutput.show(text) }
         }
-        try output.print(DoctorAnswer(report), or: report.summary)
+        try output.print(DoctorAnswer(report), or: report.total)
         guard report.status == .success else { throw .reported(report.status) }
     }
 }

@@ -135,8 +135,8 @@ struct DoctorReport {
         return text + FindingLines(finding: finding, style: style).text
     }
 
-    /// The summary `23 findings: 20 ok, 1 note, 2 errors`, with a newline.
-    var summary: String {
+    /// The total `nothing is wrong: 20 ok, 1 note`, with a newline.
+    var total: String {
         let levels = Dictionary(grouping: findings, by: \.knownLevel).mapValues(\.count)
         let parts = Finding.Level.allCases.compactMap { level in
             levels[level].map { "\($0) " + ($0 == 1 || level == .ok ? level.rawValue : level.rawValue + "s") }
