@@ -61,8 +61,8 @@ struct DaemonConnection: ~Copyable {
     static func tell(of awaited: Awaited, _ patience: Int32) {
         guard StandardError.isTerminal else { return }
         switch awaited {
-        case .named(let name): StandardError.note(.waiting(subject: name, seconds: patience))
-        case .server(let account): StandardError.note(.waitingForServer(account: account))
+        case .named(let name): StandardError.noteWait(for: name, atMost: patience)
+        case .server(let account): StandardError.noteWait(for: server(of: account), atMost: 40)
         }
     }
 
@@ -308,7 +308,7 @@ extension DaemonConnection {
         guard StandardError.isTerminal else { return }
         var interest = pollfd(fd: pollDescriptor, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&interest, 1, Self.quiet * 1000) == 0 else { return }
-        StandardError.note(.waitingForDaemon)
+        StandardError.note("waiting for the daemon; Ctrl-C ends")
     }
 
     /// Waits for the next change, without a limit, because the daemon never ends this stream by itself.

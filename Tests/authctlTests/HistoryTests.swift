@@ -1,3 +1,4 @@
+import Foundation
 import Terminal
 import Testing
 
@@ -25,9 +26,15 @@ import Testing
 
     @Test func `a journal without an entry says so, and whether journald runs`() {
         let here = HistoryCommand.notes(onNothingAbout: "work", hours: 1, journald: "/")
-        #expect(here == [.emptyHistory(account: "work", hours: 1)])
+        let empty = "your journal has no entry about 'work' for the last"
+        #expect(here == ["\(empty) hour; for its state: authctl status work"])
         let absent = HistoryCommand.notes(onNothingAbout: "work", hours: 48, journald: "/no-such-socket")
-        #expect(absent == [.emptyHistory(account: "work", hours: 48), .noJournald])
+        #expect(
+            absent == [
+                "\(empty) 48 hours; for its state: authctl status work",
+                "journald does not run on this machine; the daemon writes to its standard error instead",
+            ]
+        )
     }
 
     /// The lines of a history of two days, with an outage that has a long cause.
@@ -64,4 +71,48 @@ import Testing
     }
 
     private static let cause = "the authorization server is busy and asks to come again later"
+
+    /// The events of `Subscribe`, as the interface lists them, but for those that only delimit the present state.
+    private static func events() throws -> Set<String> {
+        let interface = try source("Sources/AuthRefreshInterface/io.authrefresh.varlink")
+        let list = try #require(interface.firstMatch(of: /\n  # (present, ready, [a-z,#\n -]+)\.\n  event: string/))
+        let names = list.1.split { ", #\n".contains($0) }.map(String.init)
+        return Set(names).subtracting(["present", "ready"])
+    }
+
+    @Test func `the history has words for events that exist, and names those of which it has none`() throws {
+        let events = try Self.events()
+        #expect(events.count > 15)
+        #expect(Set(HistoryView.eventWords.keys).subtracting(events) == [])
+        for event in events {
+            let words = HistoryView.words(for: event)
+            #expect(words.first?.isLowercase == true, "\(event)")
+            #expect(!words.replacing("sign-in", with: "").contains("-"), "\(event)")
+            // With its time, a count and the time of the first one, it fits into a line.
+            #expect(words.count <= 32, "\(event)")
+        }
+        #expect(Set(events.map(HistoryView.words)).count == events.count)
+    }
+
+    @Test func `the history calls the hours as its JSON and the page about it do`() throws {
+        let page = try Self.source("Sources/authrefreshd/Documentation.docc/JSON-of-authctl.md")
+        let row = try #require(page.split(separator: "\n").first { $0.contains("The worst state in this hour") })
+        let named = row.matches(of: /`([a-z-]+)`/).map { String($0.1) }.filter { $0 != "state" }
+        #expect(Set(named) == Set(HourState.allCases.map(\.rawValue)))
+        let legend = try #require(lines(width: nil).first)
+        #expect(
+            legend == "work, a character for each of the last 48 hours: . fresh, ~ retrying, ! needs you, - signed out"
+        )
+        for state in HourState.allCases where state != .unknown {
+            #expect(legend.contains(" \(state.rawValue.replacing("-", with: " "))"), "\(state)")
+        }
+        // What the status calls an account that needs somebody.
+        #expect(HistoryView.words(for: "interaction-required") == "needs you")
+    }
+
+    private static func source(_ path: String) throws -> String {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
 }

@@ -169,4 +169,15 @@ import Testing
         let (small, _) = try show([start], [], rows: 10)
         #expect(!small.contains("\u{1B}[38;5;16"))
     }
+
+    @Test(arguments: [
+        "me`id`@x.example", "a@x.example\"; set sendmail=id", "a b@x.example", "$HOME@x.example", "a\n@x.example",
+        "jane",
+        "",
+    ])
+    func `an address that is more than plain is not in the lines for mail programs`(address: String) {
+        let without = LoginCommand.programs(for: "work", mailbox: nil)
+        #expect(LoginCommand.programs(for: "work", mailbox: address) == without)
+        #expect(LoginCommand.programs(for: "work", mailbox: "jane.doe+mail@x.example") != without)
+    }
 }

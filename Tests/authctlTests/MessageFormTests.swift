@@ -26,7 +26,7 @@ import Testing
         let options = Samples.options.map { Row(place: "\($0)", message: $0.message) }
         return uses + documents + options + Samples.connections.map { row("\($0)", $0.report) }
             + Samples.secrets.map { row("\($0)", $0.report) } + Samples.windows.map { row("\($0)", $0.report) }
-            + Samples.states.map { row($0.state, RefreshOutcome.report(on: $0)) }
+            + Samples.states.map { row($0.state, Report.notFresh($0)) }
             + AuthctlErrorTests.rows.map { row("\($0.0)", $0.0.report) }
             + RefusalReportTests.rows.map { name, parameters, _ in
                 // The daemon's own words are not this program's.
@@ -34,32 +34,15 @@ import Testing
             }
     }()
 
-    private static let lines: [Row] =
-        Samples.notes.map { Row(place: "\($0)", message: $0.text) }
-        + Samples.warnings.map { Row(place: "\($0)", message: $0.text) }
-
-    /// What systemd says of a unit is its own: `active (running)`.
-    private static let findings: [Row] = Samples.findings.map {
-        Row(place: $0.text, message: $0.text, hints: $0.advice.map { [$0] } ?? [])
-    }
-
     private static func row(_ place: String, _ report: Report) -> Row {
         Row(place: place, message: report.message, hints: report.hints)
     }
 
     @Test func `every message says on one short line what failed`() {
-        for row in Self.errors + Self.lines {
+        for row in Self.errors {
             #expect(MessageForm.flaws(ofMessage: row.message, names: ["Google", "KUBERNETES"]) == [], "\(row.place)")
             #expect(row.message.count <= Self.longestMessage, "\(row.place): \(row.message)")
         }
-    }
-
-    @Test func `every finding of doctor is plain, and what is wrong comes with advice`() {
-        for finding in Samples.findings {
-            #expect(MessageForm.flaws(ofMessage: finding.text, names: ["XDG", "AUTHREFRESH"]) == [])
-            if finding.knownLevel > .note { #expect(finding.advice?.isEmpty == false, "\(finding.text)") }
-        }
-        for kind in Samples.findingKinds { #expect(kind.sampled == kind.all) }
     }
 
     @Test func `every wrong use has a hint, unless another program reads it`() {
@@ -69,19 +52,18 @@ import Testing
         #expect(Samples.documents.allSatisfy { !$0.hint.isEmpty })
         #expect(Samples.connections.allSatisfy { !$0.report.hints.isEmpty })
         #expect(Samples.windows.allSatisfy { !$0.report.hints.isEmpty })
-        #expect(Samples.states.allSatisfy { !RefreshOutcome.report(on: $0).hints.isEmpty })
+        #expect(Samples.states.allSatisfy { !Report.notFresh($0).hints.isEmpty })
     }
 
     @Test func `every hint is plain`() {
-        for row in Self.errors + Self.findings {
+        for row in Self.errors {
             for hint in row.hints where !hint.isEmpty { #expect(MessageForm.flaws(of: hint) == [], "\(row.place)") }
         }
     }
 
-    @Test func `every command in a hint, a note or a warning is one that the parser takes`() {
+    @Test func `every command in a hint is one that the parser takes`() {
         var count = 0
-        let errors = Self.errors.flatMap { row in row.hints.map { (row.place, $0) } }
-        for (place, text) in errors + Self.lines.map({ ($0.place, $0.message) }) {
+        for (place, text) in Self.errors.flatMap({ row in row.hints.map { (row.place, $0) } }) {
             for words in Self.commands(in: text) {
                 count += 1
                 let arguments = TokenFileName.fillIn(Array(words.dropFirst()))
@@ -94,7 +76,7 @@ import Testing
                 }
             }
         }
-        #expect(count > 40)
+        #expect(count > 20)
     }
 
     @Test func `every message has a sample`() {
@@ -102,8 +84,6 @@ import Testing
         #expect(Set(Samples.documents.map(Samples.name)).count == Samples.documentsCount)
         #expect(Set(Samples.options.map(Samples.name)).count == Samples.optionsCount)
         #expect(Set(Samples.flaws.map(Samples.name)).count == Samples.flawsCount)
-        #expect(Set(Samples.notes.map(Samples.name)).count == Samples.notesCount)
-        #expect(Set(Samples.warnings.map(Samples.name)).count == Samples.warningsCount)
         #expect(Set(Samples.connections.map(Samples.name)).count == Samples.connectionsCount)
         #expect(Set(Samples.secrets.map(Samples.name)).count == Samples.secretsCount)
         #expect(Set(Samples.windows.map(Samples.name)).count == Samples.windowsCount)

@@ -148,13 +148,13 @@ struct AccountAddCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         let (reply, isDialogue) = try add()
-        try output.print(reply, or: RefreshOutcome.line(for: reply.status))
+        try output.print(reply, or: StatusSentence.line(for: reply.status))
         guard reply.status.state == "signed-out" else { return }
         let account = reply.status.account
-        if isDialogue, !output.json, try Question.confirm(Prompt.signInNow, byDefault: true) {
+        if isDialogue, !output.json, try Question.confirm("Sign in now?", byDefault: true) {
             return try LoginCommand.signIn(toNew: account, connection)
         }
-        StandardError.note(.signIn(account: PlainText.line(account)))
+        StandardError.note("next: authctl login \(PlainText.line(account))")
     }
 
     /// Adds the account, and asks for missing values if a person can answer.
@@ -164,7 +164,7 @@ struct AccountAddCommand: ParsableCommand {
         try checkArguments()
         // All errors in the arguments are reported before anybody is asked.
         var settings = AccountSettings(name: "")
-        try options.say(in: &settings)
+        try options.apply(to: &settings)
         let client = try options.client(account: name ?? Self.unnamed)
         let key = try options.clientKey()
         let file = try grantFile()
@@ -184,12 +184,12 @@ struct AccountAddCommand: ParsableCommand {
         try asked.complete(&daemon)
         try asked.findScopes(&daemon)
         settings.name = asked.name ?? ""
-        asked.sayServer(in: &settings)
+        asked.applyServer(to: &settings)
         if asked.checksServer { try checkServer(of: settings, &daemon) }
         settings.clientId = asked.clientId
         settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
         settings.redirectPort = asked.redirectPort
-        sayGrant(in: &settings)
+        applyGrant(to: &settings)
         let parameters = AddAccount.Parameters(
             settings: settings,
             clientSecret: asked.client?.secret?.reveal(),
@@ -222,7 +222,7 @@ struct AccountAddCommand: ParsableCommand {
         }
     }
 
-    private func sayGrant(in settings: inout AccountSettings) {
+    private func applyGrant(to settings: inout AccountSettings) {
         settings.dpop = dpop ? true : nil
         settings.grantType = grant?.grantType
         settings.subjectAccount = subjectAccount
@@ -234,6 +234,9 @@ struct AccountAddCommand: ParsableCommand {
 
     /// Whether the key file names the client, as Google's do. With other files, the daemon reports the missing ID.
     private var keyNamesClient: Bool { grant == .jwtBearer && options.clientKeyFile != nil }
+
+    /// What was done, before ", but …".
+    static func added(_ account: String) -> String { "'\(account)' was added" }
 
     private func add(
         _ parameters: AddAccount.Parameters,
@@ -256,9 +259,13 @@ struct AccountAddCommand: ParsableCommand {
         SchemeHandler.register(for: parameters.settings)
         let status = reply.status
         let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait
-        let outcome = isRefreshing ? try daemon.settle(status, done: AccountText.added(status.account)) : status
-        if let id = reply.clientId { StandardError.note(.registeredClient(id: PlainText.line(id))) }
-        if let uri = reply.redirectUri { StandardError.note(.registerRedirect(uri: PlainText.line(uri))) }
+        let outcome = isRefreshing ? try daemon.settle(status, done: Self.added(status.account)) : status
+        if let id = reply.clientId {
+            StandardError.note("the server registered this client for the account: \(PlainText.line(id))")
+        }
+        if let uri = reply.redirectUri {
+            StandardError.note("register this redirect URI with the client: \(PlainText.line(uri))")
+        }
         return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)
     }
 
@@ -268,7 +275,7 @@ struct AccountAddCommand: ParsableCommand {
             throw .usage(.initialTokenNeedsRegister)
         }
         return try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
-            .readLine(prompt: Prompt.initialAccessToken(of: PlainText.line(name ?? Self.unnamed))).reveal()
+            .readLine(prompt: "Initial access token for '\(PlainText.line(name ?? Self.unnamed))': ").reveal()
     }
 
     private func grantFile() throws(AuthctlError) -> (token: String, client: FileClient?)? {

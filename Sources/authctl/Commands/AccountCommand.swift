@@ -55,8 +55,8 @@ struct AccountListCommand: ParsableCommand {
         var all = try daemon.allSettings(accounts: [])
         if let person { all = all.only(of: person) }
         let isEmpty = all.accounts.isEmpty && all.damaged == nil
-        try output.print(all, or: isEmpty ? StatusWords.noAccounts + "\n" : Self.text(all))
-        if isEmpty, person == nil { StandardError.note(.firstAccount) }
+        try output.print(all, or: isEmpty ? StatusView.noAccounts + "\n" : Self.text(all))
+        if isEmpty, person == nil { StandardError.note(StatusView.firstAccount) }
     }
 
     private static func text(_ all: ListAccounts.Reply) -> String {
@@ -167,7 +167,7 @@ struct AccountRenameCommand: ParsableCommand {
         }
         try output.print(
             RenameAnswer(account: newName, previousName: account),
-            or: AccountText.renamed(account, to: newName)
+            or: "\(newName): renamed from \(account)\n"
         )
     }
 }
@@ -213,7 +213,11 @@ struct AccountRemoveCommand: ParsableCommand {
             // The person may be asked first.
             patience: DaemonConnection.refreshPatience
         )
-        try output.print(RemoveAnswer(account: account, removed: true), or: AccountText.removed(account))
+        try printRemoved()
+    }
+
+    private func printRemoved() throws(AuthctlError) {
+        try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
     }
 
     /// Asks for confirmation.
@@ -223,7 +227,8 @@ struct AccountRemoveCommand: ParsableCommand {
         guard !yes, Question.canBeAsked else { return }
         let status = try daemon.allStatuses(accounts: [account]).first
         guard let status, status.state != "signed-out" else { return }
-        guard try Question.confirm(Prompt.remove(PlainText.line(account))) else { throw .cancelled }
+        let question = "'\(PlainText.line(account))' has a grant, which will be lost. Remove the account?"
+        guard try Question.confirm(question) else { throw .cancelled }
     }
 
     private func removeWithClient(_ daemon: inout DaemonConnection) throws(AuthctlError) {
@@ -235,9 +240,7 @@ struct AccountRemoveCommand: ParsableCommand {
             waitingFor: DaemonConnection.server(of: account)
         )
         let isRemoved = reply.steps.last.map { $0.step == "remove" && $0.outcome == "done" } ?? false
-        if isRemoved {
-            try output.print(RemoveAnswer(account: account, removed: true), or: AccountText.removed(account))
-        }
+        if isRemoved { try printRemoved() }
         guard let failed = reply.steps.lazy.compactMap({ SignOutText(account: account, step: $0).error }).first else {
             return
         }
@@ -284,7 +287,9 @@ struct AccountResumeCommand: ParsableCommand {
         if let account { return try resume(account, &daemon) }
         var worst = ExitStatus.success
         let parked = try daemon.allStatuses(accounts: []).filter { $0.state == "parked" && $0.reason == "otherMachine" }
-        if parked.isEmpty { StandardError.note(.nothingToResume) }
+        if parked.isEmpty {
+            StandardError.note("no account is parked because its store came from another machine: authctl status")
+        }
         for status in parked {
             do throws(AuthctlError) {
                 try resume(status.account, &daemon)
@@ -308,9 +313,9 @@ struct AccountResumeCommand: ParsableCommand {
         guard status.refreshExitStatus == .success else { throw .notFresh(status) }
         let reply = ResumeAccount.Reply(status: status)
         if all {
-            try output.printLine(reply, or: RefreshOutcome.line(for: status))
+            try output.printLine(reply, or: StatusSentence.line(for: status))
         } else {
-            try output.print(reply, or: RefreshOutcome.line(for: status))
+            try output.print(reply, or: StatusSentence.line(for: status))
         }
     }
 }

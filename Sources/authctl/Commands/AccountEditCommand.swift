@@ -87,7 +87,7 @@ struct AccountEditCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         let cleared = try cleared()
         var parameters = UpdateAccount.Parameters(account: account, clear: cleared.isEmpty ? nil : cleared)
-        try options.say(in: &parameters.settings)
+        try options.apply(to: &parameters.settings)
         let client = try options.client(account: account)
         parameters.clientSecret = client?.secret?.reveal()
         parameters.settings.clientId = client?.id ?? options.clientId
@@ -127,7 +127,7 @@ struct AccountEditCommand: ParsableCommand {
         if reply.settings.grantType == nil, !hasRedirect { client?.warnOfRedirects() }
         // A person's grant covers what was requested when it was given. A service account requests scopes each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
-        StandardError.note(.signInForScopes(account: PlainText.line(account)))
+        StandardError.note("to get the new scopes: authctl login \(PlainText.line(account))")
     }
 
     /// The wire names of the fields that can be cleared, by their names for `--clear`.

@@ -43,9 +43,12 @@ struct AccountExportCommand: ParsableCommand {
 
     func run() throws(AuthctlError) {
         guard newFile != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
-        let loss = move ? Note.parkedWithoutExport(account: PlainText.line(account)) : nil
+        let name = PlainText.line(account)
+        let loss =
+            "'\(name)' is parked here, but its export was not written;"
+            + " if no other machine has it: authctl account resume \(name)"
         guard let newFile else {
-            try StandardOutput.write(document(), orNote: loss)
+            try StandardOutput.write(document(), orNote: move ? loss : nil)
             return tellParked()
         }
         var file = try OutputFile(forSecrets: newFile)
@@ -54,18 +57,20 @@ struct AccountExportCommand: ParsableCommand {
             try file.write(document)
             try file.finish()
         } catch {
-            if let loss { StandardError.note(loss) }
+            if move { StandardError.note(loss) }
             throw error
         }
         if output.json { try output.print(FileAnswer(path: newFile), or: "") }
-        StandardError.note(.exportHasSecrets(file: newFile))
+        StandardError.note("'\(newFile)' contains secrets; remove it after the import")
         tellParked()
     }
 
     private func tellParked() {
         guard move else { return }
         let name = PlainText.line(account)
-        StandardError.note(.removeAfterMove(account: name))
+        StandardError.note(
+            "'\(name)' is parked here; after the import on the other machine: authctl account remove \(name)"
+        )
     }
 
     private func document() throws(AuthctlError) -> String {

@@ -71,7 +71,7 @@ struct AccountImportCommand: ParsableCommand {
     /// - Parameter target: the account to add or change; nil uses the name in the export.
     private func importFile(_ name: String, into target: String?) throws(AuthctlError) {
         let secret = try SecretFile(name: name, purpose: .document)
-            .read(prompt: target.map { Prompt.refreshToken(of: PlainText.line($0)) })
+            .read(prompt: target.map(GrantFile.prompt))
         switch try ImportedDocument.read(secret) {
         case .refreshToken(let token, let client):
             guard let target else {
@@ -122,7 +122,7 @@ struct AccountImportCommand: ParsableCommand {
                 for: ImportGrant.Reply.self,
                 continuingFor: account
             ).status
-            try finish(&daemon, status, done: AccountText.grantImported(status.account), isRefreshing: true)
+            try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
         } catch {
             guard error.isNoSuchAccount, let client else { throw error }
             // Google's file has everything that is needed for a Google account.
@@ -136,7 +136,7 @@ struct AccountImportCommand: ParsableCommand {
                 refreshToken: token
             )
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
-            try finish(&daemon, status, done: AccountText.added(status.account), isRefreshing: true)
+            try finish(&daemon, status, done: AccountAddCommand.added(status.account), isRefreshing: true)
         }
     }
 
@@ -163,7 +163,7 @@ struct AccountImportCommand: ParsableCommand {
         )
         do throws(AuthctlError) {
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
-            try finish(&daemon, status, done: AccountText.added(status.account), isRefreshing: hasGrant)
+            try finish(&daemon, status, done: AccountAddCommand.added(status.account), isRefreshing: hasGrant)
         } catch {
             guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
             // The key would change before the grant is proved.
@@ -185,8 +185,8 @@ struct AccountImportCommand: ParsableCommand {
         isRefreshing: Bool
     ) throws(AuthctlError) {
         let outcome = isRefreshing && !noWait ? try daemon.settle(status, done: done) : status
-        try output.print(ImportGrant.Reply(status: outcome), or: RefreshOutcome.line(for: outcome))
-        if outcome.knownState == .signedOut, let hint = outcome.hint { StandardError.note(.next(hint)) }
+        try output.print(ImportGrant.Reply(status: outcome), or: StatusSentence.line(for: outcome))
+        if outcome.knownState == .signedOut, let hint = outcome.hint { StandardError.note("next: \(hint)") }
     }
 
     /// Reports that the settings were imported, and the grant, if the export has one.
@@ -199,9 +199,12 @@ struct AccountImportCommand: ParsableCommand {
             throw .connection(.unreadableReply)
         }
         guard !hasGrant else {
-            return try finish(&daemon, status, done: AccountText.imported(account), isRefreshing: true)
+            return try finish(&daemon, status, done: "'\(account)' was imported", isRefreshing: true)
         }
-        try output.print(ImportGrant.Reply(status: status), or: AccountText.changedOnly(account))
+        try output.print(
+            ImportGrant.Reply(status: status),
+            or: "\(account): changed; the export contains no grant\n"
+        )
     }
 }
 
@@ -223,7 +226,10 @@ extension DaemonConnection {
             guard let seconds = waits.first else { throw .connection(.noAnswer(seconds: Self.refreshPatience)) }
             let ready = signals.wait(for: [pollDescriptor], microseconds: Int64(seconds) * 1_000_000)
             if let number = signals.take().first {
-                StandardError.note(.importContinues(account: PlainText.line(account)))
+                let name = PlainText.line(account)
+                StandardError.note(
+                    "the daemon continues the import of '\(name)'; for its result: authctl status \(name)"
+                )
                 CaughtSignals.passOn(number)
             } else if ready.isEmpty {
                 waits.removeFirst()
@@ -279,12 +285,15 @@ struct GrantFile {
     /// The account, for the prompt.
     let account: String
 
+    /// Asks for the refresh token of `account` on the terminal.
+    static func prompt(for account: String) -> String { "Refresh token of '\(PlainText.line(account))': " }
+
     /// Reads the token, and its client if the file names it.
     ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
     func read() throws(AuthctlError) -> (token: String, client: FileClient?) {
         let secret = try SecretFile(name: name, purpose: .refreshToken)
-            .read(prompt: Prompt.refreshToken(of: PlainText.line(account)))
+            .read(prompt: Self.prompt(for: account))
         switch try ImportedDocument.read(secret) {
         case .refreshToken(let token, let client): return (token, client)
         case .account:

@@ -95,12 +95,15 @@ struct AccountQuestions {
     }
 
     /// Writes the server into `settings`.
-    func sayServer(in settings: inout AccountSettings) {
+    func applyServer(to settings: inout AccountSettings) {
         settings.issuer = issuer
         settings.provider = provider
         settings.variables = variables.isEmpty ? nil : variables
         settings.providerSettings = providerSettings
     }
+
+    private static let whatANameIs =
+        "a name has 1 to 64 letters, digits and ._@+-, and neither - nor . at the beginning"
 
     /// Asks for a name that no account has. If no account can have the given name, the person hears that first.
     ///
@@ -111,15 +114,15 @@ struct AccountQuestions {
             throw .refused(Refusal(name: AccountExistsError.name, parameters: parameters))
         }
         if let given = name, !Refusal.isPossibleName(given) {
-            StandardError.warn(.badAccountName)
+            StandardError.warn(Self.whatANameIs)
             name = nil
         }
         while name == nil {
-            let answer = try Self.answer(Prompt.accountName)
+            let answer = try Self.answer("Name of the account: ")
             if !Refusal.isPossibleName(answer) {
-                StandardError.warn(.badAccountName)
+                StandardError.warn(Self.whatANameIs)
             } else if try daemon.hasAccount(answer) {
-                StandardError.warn(.nameInUse(answer))
+                StandardError.warn("an account has this name already: authctl account show \(answer)")
             } else {
                 name = answer
             }
@@ -159,7 +162,7 @@ struct AccountQuestions {
         _ daemon: inout DaemonConnection
     ) throws(AuthctlError) -> (other: (option: String, value: String)?, isRight: Bool) {
         var settings = AccountSettings(name: "")
-        sayServer(in: &settings)
+        applyServer(to: &settings)
         let check: ServerCheck?
         do throws(AuthctlError) {
             check = try daemon.check(settings)
@@ -172,9 +175,9 @@ struct AccountQuestions {
             check?.tell(isProviderNamed: provider != nil)
             return (nil, true)
         }
-        StandardError.warn(.otherServer(contradiction))
+        StandardError.warn(contradiction)
         guard let better = check.better,
-            try Question.confirm(Prompt.useInstead(PlainText.line(better.value)), byDefault: true)
+            try Question.confirm("Use '\(PlainText.line(better.value))' instead?", byDefault: true)
         else { return (nil, false) }
         return (better, false)
     }
@@ -182,7 +185,7 @@ struct AccountQuestions {
     private mutating func askClient(_ profile: ProviderDescription?) throws(AuthctlError) {
         guard !hasNoClientId, clientId == nil else { return }
         if let place = profile?.clientIdHint ?? profile?.documentation {
-            StandardError.show(Prompt.clientIDPlace(PlainText.line(place)))
+            StandardError.show("Get a client id from: \(PlainText.line(place))\n")
         }
         tell(profile?.notes, about: ["client", "redirects"])
         let isGoogle = provider == "google"
@@ -192,18 +195,20 @@ struct AccountQuestions {
         let isUsual = isGoogle || profile?.clientAuthentication?.hasPrefix("client_secret") == true
         // For a server without a profile, we do not know what kind of clients it creates.
         var hasOne = isUsual
-        if profile == nil { hasOne = try Question.confirm(Prompt.clientHasSecret) }
+        if profile == nil { hasOne = try Question.confirm("Does the client have a secret?") }
         guard hasOne else { return }
         client = FileClient(
             id: clientId,
-            secret: try HiddenPrompt.ask(Prompt.newClientSecret, .clientSecret)
+            secret: try HiddenPrompt.ask("Client secret (not shown): ", .clientSecret)
         )
     }
 
     /// Asks for the client ID. Google's console gives out a file that also contains the secret.
     private mutating func askClientId(isGoogle: Bool) throws(AuthctlError) {
         while clientId == nil {
-            let answer = try Self.answer(isGoogle ? Prompt.googleClient : Prompt.clientID)
+            let answer = try Self.answer(
+                isGoogle ? "The JSON file that Google's console gave you, or the client id: " : "Client id: "
+            )
             // No client ID ends like this.
             let path = Self.path(answer)
             guard path.hasSuffix(".json") else {
@@ -232,7 +237,7 @@ struct AccountQuestions {
     private mutating func askSignIn(_ profile: ProviderDescription?) throws(AuthctlError) {
         let isOpen = scopes.isEmpty && purpose == nil
         guard let profile else {
-            if isOpen, isDialogue { scopes = Self.words(try Question.ask(Prompt.usualScopes)) }
+            if isOpen, isDialogue { scopes = Self.words(try Question.ask("Scopes (Enter: the usual ones): ")) }
             return
         }
         let required = profile.requiredSettings ?? []
@@ -241,12 +246,12 @@ struct AccountQuestions {
             try askPurpose(known, usual: profile.scopes ?? [])
         } else if isOpen, required.contains("scopes") {
             tell(profile.notes, about: ["scopes"])
-            scopes = Self.words(try Self.answer(Prompt.scopes))
+            scopes = Self.words(try Self.answer("Scopes: "))
         }
         if required.contains("redirectPort"), !hasRedirect {
             if redirectPort == nil { tell(profile.notes, about: ["redirects"]) }
             while redirectPort == nil {
-                redirectPort = Int64(try Self.answer(Prompt.redirectPort))
+                redirectPort = Int64(try Self.answer("Port of the redirect URI that the client is registered with: "))
             }
         }
         if isDialogue { tell(profile.notes, about: ["lifetime"]) }
@@ -254,10 +259,9 @@ struct AccountQuestions {
 
     private mutating func askPurpose(_ known: [PurposeScopes], usual: [String]) throws(AuthctlError) {
         let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
+        let standard = PlainText.line(usual.joined(separator: " "))
         while true {
-            let answer = try Question.ask(
-                Prompt.purpose(known: names, usual: PlainText.line(usual.joined(separator: " ")))
-            )
+            let answer = try Question.ask("What the tokens are for (\(names); or scopes) [\(standard)]: ")
             guard !answer.isEmpty else { return }
             let words = Self.words(answer.replacing(",", with: " "))
             let found = words.map { word in known.first { $0.purpose == word.lowercased() } }
@@ -273,7 +277,7 @@ struct AccountQuestions {
                 scopes = words
                 return
             }
-            StandardError.warn(.notAPurpose(PlainText.line(answer)))
+            StandardError.warn("'\(PlainText.line(answer))' is not one of these")
         }
     }
 
@@ -284,7 +288,7 @@ struct AccountQuestions {
     /// Shows the notes about `topics`, each once.
     private mutating func tell(_ notes: [ProviderNote]?, about topics: Set<String>) {
         for note in notes ?? [] where topics.contains(note.about) && !told.contains(note.about) {
-            StandardError.note(.ofProvider(PlainText.line(note.text)))
+            StandardError.note(PlainText.line(note.text))
         }
         told.formUnion(topics)
     }
@@ -303,11 +307,8 @@ struct AccountQuestions {
     }
 
     private mutating func ask(for variable: ProviderVariable) throws(AuthctlError) {
-        let prompt = Prompt.variable(
-            PlainText.line(variable.name),
-            help: PlainText.line(variable.help),
-            standard: variable.default.map { PlainText.line($0) }
-        )
+        let standard = variable.default.map { " [\(PlainText.line($0))]" } ?? ""
+        let prompt = "\(PlainText.line(variable.name)), \(PlainText.line(variable.help))\(standard): "
         let answer = Self.part(try variable.default == nil ? Self.answer(prompt) : Question.ask(prompt))
         if !answer.isEmpty { variables[variable.name] = answer }
     }
@@ -323,15 +324,18 @@ struct AccountQuestions {
         let choice = ProviderChoice(names: profiles.map(\.name))
         StandardError.show(choice.list(width: TerminalStyle.standardError.width ?? 80))
         while true {
-            switch choice.meaning(of: try Question.ask(Prompt.provider)) {
+            switch choice.meaning(of: try Question.ask("Provider (number, name, or the issuer's https://…): ")) {
             case .provider(let name):
                 provider = name
                 return
             case .issuer(let url):
                 issuer = url
                 return
-            case .several(let names): StandardError.warn(.severalProviders(names: names))
-            case .unknown(let nearest): StandardError.warn(.noSuchProvider(nearest: nearest))
+            case .several(let names):
+                StandardError.warn("several providers begin with this: \(names.joined(separator: ", "))")
+            case .unknown(let nearest):
+                let meant = nearest.map { "; did you mean '\($0)'?" } ?? ""
+                StandardError.warn("there is no such provider\(meant)")
             }
         }
     }

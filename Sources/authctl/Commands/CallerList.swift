@@ -16,7 +16,9 @@ enum CallerList {
             return try call(yes ? true : nil)
         } catch {
             guard error.isAboutMissingCaller, Question.canBeAsked else { throw error }
-            guard try Question.confirm(Prompt.listWithoutCaller) else { throw .cancelled }
+            guard try Question.confirm("You are not on this list, so you would get no more tokens. Set it?") else {
+                throw .cancelled
+            }
             return try call(true)
         }
     }

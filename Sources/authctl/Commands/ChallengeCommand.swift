@@ -75,7 +75,7 @@ struct ChallengeCommand: ParsableCommand {
             waitingFor: DaemonConnection.server(of: account)
         )
         guard reply.status.refreshExitStatus == .success else { throw .notFresh(reply.status) }
-        try output.print(reply, or: RefreshOutcome.line(for: reply.status))
+        try output.print(reply, or: StatusSentence.line(for: reply.status))
     }
 
     private func challenge() throws(AuthctlError) -> String {

@@ -102,6 +102,6 @@ struct GitCredentialCommand: ParsableCommand {
     /// Says why a named account was not used.
     private func warnOfClearText(_ url: String) {
         guard account != nil else { return }
-        StandardError.warn(.noTokenInClear(url: url))
+        StandardError.warn("no token is sent to '\(url)', because it could be read on the way: use https")
     }
 }

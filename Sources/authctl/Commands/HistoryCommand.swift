@@ -74,9 +74,12 @@ struct HistoryCommand: ParsableCommand {
         onNothingAbout account: String,
         hours: Int,
         journald: String = "/run/systemd/journal/socket"
-    ) -> [Note] {
-        let empty = Note.emptyHistory(account: account, hours: hours)
-        return unsafe access(journald, F_OK) == 0 ? [empty] : [empty, .noJournald]
+    ) -> [String] {
+        let empty =
+            "your journal has no entry about '\(account)' for the last \(hours == 1 ? "hour" : "\(hours) hours");"
+            + " for its state: authctl status \(account)"
+        guard unsafe access(journald, F_OK) != 0 else { return [empty] }
+        return [empty, "journald does not run on this machine; the daemon writes to its standard error instead"]
     }
 }
 

@@ -197,7 +197,7 @@ struct LoginCommand: ParsableCommand {
                 throw error
             }
             StandardError.tell(error)
-            guard try Question.confirm(Prompt.addThis) else { throw .reported(error.report.status) }
+            guard try Question.confirm("Add an account with this name?") else { throw .reported(error.report.status) }
             try run(for: first.make(name), isFirst: true)
         }
     }
@@ -217,7 +217,7 @@ struct LoginCommand: ParsableCommand {
     private func run(for account: String, isFirst: Bool = false) throws(AuthctlError) {
         let person = try signIn(to: account)
         guard isFirst, !output.json, StandardError.isTerminal else { return }
-        StandardError.show(SignInProgress.programs(for: account, mailbox: person?.email))
+        StandardError.show(Self.programs(for: account, mailbox: person?.email))
     }
 
     /// Signs in, and returns who did, if the server says so.
@@ -232,15 +232,21 @@ struct LoginCommand: ParsableCommand {
         )
         let (status, ending) = try SignInSession(plan, connection: connection, output: output).run()
         if let ending, try showUnchanged(ending, of: account) { return nil }
-        if let name = status.person?.best { StandardError.note(.signedInAs(person: PlainText.line(name))) }
+        if let name = status.person?.best { StandardError.note("signed in as \(PlainText.line(name))") }
         if let other = ending?.samePersonAs {
-            StandardError.warn(.samePerson(other: PlainText.line(other), account: status.account))
+            StandardError.warn(
+                "'\(PlainText.line(other))' is an account of the same person and client;"
+                    + " to keep only that: authctl account remove \(status.account)"
+            )
         }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
-            StandardError.warn(.scopesNotGranted(scopes: words, account: status.account))
+            StandardError.warn(
+                "the server did not grant \(words);"
+                    + " to be asked again: authctl login \(status.account) --prompt consent"
+            )
         }
-        if !output.json { try StandardOutput.show(RefreshOutcome.line(for: status)) }
+        if !output.json { try StandardOutput.show(StatusSentence.line(for: status)) }
         // A resource server requires a stronger sign-in than this one.
         guard status.knownState != .interactionRequired else { throw .notFresh(status) }
         if let missing = status.refreshTokenMissing {
@@ -256,13 +262,16 @@ struct LoginCommand: ParsableCommand {
         if ending.event == "policy-completed" {
             let name = PlainText.line(policy ?? "")
             if !output.json {
-                try StandardOutput.show(SignInProgress.policyCompleted(name, account))
+                try StandardOutput.show("\(account): the policy '\(name)' is done; the account has not changed\n")
             }
             return true
         }
         guard let idToken = ending.idToken else { return false }
         guard AcquiredToken.isPrintable(idToken.token) else { throw .connection(.unreadableReply) }
-        StandardError.note(.onlyIDToken(subject: PlainText.line(idToken.subject)))
+        StandardError.note(
+            "'\(PlainText.line(idToken.subject))' signed in; the account has not changed,"
+                + " because an ID token alone cannot be refreshed"
+        )
         if !output.json { try StandardOutput.write("\(idToken.token)\n") }
         return true
     }
@@ -270,13 +279,14 @@ struct LoginCommand: ParsableCommand {
     /// Warns about a missing refresh token now, and not only when the access token has expired, and offers what may
     /// help.
     private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(AuthctlError) {
-        StandardError.warn(.noRefreshToken)
+        StandardError.warn("the server gave no refresh token: you must sign in each time the access token expires")
         let asksForConsent = prompt?.split(separator: " ").contains { $0 == "consent" } ?? false
         guard mayHelp, !asksForConsent else { return }
         guard Question.canBeAsked, !output.json,
-            try Question.confirm(Prompt.askConsent)
+            try Question.confirm("Sign in again and ask for consent, to get a refresh token?")
         else {
-            return StandardError.note(.askConsent(account: PlainText.line(account)))
+            let command = "authctl login \(PlainText.line(account)) --prompt consent"
+            return StandardError.note("to ask the server for a refresh token: \(command)")
         }
         var again = self
         // The account exists by now.
@@ -302,5 +312,31 @@ struct LoginCommand: ParsableCommand {
             policy: policy,
             newAccount: newAccount
         )
+    }
+
+    /// What to put into programs, so that they ask for the tokens of `account`.
+    ///
+    /// - Parameter mailbox: the address of the person who signed in, if the server says it. Only a plain one is shown:
+    ///   the lines are copied into files whose quotes and backticks mean something, and neomutt runs what is in them.
+    static func programs(for account: String, mailbox: String?) -> String {
+        let mailbox = mailbox.flatMap { $0.wholeMatch(of: /[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+/) == nil ? nil : $0 }
+        // The keys for the user's name, each on a line of its own.
+        func user(_ key: String, _ quote: String = "") -> String {
+            mailbox.map { "\n           \(key)\(quote)\($0)\(quote)" } ?? ""
+        }
+        return """
+
+            '\(account)' is ready. Programs get its token by:
+              mbsync   AuthMechs XOAUTH2
+                       PassCmd "authctl token \(account)"\(user("User "))
+              msmtp    auth oauthbearer
+                       passwordeval authctl token \(account)\(user("user "))
+              neomutt  set imap_oauth_refresh_command = "authctl token \(account)"\(user("set imap_user = ", "\""))
+              git      git config --global credential.helper authctl
+                       authctl account edit \(account) --url https://HOST/
+              curl     authctl token \(account) --format header | curl -H @- URL
+              shell    token=$(authctl token \(account))
+
+            """
     }
 }

@@ -109,7 +109,8 @@ struct LogoutCommand: ParsableCommand {
             throw .usage(.nobodyToAsk)
         }
         let names = accounts.prefix(10).map(PlainText.line).joined(separator: ", ") + (accounts.count > 10 ? ", …" : "")
-        guard try Question.confirm(Prompt.signOut(count: accounts.count, names: names)) else { throw .cancelled }
+        let question = "Sign out of \(StatusView.accounts(accounts.count)) (\(names))?"
+        guard try Question.confirm(question) else { throw .cancelled }
         return accounts
     }
 
@@ -150,10 +151,13 @@ struct LogoutCommand: ParsableCommand {
         let name = PlainText.line(account)
         guard let browser else {
             told.endSessionUrl = link.text
-            StandardError.show(SignInProgress.endSession(name, link, place))
+            let why = place.reason.map { " (\($0))" } ?? ""
+            StandardError.show(
+                "\(name): to end the session at \(link.host), open this address\(why)\n\n  \(link.text)\n"
+            )
             return nil
         }
-        StandardError.show(SignInProgress.openingSessionEnd(name, link, browser))
+        StandardError.show("\(name): opening \(link.host) in \(browser.name), to end the session\n")
         return SessionEnd(link: link).open(in: browser)
     }
 

@@ -41,11 +41,11 @@ struct RefreshCommand: ParsableCommand {
         var daemon = try connection.connect()
         var worst = ExitStatus.success
         let accounts = try chosen(&daemon)
-        if accounts.isEmpty { StandardError.note(.nothingToRefresh) }
+        if accounts.isEmpty { StandardError.note("no account has a grant to refresh with: authctl status") }
         for account in accounts {
             do throws(AuthctlError) {
                 let status = try daemon.refresh(account)
-                try output.printLine(Refresh.Reply(status: status), or: RefreshOutcome.line(for: status))
+                try output.printLine(Refresh.Reply(status: status), or: StatusSentence.line(for: status))
             } catch {
                 guard error.isOutcome else { throw error }
                 StandardError.tell(error)

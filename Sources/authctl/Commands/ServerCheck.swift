@@ -24,10 +24,13 @@ struct ServerCheck {
     /// - Parameter isProviderNamed: whether the person named the profile.
     func tell(isProviderNamed: Bool) {
         if let reason = reply.unreachable {
-            StandardError.warn(.serverNotAsked(issuer: PlainText.line(reply.issuer), reason: PlainText.line(reason)))
+            StandardError.warn("'\(PlainText.line(reply.issuer))' could not be asked: \(PlainText.line(reason))")
         }
         if !isProviderNamed, let provider = reply.provider {
-            StandardError.note(.knownServer(provider: PlainText.line(provider)))
+            let name = PlainText.line(provider)
+            StandardError.note(
+                "this server has the provider profile '\(name)', which is used: authctl provider show \(name)"
+            )
         }
     }
 

@@ -257,7 +257,7 @@ struct SettingsOptions: ParsableArguments {
     /// Writes the given options into `settings`, and leaves the rest as it is.
     ///
     /// - Throws: `usage`, `secretAsArgument`, `secretFile`.
-    func say(in settings: inout AccountSettings) throws(AuthctlError) {
+    func apply(to settings: inout AccountSettings) throws(AuthctlError) {
         settings.issuer = issuer
         settings.provider = provider
         settings.variables = try variables()
@@ -335,7 +335,7 @@ struct SettingsOptions: ParsableArguments {
         guard let clientSecretFile else { return nil }
         var client = try ClientSecretFile(
             name: clientSecretFile,
-            prompt: Prompt.clientSecret(of: PlainText.line(account))
+            prompt: "Client secret of '\(PlainText.line(account))': "
         ).read()
         client.id = try client.id(said: clientId)
         return client

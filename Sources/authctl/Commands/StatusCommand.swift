@@ -57,13 +57,13 @@ struct StatusCommand: ParsableCommand {
         if accounts.isEmpty || output.json {
             let info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
             let answer = StatusAnswer(accounts: statuses, daemon: info)
-            try output.print(answer, or: view + DaemonCondition.text(info))
+            try output.print(answer, or: view + StatusView.condition(of: info))
         } else {
             try StandardOutput.show(view)
         }
-        if statuses.isEmpty { StandardError.note(.firstAccount) }
+        if statuses.isEmpty { StandardError.note(StatusView.firstAccount) }
         if statuses.contains(where: \.isWithoutAnswer), let proxy = UnusedProxy.found(&daemon) {
-            for hint in proxy.hints { StandardError.note(.ofProxy(hint)) }
+            for hint in proxy.hints { StandardError.note(hint) }
         }
         guard !accounts.isEmpty else { return }
         let worst = statuses.reduce(ExitStatus.success) { .worst($0, $1.exitStatus(at: time.nowUSec)) }
@@ -118,7 +118,7 @@ struct WatchCommand: ParsableCommand {
         while true {
             switch try changes.take() {
             case .change(let change):
-                if wasRestarted { StandardError.note(.daemonRestarted) }
+                if wasRestarted { StandardError.note("the daemon was restarted; the present state follows") }
                 wasRestarted = false
                 isComplete = isComplete || change.event == "ready"
                 try output.printLine(change, or: ChangeLine(change: change).text)

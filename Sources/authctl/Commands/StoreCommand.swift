@@ -67,8 +67,16 @@ struct StoreBackupCommand: ParsableCommand {
         defer { close(source) }
         let size = try target.copy(from: source)
         try target.finish()
-        try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: StoreText.saved(file, bytes: size))
-        StandardError.note(reply.keys.map(Note.backupNeedsKeys) ?? .backupNeedsKey)
+        try output.print(FileAnswer(path: file, bytes: size, keys: reply.keys), or: "\(file): \(size) bytes\n")
+        guard let keys = reply.keys else {
+            return StandardError.note(
+                "the file does not contain the store's key; without a copy of the key nobody can open it"
+            )
+        }
+        StandardError.note(
+            "a key change is unfinished: the file needs the keys \(keys.joined(separator: " and "));"
+                + " finish it, then back up again: authctl store rekey"
+        )
     }
 
     /// Opens the daemon's copy, which disappears when it is closed, whatever happens.
@@ -170,7 +178,13 @@ struct StoreCheckCommand: ParsableCommand {
         }
         guard var last else { throw .connection(.unreadableReply) }
         last.findings = findings
-        try output.print(last, or: StoreText.checked(last))
+        let verdict =
+            switch last.found {
+            case 0: "the store is sound"
+            case 1: "1 finding"
+            default: "\(last.found) findings"
+            }
+        try output.print(last, or: "\(StatusView.accounts(last.accounts)) checked: \(verdict)\n")
         guard last.found == 0 else { throw .reported(.badData) }
     }
 
@@ -220,9 +234,30 @@ struct StoreRekeyCommand: ParsableCommand {
         var last: RekeyStore.Reply?
         try daemon.ask(.rekeyStore, RekeyStore.Parameters(), forEach: RekeyStore.Reply.self) { last = $0 }
         guard let last, let key = last.key, let place = last.place else { throw .connection(.unreadableReply) }
-        try output.print(last, or: StoreText.rekeyed(accounts: last.accounts, key: key, place: place))
-        if last.unreadable > 0 { StandardError.note(.unreadableSecrets(last.unreadable)) }
-        if let leftover = last.leftover { StandardError.note(.oldKeyLeft(reason: PlainText.line(leftover))) }
-        StandardError.note(.oldBackups)
+        try output.print(
+            last,
+            or: "\(StatusView.accounts(last.accounts)) encrypted with the new key \(PlainText.line(key)),"
+                + " kept in \(Self.words(for: place))\n"
+        )
+        if last.unreadable > 0 {
+            StandardError.note(
+                "no key opens \(last.unreadable) of the secrets; they were left as they are: authctl status"
+            )
+        }
+        if let leftover = last.leftover {
+            StandardError.note("the old key is not destroyed yet: \(PlainText.line(leftover))")
+        }
+        StandardError.note("earlier backups open only with the old key; make a new one: authctl store backup FILE")
+    }
+
+    private static func words(for place: String) -> String {
+        switch place {
+        case "credential": "the systemd credential 'store-key'"
+        case "next-credential": "the systemd credential 'store-key.next'"
+        case "secret-service": "the Secret Service"
+        case "file": "the key file"
+        // A newer daemon may know more places.
+        default: PlainText.line(place)
+        }
     }
 }

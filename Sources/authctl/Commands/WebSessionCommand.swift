@@ -84,7 +84,7 @@ struct WebSessionCommand: ParsableCommand {
     private var address: SecretText {
         get throws(AuthctlError) {
             guard url == "-" else { return SecretText(url) }
-            return try SecretFile(name: url, purpose: .page).readLine(prompt: Prompt.page)
+            return try SecretFile(name: url, purpose: .page).readLine(prompt: "Address of the page: ")
         }
     }
 

@@ -44,11 +44,16 @@ struct Doctor {
     }
 
     private static func version(of info: GetInfo.Reply) -> Finding {
-        guard info.version != Version.text else {
-            let started = LocalTime.now.relative(info.startedAtUSec)
-            return SessionFinding.daemonAnswers(version: info.version, started: started).finding
+        guard info.version == Version.text else {
+            return .warning(
+                .version,
+                "the daemon has version \(PlainText.line(info.version)), authctl has version \(Version.text)",
+                needs: .repair,
+                advice: "systemctl --user restart authrefreshd"
+            )
         }
-        return SessionFinding.versionsDiffer(daemon: PlainText.line(info.version), authctl: Version.text).finding
+        let started = LocalTime.now.relative(info.startedAtUSec)
+        return .ok(.daemon, "it answers, version \(info.version), started \(started)")
     }
 
     /// Runs the daemon's checks.

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import Terminal
+internal import TextEncodings
 
 /// Looks for the daemon's program in all places of installations. A package and `systemd/install` may both be there.
 struct InstallationCheck {
@@ -9,10 +10,19 @@ struct InstallationCheck {
 
     var finding: Finding {
         let found = programs
-        guard !found.isEmpty else { return PathFinding.noDaemonProgram(folder: surroundings.programFolder).finding }
-        guard found.count > 1 else { return PathFinding.oneDaemonProgram(found[0]).finding }
-        let started = startedByTheService.map { PlainText.line($0) }
-        return PathFinding.severalDaemonPrograms(found, started: started).finding
+        guard let first = found.first else {
+            return .note(
+                .installation,
+                "there is no authrefreshd in '\(surroundings.programFolder)', in PATH or in ~/.local/bin"
+            )
+        }
+        guard found.count > 1 else { return .ok(.installation, "\(first.shown) is installed") }
+        let started = startedByTheService.map { "; the service starts '\(PlainText.line($0))'" } ?? ""
+        return .note(
+            .installation,
+            "there are \(found.count) installations: \(found.map(\.shown).joined(separator: ", "))\(started)",
+            advice: (["keep one"] + found.compactMap(\.removal)).joined(separator: "; ")
+        )
     }
 
     /// The programs, each once even if several links lead to it; the one of this `authctl` first.
@@ -26,7 +36,7 @@ struct InstallationCheck {
             guard let file = surroundings.file(path), file.kind == .regular, file.mode & 0o111 != 0,
                 seen.insert(file.identity ?? path).inserted
             else { return nil }
-            return InstalledProgram(folder: folder, name: Self.program, version: version(of: path))
+            return InstalledProgram(folder: folder, path: path, version: version(of: path))
         }
     }
 
@@ -46,5 +56,27 @@ struct InstallationCheck {
         guard output.end == .exited(0), let start = output.text.firstRange(of: "path=") else { return nil }
         let path = output.text[start.upperBound...].prefix { $0 != " " }
         return path.isEmpty ? nil : String(path)
+    }
+}
+
+/// A daemon's program in one of the places of installations.
+private struct InstalledProgram {
+    let folder: String
+    let path: String
+    let version: String
+
+    var shown: String { "'\(path)' (\(version))" }
+
+    /// How to remove it; nil if neither the package nor `systemd/install` puts a program there.
+    var removal: String? {
+        let command: String
+        if ["/usr/bin", "/bin"].contains(folder) {
+            command = "apt remove authrefreshd"
+        } else if folder.hasSuffix("/bin") {
+            command = "systemd/uninstall --prefix \(ShellWord.quoted(String(folder.dropLast("/bin".count))))"
+        } else {
+            return nil
+        }
+        return "to remove '\(path)': \(command)"
     }
 }

@@ -24,13 +24,16 @@ struct ServiceCheck {
         case .exited: return [unavailable(firstLine(of: output.text)), linger]
         case .timedOut: return [unavailable("it does not answer"), linger]
         case .notStarted(ENOENT):
-            return [ManagerFinding.noSystemd.finding]
+            return [.note(.service, "there is no systemd here to start the daemon", advice: "authrefreshd &")]
         case .notStarted(let number): return [unavailable("systemctl cannot be run: \(systemText(number))")]
         }
     }
 
     private func unavailable(_ reason: String) -> Finding {
-        ManagerFinding.notAnswering(reason: reason, isDaemonAnswering: isAnswering).finding
+        let text = "your service manager cannot be asked: \(reason)"
+        let advice = "log in through a session (ssh, machinectl shell), or: loginctl enable-linger"
+        return isAnswering
+            ? .note(.service, text, advice: advice) : .error(.service, text, needs: .start, advice: advice)
     }
 
     private func firstLine(of text: String) -> String {
@@ -51,12 +54,17 @@ struct ServiceCheck {
     }
 
     private var linger: Finding {
-        guard let name = surroundings.userName else { return ManagerFinding.lingerUnknown.finding }
-        guard surroundings.file("/var/lib/systemd/linger/\(name)") == nil else { return ManagerFinding.lingers.finding }
+        guard let name = surroundings.userName else { return .note(.linger, "not known: this user has no name here") }
+        guard surroundings.file("/var/lib/systemd/linger/\(name)") == nil else {
+            return .ok(.linger, "the daemon keeps running when you are not logged in")
+        }
+        let text = "the daemon stops when your last session ends"
+        let advice = "to keep it running: loginctl enable-linger"
         // On a server, people log in and out, but programs need tokens all the time.
         let isRemote = surroundings.environment("SSH_CONNECTION") != nil
         let isDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { surroundings.environment($0) != nil }
-        return ManagerFinding.doesNotLinger(isServer: isRemote && !isDesktop).finding
+        return isRemote && !isDesktop
+            ? .warning(.linger, text, needs: .repair, advice: advice) : .note(.linger, text, advice: advice)
     }
 }
 
@@ -69,29 +77,60 @@ private struct UnitState {
 
     func findings(isAnswering: Bool) -> [Finding] {
         var found = [activity(isAnswering: isAnswering)]
-        if values["NeedDaemonReload"] == "yes" { found.append(.changedOnDisk) }
-        if values["LoadState"] == "loaded", !isService, values["UnitFileState"] == "disabled" {
-            found.append(.notEnabled)
+        if values["NeedDaemonReload"] == "yes" {
+            found.append(
+                warning("its unit file has changed since systemd read it", advice: "systemctl --user daemon-reload")
+            )
         }
-        return found.map { $0.finding(of: name) }
+        if values["LoadState"] == "loaded", !isService, values["UnitFileState"] == "disabled" {
+            found.append(
+                warning("it is not started when you log in", advice: "systemctl --user enable \(name)")
+            )
+        }
+        return found
     }
 
-    private func activity(isAnswering: Bool) -> UnitFinding {
+    private func activity(isAnswering: Bool) -> Finding {
+        // `active (running)`
         let state = "\(values["ActiveState"] ?? "unknown") (\(values["SubState"] ?? "unknown"))"
         switch (values["LoadState"], values["ActiveState"]) {
-        case ("not-found", _): return .notInstalled(isDaemonAnswering: isAnswering)
-        case ("masked", _): return .masked
-        case ("loaded", "active"):
-            let restarts = Int(values["NRestarts"] ?? "") ?? 0
-            let status = values["StatusText"].flatMap { $0.isEmpty ? nil : ": " + PlainText.line($0) } ?? ""
-            return restarts > 0
-                ? .restarted(state: state, status: status, count: restarts) : .active(state: state, status: status)
+        case ("not-found", _) where isAnswering:
+            return .note(.service, "it is not installed: the daemon was started in another way", of: name)
+        case ("not-found", _): return error("it is not installed", advice: "run systemd/install")
+        case ("masked", _): return error("it is masked", advice: "systemctl --user unmask \(name)")
+        case ("loaded", "active"): return active(state)
         case ("loaded", "failed"):
             let status = values["ExecMainStatus"].flatMap { $0 == "0" ? nil : ", status \($0)" } ?? ""
-            return .failed(reason: (values["Result"] ?? "no reason is given") + status)
-        case ("loaded", "inactive") where isService: return .waiting(state: state)
-        case ("loaded", "inactive"): return .inactive(state: state, isDaemonAnswering: isAnswering)
-        default: return .other(state: state)
+            return error(
+                "it has failed: \(values["Result"] ?? "no reason is given")\(status)",
+                advice: "journalctl --user -u \(name) -n 20, then: systemctl --user restart \(name)"
+            )
+        case ("loaded", "inactive") where isService:
+            return .ok(.service, "\(state): the socket starts it when a program asks", of: name)
+        case ("loaded", "inactive") where isAnswering:
+            return .note(.service, "\(state): the daemon was started in another way", of: name)
+        case ("loaded", "inactive"): return error(state, advice: "systemctl --user start \(name)")
+        default: return .note(.service, state, of: name, advice: "systemctl --user status \(name)")
         }
+    }
+
+    private func active(_ state: String) -> Finding {
+        let restarts = Int(values["NRestarts"] ?? "") ?? 0
+        let status = values["StatusText"].flatMap { $0.isEmpty ? nil : ": " + PlainText.line($0) } ?? ""
+        guard restarts > 0 else { return .ok(.service, state + status, of: name) }
+        return .note(
+            .service,
+            "\(state), restarted \(restarts == 1 ? "once" : "\(restarts) times")\(status)",
+            of: name,
+            advice: "journalctl --user -u \(name)"
+        )
+    }
+
+    private func warning(_ text: String, advice: String) -> Finding {
+        .warning(.service, text, of: name, needs: .repair, advice: advice)
+    }
+
+    private func error(_ text: String, advice: String) -> Finding {
+        .error(.service, text, of: name, needs: .start, advice: advice)
     }
 }

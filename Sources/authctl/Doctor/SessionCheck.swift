@@ -15,44 +15,81 @@ struct SessionCheck {
         guard surroundings.user == 0, let name = surroundings.environment("SUDO_USER"), name != "root" else {
             return nil
         }
-        return SessionFinding.rootBySudo(user: name).finding
+        return .warning(
+            .environment,
+            "you are root by sudo: root has its own daemon, and does not see the accounts of '\(name)'",
+            needs: .repair,
+            advice: "run it without sudo"
+        )
     }
 
     private var runtimeFolder: Finding? {
         guard !isSocketNamed else { return nil }
-        let own = "/run/user/\(surroundings.user)"
-        guard let folder = surroundings.environment("XDG_RUNTIME_DIR") else {
-            guard surroundings.file(own) == nil else {
-                return SessionFinding.runtimeFolderGuessed(own).finding
-            }
-            return SessionFinding.noRuntimeFolder(own).finding
+        guard let folder = surroundings.environment("XDG_RUNTIME_DIR") else { return unsetRuntimeFolder }
+        guard let file = surroundings.file(folder) else {
+            return .error(
+                .environment,
+                "XDG_RUNTIME_DIR names '\(folder)', which does not exist",
+                needs: .repair,
+                advice: "unset it, or log in again"
+            )
         }
-        guard let file = surroundings.file(folder) else { return SessionFinding.runtimeFolderMissing(folder).finding }
         guard file.owner == surroundings.user else {
-            return SessionFinding.runtimeFolderOfOther(folder, owner: file.owner).finding
+            return .error(
+                .environment,
+                "XDG_RUNTIME_DIR names '\(folder)', which belongs to another user (uid \(file.owner)), as after su",
+                needs: .repair,
+                advice: "use a login shell of your own: machinectl shell, ssh, or su -l; or unset XDG_RUNTIME_DIR"
+            )
         }
-        return SessionFinding.runtimeFolder.finding
+        return .ok(.environment, "XDG_RUNTIME_DIR is your own")
+    }
+
+    private var unsetRuntimeFolder: Finding {
+        let own = "/run/user/\(surroundings.user)"
+        guard surroundings.file(own) == nil else {
+            return .note(.environment, "XDG_RUNTIME_DIR is not set, as in cron and su; authctl uses '\(own)'")
+        }
+        return .error(
+            .environment,
+            "XDG_RUNTIME_DIR is not set, and '\(own)' does not exist: you have no session and no user manager",
+            needs: .start,
+            advice: "log in, or keep a user manager running without a session: loginctl enable-linger"
+        )
     }
 
     private var socketVariable: Finding? {
-        surroundings.environment("AUTHREFRESH_SOCKET").map { SessionFinding.socketVariable(path: $0).finding }
+        surroundings.environment("AUTHREFRESH_SOCKET")
+            .map { .note(.environment, "AUTHREFRESH_SOCKET names another socket: '\($0)'") }
     }
 
     private var folder: String { surroundings.programFolder }
 
     private var path: Finding {
+        let own = surroundings.program
         guard let found = surroundings.program(named: "authctl") else {
-            return PathFinding.notFound(folder: folder).finding
+            return .note(
+                .path,
+                "programs do not find authctl: '\(folder)' is not in PATH",
+                advice: "export PATH=\"\(folder):$PATH\" in ~/.profile, and log in again"
+            )
         }
-        // Ubuntu's authd has a program of the same name, and there may be two installations.
-        guard surroundings.target(found) == surroundings.program else {
-            // The same test as in systemd/install: each of our programs contains the name of our interface.
-            guard surroundings.run(["grep", "-qsF", Interface.name, found]).end != .exited(1) else {
-                return PathFinding.otherProject(found: found, own: surroundings.program).finding
-            }
-            return PathFinding.otherInstallation(found: found, own: surroundings.program, folder: folder).finding
+        guard surroundings.target(found) != own else { return .ok(.path, "a shell finds '\(found)'") }
+        // Ubuntu's authd has a program of the same name, and there may be two installations. The same test as in
+        // systemd/install: each of our programs contains the name of our interface.
+        guard surroundings.run(["grep", "-qsF", Interface.name, found]).end != .exited(1) else {
+            return .note(
+                .path,
+                "a shell finds '\(found)', which is another project's authctl",
+                advice: "use the name authrefreshctl for this one, '\(own)'"
+            )
         }
-        return PathFinding.found(by: .shell, found).finding
+        return .warning(
+            .path,
+            "a shell finds another authctl, '\(found)'; this one is '\(own)'",
+            needs: .repair,
+            advice: "call this one by its path, or put '\(folder)' first in PATH"
+        )
     }
 
     /// Checks the PATH of the user's units, which differs from the shell's; nil if there is no systemd, or if it does
@@ -64,21 +101,32 @@ struct SessionCheck {
         else { return nil }
         // systemctl quotes values with special characters for a shell.
         let path = line.dropFirst(5).drop { "$'".contains($0) }.prefix { $0 != "'" }
+        let own = surroundings.program
         guard let found = surroundings.program(named: "authctl", in: String(path)) else {
-            return PathFinding.unitsFindNone(path: String(path), own: surroundings.program, folder: folder).finding
+            return .note(
+                .path,
+                "your units do not find authctl: the service manager's PATH is '\(path)'",
+                advice: "name '\(own)' in them; or write PATH=\(folder):$PATH to"
+                    + " ~/.config/environment.d/60-authctl.conf, and log in again"
+            )
         }
-        guard surroundings.target(found) == surroundings.program else {
-            return PathFinding.unitsFindOther(found: found, own: surroundings.program).finding
+        guard surroundings.target(found) == own else {
+            return .warning(
+                .path,
+                "your units find another authctl, '\(found)'",
+                needs: .repair,
+                advice: "name '\(own)' in them"
+            )
         }
-        return PathFinding.found(by: .units, found).finding
+        return .ok(.path, "your units find '\(found)'")
     }
 
     /// Checks the clock; nil if there is no systemd, or if it does not answer.
     var clock: Finding? {
         let answer = surroundings.run(["timedatectl", "show", "--property=NTPSynchronized", "--value"])
         return switch answer.text {
-        case "yes\n": SessionFinding.clockSynchronised.finding
-        case "no\n": SessionFinding.clockNotSynchronised.finding
+        case "yes\n": .ok(.clock, "the clock is synchronised")
+        case "no\n": .note(.clock, "the clock is not synchronised by NTP", advice: "timedatectl set-ntp true")
         default: nil
         }
     }
@@ -99,20 +147,52 @@ struct SocketCheck {
         // A socket in /tmp or in the current folder is an experiment. Then only the socket itself is checked.
         guard folder.hasSuffix("/authrefreshd"), let file = surroundings.file(folder) else { return nil }
         guard file.owner == surroundings.user else {
-            return SocketFinding.folderOfOther(folder, owner: file.owner).finding(at: path)
+            return .error(
+                .socket,
+                "the socket's folder belongs to another user (uid \(file.owner)), who may be the one that listens there",
+                of: folder,
+                needs: .repair,
+                advice: "remove the folder, then: systemctl --user restart authrefreshd.socket"
+            )
         }
         guard file.mode & 0o077 != 0 else { return nil }
-        return SocketFinding.folderOpen(folder, mode: String(file.mode, radix: 8)).finding(at: path)
+        return .warning(
+            .socket,
+            "the socket's folder is open to other users (mode 0\(String(file.mode, radix: 8)))",
+            of: folder,
+            needs: .repair,
+            advice: "chmod 700 '\(folder)'"
+        )
     }
 
-    private var socketFinding: Finding { kind.finding(at: path) }
-
-    private var kind: SocketFinding {
+    private var socketFinding: Finding {
         // sockaddr_un has room for 107 bytes and a NUL (unix(7)).
-        guard path.utf8.count <= 107 else { return .tooLong }
-        guard let file = surroundings.file(path) else { return .missing }
-        guard file.kind == .socket else { return .notASocket }
-        guard file.owner == surroundings.user else { return .ofOther(owner: file.owner) }
-        return file.mode & 0o077 == 0 ? .well : .open(mode: String(file.mode, radix: 8))
+        guard path.utf8.count <= 107 else {
+            return error("the path is longer than 107 bytes", needs: .repair, advice: "choose a shorter path")
+        }
+        guard let file = surroundings.file(path) else {
+            return error(
+                "there is no socket",
+                needs: .start,
+                advice: "systemctl --user enable --now authrefreshd.socket; not installed yet: systemd/install"
+            )
+        }
+        guard file.kind == .socket else {
+            return error("it is not a socket", needs: .repair, advice: "name the daemon's socket, or remove it")
+        }
+        guard file.owner == surroundings.user else {
+            return error(
+                "it belongs to another user (uid \(file.owner)), and serves only that user",
+                needs: .permission,
+                advice: "check --socket and AUTHREFRESH_SOCKET"
+            )
+        }
+        guard file.mode & 0o077 != 0 else { return .ok(.socket, "it exists, and only you can use it", of: path) }
+        let mode = String(file.mode, radix: 8)
+        return .note(.socket, "its mode is 0\(mode), but the daemon still refuses other users", of: path)
+    }
+
+    private func error(_ text: String, needs need: Finding.Need, advice: String) -> Finding {
+        .error(.socket, text, of: path, needs: need, advice: advice)
     }
 }

@@ -151,7 +151,7 @@ struct CommandOutput: Equatable, Sendable {
         let (bytes, end) = run.output(
             quietMilliseconds: Self.quietMilliseconds,
             notice: notice.map { subject in
-                { StandardError.note(.waiting(subject: subject, seconds: limitMilliseconds / 1000)) }
+                { StandardError.noteWait(for: subject, atMost: limitMilliseconds / 1000) }
             }
         )
         self.init(text: String(decoding: bytes, as: UTF8.self), end: End(end))

@@ -98,7 +98,10 @@ extension FileClient {
     /// Warns if the server will not send a browser back to this machine: the client is a web site's.
     func warnOfRedirects() {
         guard !redirectURIs.isEmpty, !redirectURIs.contains(where: Self.isLoopback) else { return }
-        StandardError.warn(.noLoopbackRedirect)
+        StandardError.warn(
+            "no redirect URI of this client leads to this machine, so the server will refuse the sign-in;"
+                + " create a client of the type 'Desktop app' instead"
+        )
     }
 
     /// Whether the address is on this machine (RFC 8252 §7.3, §8.3).

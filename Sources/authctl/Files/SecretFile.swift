@@ -1,5 +1,6 @@
 internal import CommandLineProgram
 internal import Glibc
+internal import TextEncodings
 
 /// Reads secrets from a file, from standard input, or from a terminal without echo.
 struct SecretFile {
@@ -49,7 +50,7 @@ struct SecretFile {
         guard kind != S_IFDIR else { throw .secretFile(.isDirectory(purpose: purpose)) }
         // A pipe of the shell's <(…) also has a mode, but nobody else can open it.
         if kind == S_IFREG, facts.st_mode & (S_IRWXG | S_IRWXO) != 0 {
-            StandardError.warn(.fileOpenToOthers(path: name))
+            StandardError.warn("others can read '\(name)'; to change that: chmod 600 \(ShellWord.quoted(name))")
         }
         return try contents(of: descriptor)
     }

@@ -16,7 +16,7 @@ struct HistoryView {
         let entries = history.entries
         let hidden = entries.count - Self.entriesMax
         var lines = plot(style)
-        if hidden > 0 { lines.append(HistoryText.hidden(hidden)) }
+        if hidden > 0 { lines.append("(\(hidden) earlier \(hidden == 1 ? "entry" : "entries"); --json shows all)") }
         lines += entries.suffix(Self.entriesMax).flatMap { line(for: $0, style) }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -39,10 +39,7 @@ struct HistoryView {
     private func plot(_ style: TerminalStyle) -> [String] {
         let hours = history.hours
         let length = style.width.map { $0 >= Self.leastWidthForColumns } ?? true ? 24 : 12
-        var lines = [
-            HistoryText.legend(account: PlainText.line(account), hours: hours.count, character: Self.character)
-        ].flatMap { WrappedText.lines($0, width: style.width) }
-        lines.append("")
+        var lines = WrappedText.lines(legend, width: style.width) + [""]
         for start in stride(from: 0, to: hours.count, by: length) {
             let row = hours[start..<min(start + length, hours.count)]
             let begin = LocalTime.stamp(history.startUSec + Int64(start) * AccountHistory.hour).dropLast(3)
@@ -55,6 +52,16 @@ struct HistoryView {
             lines.append("\(begin)  " + marks.joined())
         }
         return lines + [""]
+    }
+
+    /// What each character of the plot means.
+    private var legend: String {
+        let hours = history.hours.count == 1 ? "the last hour" : "each of the last \(history.hours.count) hours"
+        let states: [(HourState, String)] = [
+            (.fresh, "fresh"), (.retrying, "retrying"), (.needsYou, "needs you"), (.signedOut, "signed out"),
+        ]
+        return "\(PlainText.line(account)), a character for \(hours): "
+            + states.map { "\(Self.character($0)) \($1)" }.joined(separator: ", ")
     }
 
     private static func character(_ state: HourState) -> Character {
@@ -79,7 +86,25 @@ struct HistoryView {
 
     private func text(_ entry: AccountHistory.Entry) -> String {
         let cause = entry.cause.map { ": \($0)" } ?? ""
-        let times = entry.count == 1 ? "" : HistoryText.times(entry.count, since: LocalTime.stamp(entry.firstUSec))
-        return "\(HistoryText.words(for: entry.event))\(times)\(cause)"
+        let times = entry.count == 1 ? "" : " \(entry.count) times since \(LocalTime.stamp(entry.firstUSec))"
+        return "\(Self.words(for: entry.event))\(times)\(cause)"
     }
+
+    /// The words for an event of the interface. One that is not in the list is shown by its name.
+    static func words(for event: String) -> String {
+        eventWords[event] ?? event.replacing("-", with: " ")
+    }
+
+    static let eventWords = [
+        "token-refreshed": "refreshed",
+        "token-set-refreshed": "got a token for other scopes",
+        "token-set-failed": "got no token for other scopes",
+        "interaction-required": "needs you",
+        "refresh-token-expiring": "the refresh token expires soon",
+        "sign-out-near": "signs out by itself soon",
+        "client-secret-ending": "the client secret expires soon",
+        "grant-imported": "a grant was imported",
+        "sign-in-started": "sign-in started",
+        "sign-in-failed": "sign-in failed",
+    ]
 }

@@ -202,7 +202,10 @@ extension TokenRequest {
         guard let minimumValidity else { return }
         let left = LocalTime.now.seconds(until: end)
         guard left < minimumValidity - Self.slack else { return }
-        StandardError.warn(.shortToken(left: LocalTime.length(left), asked: LocalTime.length(minimumValidity)))
+        StandardError.warn(
+            "the token is valid for only \(LocalTime.length(left));"
+                + " \(LocalTime.length(minimumValidity)) was asked for"
+        )
     }
 
     private var parameters: String {

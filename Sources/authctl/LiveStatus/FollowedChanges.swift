@@ -99,7 +99,7 @@ struct FollowedChanges: ~Copyable {
     /// It ends the process if nobody reads its output any more.
     mutating func wait() {
         if let search, search.isLong(), !search.isTold {
-            StandardError.note(.daemonEnded(seconds: DaemonSearch.seconds))
+            StandardError.note(DaemonSearch.announcement)
             self.search?.isTold = true
         }
         StandardOutput.wait(forInputOn: pollDescriptors, milliseconds: pauseMilliseconds)
@@ -110,6 +110,8 @@ struct FollowedChanges: ~Copyable {
 struct DaemonSearch {
     /// How long the search lasts, in seconds. A daemon with a million accounts answers within a second.
     static let seconds = 10
+    /// What a person is told meanwhile.
+    static let announcement = "the daemon has ended; waiting at most \(seconds) s for the next one"
     /// The time in seconds after which a person is told what authctl waits for.
     private static let quiet = 2
     private static let pause = Duration.seconds(1)

@@ -93,23 +93,22 @@ struct LiveStatus {
     }
 
     private func view(_ accounts: [AccountStatus], _ info: GetInfo.Reply?, _ time: LocalTime) -> StatusView {
-        let condition = names.isEmpty ? info.map(DaemonCondition.text) ?? "" : ""
+        let condition = names.isEmpty ? info.map(StatusView.condition) ?? "" : ""
         return StatusView(accounts: accounts, time: time, condition: condition)
     }
 
     /// What is said if the shown state may be old, at length and for a narrow terminal; nil if it is not.
     private func trouble(of feed: borrowing StatusFeed) -> (long: String, brief: String)? {
-        if feed.isDaemonMissed {
-            return (StatusWords.daemonMissed(seconds: DaemonSearch.seconds), StatusWords.daemonMissedBriefly)
-        }
-        return feed.isAnswered ? nil : (StatusWords.notAnswering, StatusWords.notAnsweringBriefly)
+        if feed.isDaemonMissed { return (DaemonSearch.announcement, "waiting for the daemon") }
+        guard !feed.isAnswered else { return nil }
+        return ("the daemon does not answer yet, and this is the last known state", "no answer yet")
     }
 
     private func footer(_ page: StatusScreen.Page, _ trouble: (long: String, brief: String)?) -> String {
         let style = TerminalStyle.standardOutput
-        let long = [StatusWords.quits, page.hidden, trouble?.long].compactMap(\.self).joined(separator: "; ")
+        let long = ["q quits", page.hidden, trouble?.long].compactMap(\.self).joined(separator: "; ")
         // Cut at the edge of a narrow terminal, it still says that the state may be old.
-        let brief = [StatusWords.quits, trouble?.brief, page.hiddenBriefly].compactMap(\.self)
+        let brief = ["q quits", trouble?.brief, page.hiddenBriefly].compactMap(\.self)
         let hasRoom = style.width.map { TerminalWidth.of(long) <= $0 } ?? true
         return style.paint(hasRoom ? long : brief.joined(separator: "; "), .faint)
     }

@@ -38,8 +38,10 @@ struct StatusScreen {
         let below = body.count - last
         guard first + below > 0 else { return page }
         let rows = rowCount - (first..<last).clamped(to: 0..<rowCount).count
-        page.hidden = StatusWords.hidden(accounts: rows, above: first, below: below)
-        page.hiddenBriefly = StatusWords.hiddenBriefly(accounts: rows, above: first, below: below)
+        page.hidden =
+            (rows == 0 ? "" : "\(StatusView.accounts(rows)) out of sight; ")
+            + "arrow keys scroll (\(first) above, \(below) below)"
+        page.hiddenBriefly = (rows == 0 ? "" : "\(rows) hidden; ") + "\(first) above, \(below) below"
         return page
     }
 }

@@ -102,7 +102,7 @@ extension AuthctlError {
         case .connection(let error): error.report
         case .refused(let refusal): refusal.report
         case .nameTaken(let refusal): Self.nameTakenReport(refusal)
-        case .notFresh(let status): RefreshOutcome.report(on: status)
+        case .notFresh(let status): .notFresh(status)
         case .keptButNotFresh(let done, let cause):
             cause.report.following(done)
         case .signOutFailed(let account, let step, let reason):

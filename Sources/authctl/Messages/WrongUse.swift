@@ -119,7 +119,7 @@ extension WrongUse {
         case .watchNeedsTerminal: "'authctl watch' prints a line for each change; --json works everywhere"
         case .noHome: "set HOME"
         case .noAccountNamed: "authctl account list"
-        case .noAccounts: StatusWords.firstLogin
+        case .noAccounts: StatusView.firstLogin
         case .severalAccounts(let names): "one of: \(names)"
         case .missing(["'--client-id'"], let provider?): "where it comes from: authctl provider show \(provider)"
         case .missing: "see 'authctl account add --help'"

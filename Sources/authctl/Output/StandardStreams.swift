@@ -31,7 +31,7 @@ enum StandardOutput {
     ///
     /// - Parameter loss: what the person has to know if the text cannot be written.
     /// - Throws: `cannotWriteOutput`. If the pipe is closed, the process ends by SIGPIPE, like other filters.
-    static func write(_ text: String, orNote loss: Note? = nil) throws(AuthctlError) {
+    static func write(_ text: String, orNote loss: String? = nil) throws(AuthctlError) {
         let number = FileDescriptor.write(text, to: STDOUT_FILENO)
         guard number != 0 else { return }
         if let loss { StandardError.note(loss) }
@@ -80,14 +80,19 @@ enum StandardError {
         write(isJSON ? error.json(adding: hints) : report.text(.standardError))
     }
 
-    /// Says what should be looked at.
-    static func warn(_ warning: Warning) {
-        say("warning", warning.text)
+    /// Says what should be looked at, although the command went on.
+    static func warn(_ text: String) {
+        say("warning", text)
     }
 
-    /// Says what is good to know.
-    static func note(_ note: Note) {
-        say("note", note.text)
+    /// Says what is good to know, although nothing is wrong.
+    static func note(_ text: String) {
+        say("note", text)
+    }
+
+    /// Says what the command waits for, and for how many seconds at most.
+    static func noteWait(for subject: String, atMost seconds: Int32) {
+        note("waiting for \(subject), at most \(seconds) s")
     }
 
     /// Shows lines to people while they wait. With `--json` it does nothing, because programs get the same as JSON

@@ -5,15 +5,30 @@ internal import TextEncodings
 
 /// The output of `authctl status`: a table, then what to do, then a summary in one line.
 struct StatusView {
+    static let noAccounts = "no accounts"
+    /// The command that adds the first account, as the README begins.
+    static let firstLogin = "authctl login work --provider google"
+    /// What a person without accounts is told.
+    static let firstAccount = "to add the first account: \(firstLogin)"
+
     let accounts: [AccountStatus]
     let time: LocalTime
 
     /// Lines about the daemon itself, each with a newline.
     var condition = ""
 
+    /// A line for each problem of the daemon itself, with a newline; empty if there is none.
+    static func condition(of info: GetInfo.Reply) -> String {
+        (info.online ? "" : "no network route: only servers on this machine are asked\n")
+            + (info.trouble.map { "trouble: \(PlainText.line($0))\n" } ?? "")
+    }
+
+    /// `1 account`, `3 accounts`.
+    static func accounts(_ count: some BinaryInteger) -> String { "\(count) \(count == 1 ? "account" : "accounts")" }
+
     /// The lines, each with a newline.
     func render(_ style: TerminalStyle) -> String {
-        guard !accounts.isEmpty else { return StatusWords.noAccounts + "\n" + condition }
+        guard !accounts.isEmpty else { return Self.noAccounts + "\n" + condition }
         let notes = accounts.compactMap { StatusNote($0, time)?.render(style) }.joined(separator: "\n")
         let parts = [table(accounts).render(style), notes, end(style).joined(separator: "\n") + "\n"]
         return parts.filter { !$0.isEmpty }.joined(separator: "\n")
@@ -22,7 +37,7 @@ struct StatusView {
     /// The same for a screen that scrolls: the most urgent accounts come first, and nothing exceeds the width.
     func screen(_ style: TerminalStyle) -> StatusScreen {
         guard !accounts.isEmpty else {
-            return StatusScreen(header: [], body: [StatusWords.noAccounts], rowCount: 0, end: Self.lines(condition))
+            return StatusScreen(header: [], body: [Self.noAccounts], rowCount: 0, end: Self.lines(condition))
         }
         let urgent = accounts.enumerated().sorted {
             ($0.element.urgency(at: time.nowUSec), $0.offset) < ($1.element.urgency(at: time.nowUSec), $1.offset)
@@ -102,7 +117,9 @@ struct StatusView {
     private var clocks: String {
         let skews = Dictionary(accounts.map { (Self.host(of: $0.issuer), $0.clockSkewSec ?? 0) }) { first, _ in first }
         return skews.filter { $0.value.magnitude >= 60 }.sorted { $0.key < $1.key }.reduce(into: "") { text, skew in
-            text += StatusWords.clock(of: skew.key, ahead: skew.value) + "\n"
+            let length = LocalTime.length(Int64(clamping: skew.value.magnitude))
+            let direction = skew.value > 0 ? "ahead of" : "behind"
+            text += "the clock of \(skew.key) is \(length) \(direction) this machine's\n"
         }
     }
 
@@ -112,7 +129,7 @@ struct StatusView {
         let known = AccountState.allCases.map(\.rawValue)
         let order = known.filter { counts[$0] != nil } + counts.keys.filter { !known.contains($0) }.sorted()
         let parts = order.map { "\(counts[$0] ?? 0) \(PlainText.line($0))" }
-        return "\(StatusWords.accounts(accounts.count)): \(parts.joined(separator: ", "))"
+        return "\(Self.accounts(accounts.count)): \(parts.joined(separator: ", "))"
     }
 
     /// The host of an issuer's URL, with its port; the whole text if it is not a URL.

@@ -16,6 +16,9 @@ enum TokenFileLine {
         let hasList = settings.hasCallerList
         let isNew = change.tokenFile != nil || change.hasCallerList
         guard hasList, isNew, let file = settings.tokenFile else { return }
-        StandardError.warn(.tokenFileOpenToAll(path: PlainText.line(file)))
+        StandardError.warn(
+            "every program of yours can read the token file '\(PlainText.line(file))',"
+                + " even one that is not on the account's list"
+        )
     }
 }

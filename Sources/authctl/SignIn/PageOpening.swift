@@ -16,6 +16,8 @@ struct PageOpening: ~Copyable {
         case notOpened(reason: String)
     }
 
+    private static let browserNotOpened = "the browser was not opened"
+
     /// How long a browser may take to close its window.
     private static let closingPatience = Duration.seconds(3)
 
@@ -30,6 +32,9 @@ struct PageOpening: ~Copyable {
         self.choice = choice
         TemporaryProfile.removeAbandoned(in: .real)
     }
+
+    /// The warning after an attempt that failed for `reason`.
+    static func openYourself(_ reason: String) -> String { "\(reason): open the address yourself" }
 
     /// The descriptors to watch with poll(2) for `serve`.
     var descriptors: [Int32] {
@@ -55,10 +60,10 @@ struct PageOpening: ~Copyable {
     /// - Returns: why it could not be started; nil if it was, or if none has to be started.
     mutating func open(_ link: WebLink) -> String? {
         guard let wanted = choice.browser else { return nil }
-        guard let detour = SecretLink.leading(to: link) else { return PageTrouble.noPort }
+        guard let detour = SecretLink.leading(to: link) else { return SecretLink.noPort }
         way = detour.link
         browser = Self.start(wanted, at: detour.link)
-        guard browser != nil else { return PageTrouble.cannotStart(wanted.name) }
+        guard browser != nil else { return "\(wanted.name) cannot be started" }
         self.detour = consume detour
         return nil
     }
@@ -87,7 +92,7 @@ struct PageOpening: ~Copyable {
         guard let end = browser?.takeEnd() else { return nil }
         browser = nil
         if choice.browser?.isPortal ?? false { return try take(portalEnd: end) }
-        guard end == .exited(0) else { return .notOpened(reason: PageTrouble.browserNotOpened) }
+        guard end == .exited(0) else { return .notOpened(reason: Self.browserNotOpened) }
         // The process of a shared browser only passes the address on, and ends at once.
         return choice.browser?.ownProfile == nil ? nil : .windowClosed
     }
@@ -96,7 +101,7 @@ struct PageOpening: ~Copyable {
     private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> News {
         switch end {
         case .exited(ExitStatus.success.rawValue): return .opened
-        case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: PageTrouble.dialogClosed)
+        case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: "the desktop's dialog was closed")
         default: break
         }
         // A window that only the portal may open is not available.
@@ -104,7 +109,7 @@ struct PageOpening: ~Copyable {
             throw end == .exited(ExitStatus.misconfigured.rawValue) ? .noPortal : .portalFailed
         }
         if let fallback = choice.takeFallback(), let way { browser = Self.start(fallback, at: way) }
-        return browser == nil ? .notOpened(reason: PageTrouble.browserNotOpened) : .opened
+        return browser == nil ? .notOpened(reason: Self.browserNotOpened) : .opened
     }
 
     /// Closes the window that was opened only for this session, and removes its profile.

@@ -64,10 +64,15 @@ struct PastePrompt: ~Copyable {
     }
 
     /// Says what should be looked at, then asks again.
-    mutating func warn(_ warning: Warning) {
+    mutating func warn(_ text: String) {
         end()
-        StandardError.warn(warning)
+        StandardError.warn(text)
         show()
+    }
+
+    /// Asks again after something else was pasted.
+    mutating func warnOfNoAddress() {
+        warn("this is not an address")
     }
 
     /// Shows the prompt again.

@@ -54,11 +54,14 @@ enum SchemeHandler {
         switch register(for: redirectURI, isNamed: isNamed, in: .real) {
         case .already: break
         case .registered(let previous):
-            StandardError.note(.schemeTaken(uri: PlainText.line(redirectURI), previous: previous))
+            noteTaken(redirectURI, from: previous)
         case .notNamed(let scheme):
-            let type = "x-scheme-handler/\(scheme)"
-            StandardError.warn(.schemeNotNamed(scheme: scheme, command: "xdg-mime default \(entry) \(type)"))
-        case .refused(let reason): StandardError.warn(.schemeNotTaken(reason: reason))
+            StandardError.warn(
+                "the desktop does not hand '\(scheme):' addresses to authctl;"
+                    + " if the scheme is yours: xdg-mime default \(entry) x-scheme-handler/\(scheme)"
+            )
+        case .refused(let reason):
+            StandardError.warn("\(reason); pass the address on yourself: authctl callback URL")
         }
     }
 
@@ -69,7 +72,12 @@ enum SchemeHandler {
         guard let named = settings.redirectScheme.map({ "\($0):" }) ?? uri,
             case .registered(let previous) = register(for: named, isNamed: true, in: .real)
         else { return }
-        StandardError.note(.schemeTaken(uri: PlainText.line(named), previous: previous))
+        noteTaken(named, from: previous)
+    }
+
+    private static func noteTaken(_ uri: String, from previous: String?) {
+        let instead = previous.map { ", instead of '\($0)'" } ?? ""
+        StandardError.note("the desktop now hands addresses like '\(PlainText.line(uri))' to authctl\(instead)")
     }
 
     private static let reserved: Set<String> = [

@@ -30,6 +30,9 @@ struct SecretLink: ~Copyable {
         (self.link, self.target, self.path, self.listener) = (link, target, path, listener)
     }
 
+    /// Why there is none.
+    static let noPort = "no loopback port is free"
+
     /// Listens on loopback for the browser; nil if no port is available.
     static func leading(to target: WebLink) -> SecretLink? {
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue

@@ -1,3 +1,5 @@
+internal import Terminal
+
 /// What the person is told if no answer arrives for some time.
 ///
 /// A server that does not know the client, or its redirect URI, must not send the browser back (RFC 6749 §4.1.2.1). It
@@ -17,7 +19,14 @@ struct SignInReminder {
     ///
     /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.
     init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
-        text = SignInProgress.nothingYet(redirectURI: redirectURI)
+        let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
+        text = """
+            Nothing has come back yet. If the page shows an error, this may help:
+              unknown client      compare the client id with 'authctl account show'
+              redirect URI        register\(uri) with the client
+            Ctrl-C ends the sign-in.
+
+            """
         dueAt = now + Self.delay
     }
 
@@ -25,7 +34,7 @@ struct SignInReminder {
     ///
     /// - Parameter account: the account whose server has not answered yet.
     init(server account: String, now: ContinuousClock.Instant = .now) {
-        text = SignInProgress.waitingForServer(account)
+        text = "\(account): waiting for its authorization server; Ctrl-C cancels\n"
         dueAt = now + Self.quiet
     }
 

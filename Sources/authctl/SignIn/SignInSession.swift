@@ -11,6 +11,9 @@ struct SignInSession: ~Copyable {
     /// How many seconds the daemon has to confirm a cancellation. A user who types Ctrl-C wants the prompt back.
     private static let cancelPatience: Int32 = 3
 
+    /// Shown instead of a prompt.
+    private static let waiting = "Waiting for you to sign in; Ctrl-C cancels.\n"
+
     private let plan: SignInPlan
     private let connection: ConnectionOptions
     private let output: OutputOptions
@@ -73,7 +76,7 @@ struct SignInSession: ~Copyable {
     ) throws(AuthctlError) -> AccountStatus {
         // Many servers do not support the device flow, so its refusal does not show what is wrong.
         guard first != .device else { return try run(fallback) }
-        StandardError.warn(.flowRefused(refusal.report.message))
+        StandardError.warn(refusal.report.message)
         do throws(AuthctlError) {
             return try run(fallback)
         } catch {
@@ -117,12 +120,14 @@ struct SignInSession: ~Copyable {
         switch reply.event {
         case "started": try begin(reply)
         case "password-reset":
-            try goOn(reply, SignInProgress.resetPlace(policy: reply.policy))
-        case "sign-in-again": try goOn(reply, SignInProgress.signInAgainPlace)
+            // The server need not name the policy in which the password is reset.
+            let policy = reply.policy.map { " (the policy '\(PlainText.line($0))')" } ?? ""
+            try goOn(reply, "to the page that resets the password\(policy)")
+        case "sign-in-again": try goOn(reply, "back to the sign-in: the password is reset")
         // It may be an error.
         case "callback-received": reminder = nil
         case "exchanging" where plan.parameters.policy == nil:
-            paste.tell(SignInProgress.answered(plan.account))
+            paste.tell("\(plan.account): the answer has arrived; fetching the tokens\n")
         default: break
         }
         guard isLast else { return nil }
@@ -130,7 +135,7 @@ struct SignInSession: ~Copyable {
         guard let status = reply.status else { throw .connection(.unreadableReply) }
         ending = reply
         if reply.refreshTokenKept ?? false {
-            StandardError.note(.oldRefreshTokenKept)
+            StandardError.note("the server gave no refresh token; the account keeps the one that it has")
         }
         return status
     }
@@ -145,7 +150,7 @@ struct SignInSession: ~Copyable {
             SchemeHandler.registerAndTell(for: uri, isNamed: reply.schemeFromProfile ?? false)
         }
         if flow == .paste, reply.redirectUri?.hasPrefix("https:") ?? false {
-            HandedOnAddress.register(on: page.choice.place)
+            CallbackAddress.register(on: page.choice.place)
         }
         let text = SignInText(
             account: plan.account,
@@ -158,13 +163,18 @@ struct SignInSession: ~Copyable {
         )
         let complete = reply.verificationUriComplete.flatMap(WebLink.init)
         if let scopes = reply.demandedScopes, !scopes.isEmpty {
-            paste.tell(SignInProgress.demandedScopes(scopes.map(PlainText.line), of: plan.account))
+            // A server has demanded more than the account has. Whoever starts the sign-in may not know that.
+            let words = scopes.map(PlainText.line).joined(separator: " ")
+            paste.tell(
+                "\(plan.account): this sign-in also asks for scopes that a server has demanded: \(words)\n"
+                    + "  to sign in without them: Ctrl-C, then authctl refresh \(plan.account)\n"
+            )
         }
         paste.tell(text.opening)
         reminder = flow == .device ? nil : SignInReminder(redirectURI: reply.redirectUri)
         if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text, below: text.opening) }
         open(complete ?? link)
-        guard let prompt = text.prompt else { return StandardError.show(SignInProgress.waitingForPerson) }
+        guard let prompt = text.prompt else { return StandardError.show(Self.waiting) }
         paste.open(prompt)
     }
 
@@ -174,11 +184,12 @@ struct SignInSession: ~Copyable {
         let account = plan.account
         reminder = SignInReminder(redirectURI: reply.redirectUri)
         guard let url = reply.url else {
-            paste.tell(SignInProgress.goesOn(account, place))
+            paste.tell("\(account): the browser goes \(place)\n")
             return paste.show()
         }
         guard let link = WebLink(url) else { throw .connection(.unreadableReply) }
-        paste.tell(SignInProgress.goOn(account, place, link, in: page.choice.browser))
+        let how = page.choice.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
+        paste.tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
         open(link)
         paste.show()
     }
@@ -187,7 +198,11 @@ struct SignInSession: ~Copyable {
     private mutating func chooseBrowser(of reply: StartSignIn.Reply) throws(AuthctlError) {
         do throws(AuthctlError) {
             let refused = reply.browserRefused ?? false ? plan.account : nil
-            try page.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, hint: plan.browserHint)
+            let account = PlainText.line(plan.parameters.account)
+            let hint =
+                "for this time: --browser PROGRAM;"
+                + " for good: authctl account edit \(account) --login-browser NAME"
+            try page.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, hint: hint)
         } catch {
             if !isJoined { askToCancel() }
             throw error
@@ -197,14 +212,14 @@ struct SignInSession: ~Copyable {
     /// Shows a QR code, if `opening` with the address and the code stays visible above it.
     private func showQRCode(_ text: String, below opening: String) {
         let style = TerminalStyle.standardError
-        let above = WrappedText.text(opening + "\n" + SignInProgress.waitingForPerson, width: style.width)
+        let above = WrappedText.text(opening + "\n" + Self.waiting, width: style.width)
         let lines = style.height.map { $0 - style.lineCount(of: above) }
         guard let code = TerminalQRCode(text)?.text(style, lines: lines) else { return }
         StandardError.show(code + "\n")
     }
 
     private mutating func open(_ link: WebLink) {
-        if let reason = page.open(link) { return StandardError.warn(.openYourself(reason: reason)) }
+        if let reason = page.open(link) { return StandardError.warn(PageOpening.openYourself(reason)) }
         if page.isOpened { tellOpened() }
     }
 
@@ -233,13 +248,13 @@ struct SignInSession: ~Copyable {
         case .line(let text):
             paste.tell("")
             try handOnPasted(text)
-        case .unusable: paste.warn(.notAnAddress)
+        case .unusable: paste.warnOfNoAddress()
         case .ended:
             guard !StandardInput.isTerminal else { return try cancel() }
             // A file without an address does not mean that the user cancels, because somebody may bring the address
             // with another program.
             paste.close()
-            paste.tell(SignInProgress.emptyInput)
+            paste.tell("Standard input was empty. Pass the address on with: authctl callback URL\n")
         }
         return nil
     }
@@ -250,7 +265,7 @@ struct SignInSession: ~Copyable {
         } catch {
             // The daemon's verdict on the pasted text. The end of the sign-in arrives on the other connection.
             guard case .refused(let refusal) = error else { throw error }
-            paste.warn(.addressRefused(refusal.report.message))
+            paste.warn(refusal.report.message)
         }
     }
 
@@ -268,7 +283,7 @@ struct SignInSession: ~Copyable {
                 switch try takeBrowserNews() {
                 case .opened: tellOpened()
                 case .windowClosed: return try cancel()
-                case .notOpened(let reason): paste.warn(.openYourself(reason: reason))
+                case .notOpened(let reason): paste.warn(PageOpening.openYourself(reason))
                 case nil: continue
                 }
             default: paste.pass(number)
@@ -332,19 +347,19 @@ struct SessionEnd {
     /// - Returns: why that failed; nil if it succeeded.
     func open(in browser: Browser) -> String? {
         let signals = CaughtSignals([SIGCHLD])
-        guard var detour = SecretLink.leading(to: link) else { return PageTrouble.noPort }
+        guard var detour = SecretLink.leading(to: link) else { return SecretLink.noPort }
         guard let program = DetachedProgram(browser.command(for: detour.link)) else {
-            return PageTrouble.cannotStart(browser.name)
+            return "\(browser.name) cannot be started"
         }
         let end = ContinuousClock.now + .microseconds(Self.patience)
         while true {
             let rest = (end - .now).components
             let left = rest.seconds * 1_000_000 + rest.attoseconds / 1_000_000_000_000
-            guard left > 0 else { return PageTrouble.notAskedFor(browser.name) }
+            guard left > 0 else { return "\(browser.name) did not open the page" }
             if !signals.wait(for: detour.descriptors, microseconds: left).isEmpty, detour.serve() { return nil }
             // A program that only passes the address on ends at once with success.
             if !signals.take().isEmpty, let result = program.takeEnd(), result != .exited(0) {
-                return PageTrouble.notOpened(browser.name)
+                return "\(browser.name) was not opened"
             }
         }
     }

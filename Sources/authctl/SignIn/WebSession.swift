@@ -87,7 +87,7 @@ struct WebSession: ~Copyable {
         case .loopback: break
         // The person's, which the reply only repeats with its port.
         case .scheme: SchemeHandler.registerAndTell(for: parameters.callback)
-        case .page: HandedOnAddress.register(on: page.choice.place)
+        case .page: CallbackAddress.register(on: page.choice.place)
         }
         let text = SignInText(
             account: "web-session",
@@ -100,8 +100,10 @@ struct WebSession: ~Copyable {
             takesPaste: paste.takesPaste
         )
         paste.tell(text.opening)
-        if let reason = page.open(link) { StandardError.warn(.openYourself(reason: reason)) }
-        guard let prompt = text.prompt else { return StandardError.show(SignInProgress.waitingForBrowser) }
+        if let reason = page.open(link) { StandardError.warn(PageOpening.openYourself(reason)) }
+        guard let prompt = text.prompt else {
+            return StandardError.show("Waiting for the browser to come back; Ctrl-C cancels.\n")
+        }
         paste.open(prompt)
     }
 
@@ -143,7 +145,7 @@ struct WebSession: ~Copyable {
         case .line(let text):
             paste.tell("")
             try handOn(text)
-        case .unusable: paste.warn(.notAnAddress)
+        case .unusable: paste.warnOfNoAddress()
         case .ended: throw .cancelled
         }
     }
@@ -157,7 +159,7 @@ struct WebSession: ~Copyable {
         } catch {
             // The daemon's verdict on the pasted text. The session continues.
             guard case .refused(let refusal) = error else { throw error }
-            paste.warn(.addressRefused(refusal.report.message))
+            paste.warn(refusal.report.message)
         }
     }
 
@@ -168,7 +170,7 @@ struct WebSession: ~Copyable {
             case SIGCHLD:
                 switch try page.takeEnd() {
                 case .windowClosed: throw .cancelled
-                case .notOpened(let reason): paste.warn(.openYourself(reason: reason))
+                case .notOpened(let reason): paste.warn(PageOpening.openYourself(reason))
                 case .opened, nil: continue
                 }
             default: paste.pass(number)
@@ -198,7 +200,7 @@ enum CallbackKind {
 
 /// An address of the user's own page, `https://app.example/back?code=…`, in the form in which the page passes it to the
 /// desktop.
-enum HandedOnAddress {
+enum CallbackAddress {
     /// Our own scheme, before the whole address.
     static let prefix = "io.authrefresh:"
 

@@ -1,0 +1,57 @@
+internal import AuthRefreshInterface
+internal import Terminal
+
+/// The text about one step of a sign-out.
+struct SignOutText {
+    let account: String
+    let step: SignOutStep
+
+    /// The line for people, with a newline; nil for a failure, and for the end of the session, which is shown in more
+    /// detail.
+    var line: String? {
+        let words =
+            switch (step.step, step.outcome) {
+            case (_, "failed"), ("end-session", _): String?.none
+            case ("revoke", "done"): "the grant is revoked"
+            case ("revoke", _): "there is no grant to revoke"
+            case ("erase", "not-needed"): "was not signed in, there are no tokens"
+            case ("erase", _): "signed out, the tokens are erased"
+            case ("deregister", _): "the client is deregistered"
+            case ("remove", _): "removed"
+            // A newer daemon may have more steps.
+            default: "\(PlainText.line(step.step)): \(PlainText.line(step.outcome))"
+            }
+        return words.map { "\(PlainText.line(account)): \($0)\n" }
+    }
+
+    /// Nil: it did not fail.
+    var error: AuthctlError? {
+        guard step.outcome == "failed" else { return nil }
+        let reason = step.failure.map { Wording.joined($0.summary, $0) } ?? "no reason is given"
+        return .signOutFailed(account: account, step: step.step, reason: reason)
+    }
+
+    /// What failed, in words.
+    static func failure(of step: String) -> String {
+        switch step {
+        case "revoke": "the grant was not revoked"
+        case "end-session": "the session at the server was not ended"
+        case "erase": "the tokens were not erased"
+        case "deregister": "the client was not deregistered"
+        case "remove": "the account was not removed"
+        default: "'\(PlainText.line(step))' was not done"
+        }
+    }
+
+    /// What helps.
+    static func hint(for step: String, of account: String) -> String {
+        switch step {
+        case "revoke": "the tokens are erased here; revoke the grant on the authorization server's own pages"
+        case "end-session": "sign out on the authorization server's own pages"
+        case "erase": "authctl logout \(account)"
+        case "deregister": "ask the server's administrator to delete it: the account's registration token is gone"
+        case "remove": "authctl account remove \(account)"
+        default: ""
+        }
+    }
+}
