@@ -117,8 +117,10 @@ extension AuthorizationResponse: CustomStringConvertible, CustomDebugStringConve
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Why a query or a form is not an authorization response.
+/// Why a query, a form, or what a person entered is not an authorization response.
 package enum AuthorizationResponseError: Error, Hashable, Sendable {
+    /// A person entered nothing.
+    case empty
     /// More than `bytesMax` bytes, or too many parameters.
     case tooLong
     /// A broken escape, or bytes that are not UTF-8.
@@ -289,35 +291,24 @@ package struct ServerRefusal: Hashable, Sendable {
 /// as some pages show it, only the parameters, or only the code.
 package enum PastedRedirect {
     /// Reads `text`. White space is dropped: terminals and mails break long lines, and an address contains none.
-    package static func read(_ text: String) throws(PastedRedirectError) -> AuthorizationResponse {
+    package static func read(_ text: String) throws(AuthorizationResponseError) -> AuthorizationResponse {
         let bytes = HandedOnAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
         guard !bytes.isEmpty else { throw .empty }
-        guard bytes.count <= AuthorizationResponse.bytesMax else { throw .response(.tooLong) }
+        guard bytes.count <= AuthorizationResponse.bytesMax else { throw .tooLong }
         let parts = bytes.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
         let (address, fragment) = (parts[0], parts.count > 1 ? parts[1] : [])
         if isAddress(address) {
             let query = address.firstIndex(of: UInt8(ascii: "?")).map { address[$0...].dropFirst() } ?? []
             // Servers put errors, and some of them all parameters, after the "#" (`response_mode=fragment`).
-            return try response(query.isEmpty ? fragment : query, path: path(of: address))
+            return try AuthorizationResponse(form: query.isEmpty ? fragment : query, path: path(of: address))
         }
         if address.contains(UInt8(ascii: "=")), address.contains(UInt8(ascii: "&")) || hasName(address) {
-            return try response(address)
+            return try AuthorizationResponse(form: address)
         }
         return AuthorizationResponse(
             code: String(decoding: address, as: UTF8.self),
             state: parts.count > 1 ? String(decoding: fragment, as: UTF8.self) : nil
         )
-    }
-
-    private static func response(
-        _ form: ArraySlice<UInt8>,
-        path: String? = nil
-    ) throws(PastedRedirectError) -> AuthorizationResponse {
-        do throws(AuthorizationResponseError) {
-            return try AuthorizationResponse(form: form, path: path)
-        } catch {
-            throw .response(error)
-        }
     }
 
     /// The part between the authority and the query; nil if there is no scheme.
@@ -341,10 +332,4 @@ package enum PastedRedirect {
     private static func hasName(_ text: ArraySlice<UInt8>) -> Bool {
         ["code=", "error=", "state="].contains { text.starts(with: $0.utf8) }
     }
-}
-
-/// Why the entered text cannot be read.
-package enum PastedRedirectError: Error, Hashable, Sendable {
-    case empty
-    case response(AuthorizationResponseError)
 }

@@ -203,8 +203,20 @@ package struct SignInAttempt: Sendable {
         let owner = plan.storedName ?? stored
         // If the server could not be asked, waiting may help. Otherwise it names nobody to this client.
         return isUnavailable
-            ? .failed(SignInFailure(.unavailable, SignInFault.personUnknown(owner: owner)))
-            : .failed(SignInFailure(.refused, SignInFault.personNotNamed(owner: owner)))
+            ? .failed(
+                SignInFailure(
+                    .unavailable,
+                    "the server did not say who signed in, and the account belongs to '\(owner)'"
+                )
+            )
+            : .failed(
+                SignInFailure(
+                    .refused,
+                    "the server does not say who signed in, and the account belongs to '\(owner)'",
+                    hint: "if you are not '\(owner)', or the server never says who signs in,"
+                        + " repeat the sign-in with --replace"
+                )
+            )
     }
 
     /// How a first sign-in ends if the account is for one mailbox, and the person who signed in has others; nil if not.
@@ -225,7 +237,8 @@ package struct SignInAttempt: Sendable {
     private mutating func timePassed(at now: Moment) -> [SignInEffect] {
         guard remaining(at: now) == .zero else { return [] }
         if case .storing = phase {
-            return end(.failed(SignInFailure(.unavailable, SignInFault.storeUnwritable)))
+            let failure = SignInFailure(.unavailable, "the tokens arrived, but the store cannot be written")
+            return end(.failed(failure))
         }
         guard case .polling(var polling) = phase, now.elapsed(since: plan.startedAt) < endsAfter else {
             return end(.timedOut)

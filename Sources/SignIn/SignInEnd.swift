@@ -32,14 +32,6 @@ package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
     case stopping
 }
 
-/// What a program itself says about a failed sign-in: an enumeration beside its other texts, never free text.
-package protocol SignInCause {
-    /// One phrase in lower case, without the server's text.
-    var reason: String { get }
-    /// What helps, for people; nil for the general advice for this kind of failure.
-    var hint: String? { get }
-}
-
 /// Why a sign-in brought no tokens.
 package struct SignInFailure: Error, Hashable, Sendable {
     /// What may help. The raw values are used on the wire.
@@ -62,11 +54,12 @@ package struct SignInFailure: Error, Hashable, Sendable {
     /// The provider profile's note about such failures; nil if there is none.
     package var note: String?
 
-    package init(_ kind: Kind, _ cause: some SignInCause) {
-        self.init(kind, cause.reason, hint: cause.hint)
+    /// Creates the failure with the program's own text. `reason` is one phrase in lower case, without a full stop.
+    package init(_ kind: Kind, _ reason: String, hint: String? = nil) {
+        self.init(kind, reason, detail: nil, hint: hint)
     }
 
-    private init(_ kind: Kind, _ reason: String, detail: FailureDetail? = nil, hint: String? = nil) {
+    private init(_ kind: Kind, _ reason: String, detail: FailureDetail?, hint: String? = nil) {
         self.kind = kind
         self.reason = reason
         self.detail = detail
@@ -77,7 +70,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
     /// the code is refused (RFC 6749 §5.2); the previous grant is still valid.
     init(exchange failure: RefreshFailure) {
         self.init(failure)
-        if failure.failureClass == .grantEnded { reason = SignInFault.codeRefused.reason }
+        if failure.failureClass == .grantEnded { reason = "the authorization server refuses the code" }
     }
 
     /// Creates the failure of a request. A code is sent only once: after a lost answer, sending it again does not help
@@ -94,7 +87,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
 
     /// Creates the failure for an error that came through the browser.
     init(_ kind: Kind, _ refusal: ServerRefusal) {
-        let summary = SignInFault.serverError.reason
+        let summary = "the server sent the browser back with an error"
         let detail = FailureDetail(
             summary: summary,
             oauthError: refusal.error,
@@ -104,6 +97,15 @@ package struct SignInFailure: Error, Hashable, Sendable {
     }
 
     init(_ mistrust: Mistrust) {
-        self.init(.refused, SignInFault.mistrusted(mistrust))
+        switch mistrust {
+        case .wrongIssuer:
+            self.init(.refused, "the answer names another issuer than the one that you sign in to")
+        case .noIssuer:
+            self.init(.refused, "the answer does not name its issuer, although this server's answers should")
+        case .codeAndError: self.init(.refused, "the answer has both a code and an error")
+        case .malformedCode:
+            self.init(.refused, "the answer has a malformed code, or one that was not requested")
+        case .noIDToken: self.init(.refused, "the answer lacks the ID token that was requested")
+        }
     }
 }

@@ -17,24 +17,9 @@ import Testing
         var isReason = true
     }
 
-    private static func refusals(_ values: [some RefusedValue]) -> [Row] {
-        values.map { Row(place: "\($0)", message: $0.texts.reason, hint: $0.texts.hint) }
-    }
-
-    private static let values =
-        refusals(MessageSamples.settings) + refusals(MessageSamples.client) + refusals(MessageSamples.grants)
-        + refusals(MessageSamples.delivery) + refusals(MessageSamples.arguments)
-
     private static let calls =
-        NotNow.allCases.map { Row(place: "\($0)", message: $0.reason, hint: nil) }
-        + MessageSamples.denials.map { Row(place: "\($0)", message: $0.reason, hint: $0.hint) }
-        + MessageSamples.storeWork.map { Row(place: "\($0)", message: $0.reason, hint: $0.hint) }
-        + MessageSamples.localFailures.map { Row(place: "\($0)", message: $0.summary, hint: nil) }
-        + MessageSamples.signInObstacles.map { Row(place: "\($0)", message: $0.reason, hint: $0.hint) }
-        + MessageSamples.tokenFileLacks.map { Row(place: "\($0)", message: $0.text, hint: nil) }
-        + MessageSamples.callTexts.map { Row(place: "\($0)", message: $0.text, hint: $0.text) }
+        MessageSamples.tokenFileLacks.map { Row(place: "\($0)", message: $0.text, hint: nil) }
         + MessageSamples.journalDetails.map { Row(place: "\($0)", message: $0.text, hint: nil) }
-        + WebSessionObstacle.allCases.map { Row(place: "\($0)", message: $0.hint, hint: nil) }
 
     private static let starts = MessageSamples.startErrors.map {
         Row(place: "\($0)", message: $0.description, hint: $0.hint, isReason: false)
@@ -44,7 +29,7 @@ import Testing
         Row(place: "\($0)", message: "\($0.message)", hint: nil)
     }
 
-    private static let rows = values + calls + starts + journal
+    private static let rows = calls + starts + journal
 
     /// What a message may begin with beside a word in lower case.
     private static let names = ["Apple's", "ID tokens", "HS256", "\""]
@@ -84,28 +69,8 @@ import Testing
         #expect(count > 30)
     }
 
-    @Test func `every field is a setting, a part of one, or a parameter of a call`() throws {
-        let interface = try PageSources.file("Sources/AuthRefreshInterface/io.authrefresh.varlink")
-        let fields =
-            MessageSamples.settings.map(\.texts.field) + MessageSamples.client.map(\.texts.field)
-            + MessageSamples.grants.map(\.texts.field) + MessageSamples.delivery.map(\.texts.field)
-            + MessageSamples.arguments.map(\.texts.field)
-        for field in Set(fields) { #expect(interface.contains("\(field):"), "\(field)") }
-    }
-
     @Test func `no text is without a sample`() {
         typealias Samples = MessageSamples
-        #expect(Set(Samples.settings.map(Samples.name)).count == Samples.settingsCount)
-        #expect(Set(Samples.client.map(Samples.name)).count == Samples.clientCount)
-        #expect(Set(Samples.grants.map(Samples.name)).count == Samples.grantsCount)
-        #expect(Set(Samples.delivery.map(Samples.name)).count == Samples.deliveryCount)
-        #expect(Set(Samples.arguments.map(Samples.name)).count == Samples.argumentsCount)
-        #expect(Set(Samples.denials.map(Samples.name)).count == Samples.denialsCount)
-        #expect(Set(Samples.storeWork.map(Samples.name)).count == Samples.storeWorkCount)
-        #expect(Set(Samples.localFailures.map(Samples.name)).count == Samples.localFailuresCount)
-        #expect(Set(Samples.sourceFlaws.map(Samples.name)).count == Samples.sourceFlawsCount)
-        #expect(Set(Samples.signInObstacles.map(Samples.name)).count == Samples.signInObstaclesCount)
-        #expect(Set(Samples.callTexts.map(Samples.name)).count == Samples.callTextsCount)
         #expect(Set(Samples.journalDetails.map(Samples.name)).count == Samples.journalDetailsCount)
         #expect(Set(Samples.tokenFileLacks.map(Samples.name)).count == Samples.tokenFileLacksCount)
         #expect(Set(Samples.configurationFaults.map(Samples.name)).count == Samples.configurationFaultsCount)

@@ -36,8 +36,8 @@ struct MissingSettingTests {
             "required_settings: [redirect_port]\nnotes: [{about: redirects, text: \"Register one.\"}]\n"
         )
         let missing = settings.missingSetting(of: try account())
-        #expect(missing?.field == "redirectPort")
-        #expect(missing?.hint() == "--redirect-port PORT (Register one.)")
+        #expect(missing?.complaint.kind == .invalid(field: "redirectPort"))
+        #expect(missing?.complaint.hint == "--redirect-port PORT (Register one.)")
         #expect(settings.missingSetting(of: try account(port: 8400)) == nil)
         // An account can say that it needs no such setting.
         #expect(settings.missingSetting(of: try account(settings: ["required_settings": ""])) == nil)
@@ -49,21 +49,21 @@ struct MissingSettingTests {
     func `only a browser that comes back to this machine needs the port`(_ flow: SignInFlow?, _ isRefused: Bool) throws
     {
         var settings = try configuration("required_settings: [redirect_port]\n")
-        let flaw = settings.flaw(of: SignInRequest(flow: flow), to: try account())
-        #expect((flaw != nil) == isRefused)
-        #expect(flaw?.kind == (isRefused ? .misconfigured : nil))
-        #expect(flaw?.hint == (isRefused ? "authctl account edit work --redirect-port PORT" : nil))
+        let failure = settings.failure(of: SignInRequest(flow: flow), to: try account())
+        #expect((failure != nil) == isRefused)
+        #expect(failure?.kind == (isRefused ? .misconfigured : nil))
+        #expect(failure?.hint == (isRefused ? "authctl account edit work --redirect-port PORT" : nil))
     }
 
     @Test(arguments: [SignInFlow.browser, .paste, .device])
     func `no code is requested that would bring no access token`(flow: SignInFlow) throws {
         var settings = try configuration("required_settings: [scopes]\nscopes: [openid, offline_access]\n")
         var request = SignInRequest(flow: flow)
-        #expect(settings.flaw(of: request, to: try account()) != nil)
-        #expect(settings.flaw(of: request, to: try account(scopes: ["openid", "email"])) != nil)
-        #expect(settings.flaw(of: request, to: try account(scopes: ["openid", "app"])) == nil)
+        #expect(settings.failure(of: request, to: try account()) != nil)
+        #expect(settings.failure(of: request, to: try account(scopes: ["openid", "email"])) != nil)
+        #expect(settings.failure(of: request, to: try account(scopes: ["openid", "app"])) == nil)
         request.scopes = ["openid", "https://example.onmicrosoft.com/api/read"]
-        #expect(settings.flaw(of: request, to: try account()) == nil)
+        #expect(settings.failure(of: request, to: try account()) == nil)
     }
 
     @Test(

@@ -21,7 +21,7 @@ import Testing
             .denied(ServerRefusal(error: "access_denied", description: "The user declined")),
             .otherSubject(signedIn: "jane@example.org", owner: "joe@example.org"),
         ] + SignInCanceller.allCases.map { SignInEnd.cancelled(by: $0) }
-        + SignInFailure.Kind.allCases.map { SignInEnd.failed(SignInObstacle.stopping.failure($0)) }
+        + SignInFailure.Kind.allCases.map { SignInEnd.failed(SignInFailure($0, "the daemon is stopping")) }
 
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
     private static func name(_ end: SignInEnd) -> String {

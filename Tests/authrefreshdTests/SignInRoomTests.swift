@@ -247,7 +247,7 @@ struct SignInRoomTests {
             #expect(request.process == 5)
             // A caller who joins a sign-in uses no place.
             _ = try start(request, in: room, 1)
-            let refusal = #expect(throws: SignInRefusal.self) { try start(request, in: room, 100) }
+            let refusal = #expect(throws: SignInStartError.self) { try start(request, in: room, 100) }
             guard case .tooMany(let crowding)? = refusal else {
                 Issue.record("\(String(describing: refusal))")
                 return
@@ -273,7 +273,7 @@ struct SignInRoomTests {
             #expect(asked.claims == "{}" && asked.scopes == ["mail", "send"] && asked.acrValues == ["silver"])
             // RFC 8628 §3.1 has no parameter for it.
             request.flow = .device
-            #expect(throws: SignInRefusal.self) { try start(request, in: room, 8, stepUp: stepUp) }
+            #expect(throws: SignInStartError.self) { try start(request, in: room, 8, stepUp: stepUp) }
             #expect(room[AccountID(8)] == nil)
         }
     }
@@ -351,7 +351,7 @@ struct SignInRoomTests {
             #expect(room[AccountID(8)] == nil)
             // Its tokens may be on their way.
             #expect(words(steps) == ["wake"] + failure + ["wake"] && room[AccountID(7)] != nil)
-            #expect(throws: SignInRefusal.self) { try start(in: room, 8, isStopping: true) }
+            #expect(throws: SignInStartError.self) { try start(in: room, 8, isStopping: true) }
         }
     }
 

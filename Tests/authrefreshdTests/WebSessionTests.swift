@@ -50,12 +50,12 @@ struct WebSessionTests {
         timeout: Duration = .seconds(600),
         of process: Int32 = 1,
         _ reports: Reports = Reports()
-    ) async throws -> Result<String, WebSessionRefusal> {
+    ) async throws -> Result<String, WebSessionStartError> {
         let address = try CallbackAddress(callback)
         return await room.start(address, timeout: timeout, of: process) { reports.append($0) }
     }
 
-    private func refusal(_ callback: String, of process: Int32 = 1) async throws -> WebSessionRefusal? {
+    private func refusal(_ callback: String, of process: Int32 = 1) async throws -> WebSessionStartError? {
         if case .failure(let refusal) = try await begin(callback, of: process) { return refusal }
         return nil
     }
@@ -102,7 +102,7 @@ struct WebSessionTests {
         ]
     )
     func `an address to which no browser can return is refused`(text: String) {
-        #expect(throws: CallbackFlaw.self) { try CallbackAddress(text) }
+        #expect(throws: VarlinkError.self) { try CallbackAddress(text) }
     }
 
     @Test(

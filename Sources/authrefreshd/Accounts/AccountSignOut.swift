@@ -53,7 +53,9 @@ struct AccountSignOut {
             let wasStopping = coordinator.isStopping
             try await waitForRefresh(on: coordinator)
             // The service manager does not wait for a refresh and for a revocation. The tokens must be erased in time.
-            guard coordinator.isStopping == wasStopping else { return .failed(FailureDetail(.notRevokedBeforeStop)) }
+            guard coordinator.isStopping == wasStopping else {
+                return .failed(FailureDetail(summary: "the daemon was stopped before it could revoke the tokens"))
+            }
             // Tries twice, because a refresh during the revocation may replace the token.
             for _ in 0..<2 {
                 guard let record = try coordinator.records.record(of: account.id), holdsSameGrant(record) else { break }
@@ -72,7 +74,8 @@ struct AccountSignOut {
             return .failed(FailureDetail(summary: error.description))
         }
         if case .done = outcome, case .refreshing = snapshot.state.phase {
-            return .failed(FailureDetail(.answerOverdue))
+            let summary = "the server has not answered a refresh, and may still issue a token"
+            return .failed(FailureDetail(summary: summary))
         }
         return outcome
     }
@@ -117,8 +120,10 @@ struct AccountSignOut {
         )
         return await coordinator.client.browser.endSessionURL(for: request).flatMap { url in
             guard let url else {
-                let summary = LocalFailure.noSessionEnd.summary
-                let detail = FailureDetail(summary: summary, correlationID: asking.correlationID)
+                let detail = FailureDetail(
+                    summary: "the server publishes no address where a session ends",
+                    correlationID: asking.correlationID
+                )
                 return .failure(RefreshFailure(.misconfigured, detail: detail))
             }
             return .success(url)
@@ -141,7 +146,9 @@ struct AccountSignOut {
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> SignOutReport.Outcome {
         guard let record = try coordinator.records.record(of: account.id) else { return .notNeeded }
-        guard holdsSameGrant(record) else { return .failed(FailureDetail(.grantChangedMeanwhile)) }
+        guard holdsSameGrant(record) else {
+            return .failed(FailureDetail(summary: "the grant was replaced meanwhile; the new one is kept"))
+        }
         try AccountChanges.signOut(account.id, on: coordinator)
         return .done
     }

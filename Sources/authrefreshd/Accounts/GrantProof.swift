@@ -51,7 +51,8 @@ struct GrantProof: Sendable {
         if let record {
             let changed = change?.applied(to: record.account) ?? record.account
             guard changed.isAsked(like: account) else {
-                throw .server(RefreshFailure(.unavailable, detail: FailureDetail(.changedMeanwhile)))
+                let detail = FailureDetail(summary: "the account's server or client was changed meanwhile")
+                throw .server(RefreshFailure(.unavailable, detail: detail))
             }
         }
         var tokens = StoredTokens(response)

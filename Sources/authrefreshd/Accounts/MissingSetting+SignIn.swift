@@ -18,7 +18,7 @@ extension RefreshConfiguration {
 
     /// Why a sign-in of `account` cannot start; nil if nothing is missing. Checked before a code is requested, because
     /// such a code would be lost.
-    mutating func flaw(of request: SignInRequest, to account: Account) -> SignInFailure? {
+    mutating func failure(of request: SignInRequest, to account: Account) -> SignInFailure? {
         guard let missing = missingSetting(of: account) else { return nil }
         switch missing.setting {
         case .scopes: guard !RequiredSetting.nameAPI(request.scopes ?? []) else { return nil }
@@ -26,6 +26,11 @@ extension RefreshConfiguration {
             // Pasting, and a code on another device, need no port of ours.
             guard request.flow ?? RedirectChoice.flow(for: signIn(for: account)) == .browser else { return nil }
         }
-        return SignInObstacle.missing(missing, account: account.name).failure(.misconfigured)
+        let complaint = missing.complaint
+        return SignInFailure(
+            .misconfigured,
+            complaint.reason,
+            hint: complaint.hint.map { "authctl account edit \(account.name) \($0)" }
+        )
     }
 }

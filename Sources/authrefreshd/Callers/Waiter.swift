@@ -87,7 +87,7 @@ enum WaitOutcome: Sendable {
     /// The account was removed in the meantime.
     case removed
     /// No attempt can be made now, for a reason outside the account. The account is in this state.
-    case notNow(NotNow, AccountSnapshot)
+    case notNow(Complaint, AccountSnapshot)
     /// The daemon is ending and makes no more attempts. The caller should ask the next daemon.
     case stopping
     /// Its row in the store cannot be read.
@@ -99,12 +99,20 @@ enum WaitOutcome: Sendable {
 extension WaitOutcome {
     /// The account's request has exceeded its time limit, and its answer is still awaited.
     static func overdue(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow(.serverIsSlow, snapshot)
+        let complaint = Complaint(
+            .noTokenNow(of: snapshot.account.name.text),
+            "the server has not answered yet; the daemon still waits for its answer"
+        )
+        return .notNow(complaint, snapshot)
     }
 
     /// The machine has no route to the account's issuer.
     static func offline(_ snapshot: AccountSnapshot) -> WaitOutcome {
-        .notNow(.offline, snapshot)
+        let complaint = Complaint(
+            .noTokenNow(of: snapshot.account.name.text),
+            "there is no network; the daemon tries again when there is one"
+        )
+        return .notNow(complaint, snapshot)
     }
 
     /// Nothing can be sent for the account now.

@@ -85,9 +85,24 @@ extension DutyCalls {
         }
         switch outcome {
         case .allowed: return true
-        case .denied: throw VarlinkError(Denial.deniedByUser(account: account).error)
-        case .unanswered: throw VarlinkError(Denial.unanswered(account: account).error)
-        case .noAgent: throw VarlinkError(Denial.noAgent(account: account).error)
+        case .denied:
+            throw Complaint(
+                .denied,
+                "you denied this on your desktop, where '\(account)' asks first",
+                hint: "ask again in a minute"
+            ).error
+        case .unanswered:
+            throw Complaint(
+                .denied,
+                "nobody answered the question on your desktop, where '\(account)' asks first",
+                hint: "answer the notification on your desktop"
+            ).error
+        case .noAgent:
+            throw Complaint(
+                .denied,
+                "'\(account)' needs your consent on the desktop, and authagent, which would ask you, is not running",
+                hint: "systemctl --user start authrefresh-agent"
+            ).error
         case .tooMany(let crowding): throw Hoarder(.confirmations, crowding).error
         }
     }

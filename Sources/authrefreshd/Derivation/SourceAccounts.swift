@@ -70,8 +70,10 @@ struct SourceAccounts {
             throw .failed(RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description)))
         }
         switch found {
-        case nil: throw .failed(RefreshFailure(.misconfigured, source.account, .removed))
-        case .damaged: throw .failed(RefreshFailure(.misconfigured, source.account, .damaged))
+        case nil:
+            throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: "was removed"))
+        case .damaged:
+            throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: "cannot be read"))
         case .whole(let snapshot):
             // The list may have changed since the program set the account up.
             if let allowed = snapshot.account.allowedCallers, !allowed.isEverybody,
@@ -82,10 +84,12 @@ struct SourceAccounts {
             guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
             // Refresh tokens go only to their own issuer, whatever the settings of both accounts are now.
             guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
-                throw .failed(RefreshFailure(.misconfigured, source.account, .otherIssuer))
+                let flaw = "belongs to another issuer"
+                throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: flaw))
             }
             guard let secret = try? secret(source.type, of: snapshot) else {
-                throw .failed(RefreshFailure(.misconfigured, source.account, .noSuchToken))
+                let flaw = "has no token of this type"
+                throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: flaw))
             }
             return secret
         }
@@ -115,7 +119,7 @@ struct SourceAccounts {
         for source in terms.sources {
             guard case .whole(let snapshot)? = try? self.account(behind: source) else { continue }
             if snapshot.shown == .interactionRequired {
-                return RefreshFailure(.userRequired, source.account, .needsSignIn)
+                return RefreshFailure(.userRequired, derivedFrom: source.account, which: "needs a sign-in")
             }
         }
         return nil
@@ -135,11 +139,11 @@ extension Event {
     ///
     /// - Parameter target: the target of the lease; nil for the account's default access token.
     init(_ outcome: WaitOutcome, of source: AccountName, _ generation: Generation, for target: TokenTarget?) {
-        func fails(_ failureClass: FailureClass, _ flaw: SourceFlaw) -> Event {
-            .failed(generation, RefreshFailure(failureClass, source, flaw), for: target)
+        func fails(_ failureClass: FailureClass, _ flaw: String) -> Event {
+            .failed(generation, RefreshFailure(failureClass, derivedFrom: source, which: flaw), for: target)
         }
-        func needsUser(_ flaw: SourceFlaw) -> Event {
-            .sourceLacking(generation, RefreshFailure(.userRequired, source, flaw))
+        func needsUser(_ flaw: String) -> Event {
+            .sourceLacking(generation, RefreshFailure(.userRequired, derivedFrom: source, which: flaw))
         }
         switch outcome {
         case .settled(let snapshot), .notNow(_, let snapshot), .targetFailed(_, let snapshot):
@@ -148,23 +152,26 @@ extension Event {
                 return
             }
             switch snapshot.shown {
-            case .interactionRequired: self = needsUser(.needsSignIn)
-            case .signedOut: self = needsUser(.signedOut)
-            case .parked: self = needsUser(.parked)
-            case .misconfigured: self = fails(.misconfigured, .misconfigured)
-            case .fresh, .refreshing, .retrying, .refreshTokenExpiring: self = fails(.unavailable, .noTokenNow)
+            case .interactionRequired: self = needsUser("needs a sign-in")
+            case .signedOut: self = needsUser("is signed out")
+            case .parked: self = needsUser("is parked")
+            case .misconfigured: self = fails(.misconfigured, "is misconfigured")
+            case .fresh, .refreshing, .retrying, .refreshTokenExpiring:
+                self = fails(.unavailable, "has no valid token now")
             }
-        case .removed: self = fails(.misconfigured, .removed)
-        case .damaged: self = fails(.misconfigured, .damaged)
-        case .timedOut, .stopping, .storeFailed: self = fails(.unavailable, .noTokenNow)
+        case .removed: self = fails(.misconfigured, "was removed")
+        case .damaged: self = fails(.misconfigured, "cannot be read")
+        case .timedOut, .stopping, .storeFailed: self = fails(.unavailable, "has no valid token now")
         }
     }
 }
 
 extension RefreshFailure {
     /// Creates the failure of a derivation.
-    init(_ failureClass: FailureClass, _ source: AccountName, _ flaw: SourceFlaw) {
-        let summary = LocalFailure.source(source, flaw).summary
+    ///
+    /// - Parameter flaw: what `source` lacks: "was removed".
+    init(_ failureClass: FailureClass, derivedFrom source: AccountName, which flaw: String) {
+        let summary = "this account is derived from '\(source)', which \(flaw)"
         self.init(failureClass, detail: FailureDetail(summary: summary, source: source))
     }
 }
@@ -197,9 +204,11 @@ struct ListedProgram: Sendable {
             }
         }
         guard doesAnswer else {
-            return RefreshFailure(.unavailable, source, .listHangs(allowed: "\(allowed)"))
+            let flaw = "is for \(allowed) only, whose file system does not answer"
+            return RefreshFailure(.unavailable, derivedFrom: source, which: flaw)
         }
-        let flaw = SourceFlaw.notOnList(allowed: "\(allowed)", program: program?.description)
-        return RefreshFailure(.misconfigured, source, flaw)
+        let program = program?.description ?? "an unknown program"
+        let flaw = "is for \(allowed) only, but this account was set up by \(program)"
+        return RefreshFailure(.misconfigured, derivedFrom: source, which: flaw)
     }
 }

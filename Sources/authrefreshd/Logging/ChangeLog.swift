@@ -301,9 +301,15 @@ extension Refusal {
     var interfaceError: VarlinkError {
         switch self {
         case .peerNotAllowed(let uid):
-            VarlinkError((UserNamespace.mapsRoot ? Denial.otherUser(uid: uid) : .otherUserInNamespace).error)
+            // In a user namespace of its own, the daemon cannot tell root from other users.
+            UserNamespace.mapsRoot
+                ? Complaint(.denied, "the daemon serves its own user and root, not uid \(uid)").error
+                : Complaint(
+                    .denied,
+                    "the daemon serves its own user only: its sandbox (PrivateUsers=yes) cannot tell root from other users"
+                ).error
         case .peerUnknown:
-            VarlinkError(Denial.unknownCaller.error)
+            Complaint(.denied, "the kernel did not say who is calling").error
         case .crowded(let resource, let crowding):
             Hoarder(resource.limit, crowding).error
         case .messageTooLong(let limit):

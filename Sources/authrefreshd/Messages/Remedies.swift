@@ -39,10 +39,6 @@ extension DamagedAccount {
 }
 
 extension FailureDetail {
-    init(_ failure: LocalFailure) {
-        self.init(summary: failure.summary)
-    }
-
     /// What helps an account that is misconfigured: a command that changes what the server refuses, or where to look.
     ///
     /// Never the command that shows the account, whose own answer this is a part of.
@@ -102,8 +98,8 @@ extension RevocationFailure {
     /// What people are told of it.
     var detail: FailureDetail {
         switch self {
-        case .unsupported: FailureDetail(.notRevoked)
-        case .stillValid: FailureDetail(summary: LocalFailure.notRevokedNow.summary, httpStatus: 503)
+        case .unsupported: FailureDetail(summary: "the server does not revoke tokens")
+        case .stillValid: FailureDetail(summary: "the server cannot revoke tokens now", httpStatus: 503)
         case .accessTokenNotRevoked(let failure), .failed(let failure): failure.detail
         }
     }

@@ -34,21 +34,3 @@ extension SignInFailure {
         return "\(reason) (\(detail.oauthErrorDescription.map { "\(error): \($0)" } ?? error))"
     }
 }
-
-/// Why there is no web session. `authctl` shows it with the callback that was asked for.
-enum WebSessionObstacle: Hashable, CaseIterable {
-    case underWay
-    case portTaken
-    case noPort
-    case stopping
-
-    /// What to do.
-    var hint: String {
-        switch self {
-        case .underWay: "end that one first, or use another path"
-        case .portTaken: "end the program that has the port (ss -ltnp), or leave the port out"
-        case .noPort: "use another port, or leave it out"
-        case .stopping: "try again when the daemon runs"
-        }
-    }
-}

@@ -389,7 +389,7 @@ final class Scheduler {
     /// What a sign-out means for the accounts whose tokens are derived from the account's. It is committed together with
     /// the sign-out.
     private func ends(ofAccountsDerivedFrom account: Account) throws(StoreError) -> [Arrival] {
-        let failure = RefreshFailure(.userRequired, account.name, .signedOut)
+        let failure = RefreshFailure(.userRequired, derivedFrom: account.name, which: "is signed out")
         return try store.derived(from: account.id, limit: CallerLimits.derivedAccountsMax * 2).map {
             Arrival(account: $0, event: .sourceSignedOut(failure))
         }

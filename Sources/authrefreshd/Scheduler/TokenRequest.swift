@@ -91,7 +91,8 @@ extension RefreshToken {
         } catch {
             throw RefreshFailure(readingToken: error)
         }
-        throw RefreshFailure(.misconfigured, detail: FailureDetail(.noRefreshToken))
+        let detail = FailureDetail(summary: "the store has no refresh token for this account")
+        throw RefreshFailure(.misconfigured, detail: detail)
     }
 }
 

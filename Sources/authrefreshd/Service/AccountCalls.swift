@@ -155,21 +155,22 @@ struct AccountCalls: DutyCalls {
         let isMoved = ProfileChoice(changed).isElsewhere(than: ProfileChoice(account))
         guard isMoved, snapshot.state.phase != .signedOut else { return }
         let field = changed.issuer != account.issuer ? "issuer" : "provider"
-        let issuer = account.issuer.url
-        throw .invalid(WrongSetting.grantOfOtherServer(field: field, issuer: issuer, account: account.name.text))
+        throw Complaint(
+            field: field,
+            "the account's grant belongs to '\(account.issuer.url)', and is sent nowhere else",
+            hint: "authctl logout \(account.name) first, or add another account"
+        ).error
     }
 
     /// A change that would end the account's grant at once must say so.
     private func refuseEnd(of snapshot: AccountSnapshot, by asked: UpdateAccount.Parameters) throws(VarlinkError) {
         let length = asked.settings.forgetAfterSec.map { Duration.seconds($0) }
         guard asked.signOutNow != true, snapshot.state.wouldSignOut(after: length, at: snapshot.at) else { return }
-        throw VarlinkError(
-            InvalidSettingsError(
-                field: "forgetAfterSec",
-                reason: "the last sign-in is longer ago, so '\(asked.account)' would sign out at once",
-                hint: "give a longer time; or add --yes to sign out now"
-            )
-        )
+        throw Complaint(
+            field: "forgetAfterSec",
+            "the last sign-in is longer ago, so '\(asked.account)' would sign out at once",
+            hint: "give a longer time; or add --yes to sign out now"
+        ).error
     }
 
     func rename(
@@ -183,7 +184,7 @@ struct AccountCalls: DutyCalls {
         guard try confirm(request, ofAccount: asked.account, caller, on: coordinator) else { return }
         let snapshot = try account(asked.account, on: coordinator)
         guard let name = AccountName(asked.newName) else {
-            throw .invalid(WrongSetting.noAccountName(field: "newName", name: asked.newName))
+            throw Complaint.noAccountName(asked.newName, field: "newName").error
         }
         try stored(AccountChanges.rename(snapshot.account.id, to: name, on: coordinator))
         responder.reply(RenameAccount.Reply())
@@ -275,7 +276,7 @@ struct AccountCalls: DutyCalls {
             throw VarlinkError(LimitExceededError(.accounts, maximum: coordinator.settings.maxAccounts))
         }
         guard grant == nil || new.registration.serviceGrant == nil else {
-            throw .invalid(WrongGrant.needsNoRefreshToken)
+            throw Complaint.needsNoRefreshToken.error
         }
         guard try bindSources(of: &new, to: caller, on: coordinator) else { return }
         let registers = asked.register ?? false
@@ -297,7 +298,7 @@ struct AccountCalls: DutyCalls {
     ) throws(VarlinkError) -> NewAccount {
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
             guard asked.settings.dpop == true, let key = ClientKeys.dpopKey(text) else {
-                throw .invalid(WrongClient.noDPoPKey)
+                throw Complaint(field: "dpopKey", "it is not the key of an account with 'dpop'").error
             }
             return key
         }
@@ -317,7 +318,7 @@ struct AccountCalls: DutyCalls {
         // An imported grant is refreshed without these fields. A sign-in looks for them again.
         let isForPerson = !hasGrant && draft.registration.serviceGrant == nil
         if isForPerson, let missing = settings.missingSetting(of: draft.account) {
-            throw .invalid(WrongSetting.missing(missing))
+            throw missing.complaint.error
         }
         draft.registration.clientSecretExpiresAt = asked.clientSecretExpiresAtUSec.map { Timestamp(microseconds: $0) }
         return draft
@@ -331,7 +332,11 @@ struct AccountCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         guard asked.refreshToken == nil, asked.clientSecret == nil else {
-            throw .invalid(WrongClient.newClientHasNoSecret)
+            throw Complaint(
+                field: "register",
+                "a new client has no secret and no grant yet",
+                hint: "leave the secret and the refresh token out"
+            ).error
         }
         // Check first, before the server has a client that nobody needs.
         guard try stored(AccountListing.account(named: new.name.text, on: coordinator)) == nil else {
@@ -361,7 +366,7 @@ struct AccountCalls: DutyCalls {
         at issuer: Issuer
     ) throws(VarlinkError) -> RegistrationManagement {
         guard ClientRegistrar.isManagementURI(known.uri, of: issuer) else {
-            throw .invalid(WrongClient.registrationNotHTTPS)
+            throw Complaint(field: "registration", "its address is not an https URL").error
         }
         let accessToken = try checked(secret: known.accessToken, field: "registration")
         return RegistrationManagement(uri: known.uri, accessToken: accessToken)

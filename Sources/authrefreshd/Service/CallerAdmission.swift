@@ -32,12 +32,21 @@ extension DutyCalls {
             guard let (look, files) = caller.look(at: allowed.executables) else { return false }
             switch allowed.verdict(on: look, files) {
             case .allowed: break
-            case .unknown: throw VarlinkError(TemporarilyUnavailableError(.listHangs, of: account.text))
+            case .unknown:
+                throw Complaint(
+                    .noTokenNow(of: account.text),
+                    "the file system of the caller's executable, or of one on the account's list, does not answer"
+                ).error
             case .refused:
-                let caller = Self.description(of: look)
-                let denial = Denial.notOnList(account: account, allowed: "\(allowed)", caller: caller)
-                coordinator.changeLog.denied(denial.reason, of: account)
-                throw VarlinkError(denial.error)
+                let complaint = Complaint(
+                    .denied,
+                    "'\(account)' is for \(allowed) only; \(Self.description(of: look))",
+                    hint: "call from there; only from there can the list be changed "
+                        + "('authctl account edit \(account)'), "
+                        + "or remove the account with 'authctl account remove \(account)' and add it again"
+                )
+                coordinator.changeLog.denied(complaint.reason, of: account)
+                throw complaint.error
             }
         }
         guard allowed.asksFirst, let request else { return true }
@@ -65,26 +74,54 @@ extension DutyCalls {
         else { return true }
         guard let (look, files) = caller.look(at: list.executables) else { return false }
         if executables?.isEmpty == false {
-            if case .hanging = look { throw .invalid(WrongDelivery.executableHangs) }
-            if case .found(let process) = look, process.file == nil {
-                throw .invalid(WrongDelivery.executableUnseen(pid: process.pid, dropIn: Self.dropIn))
+            if case .hanging = look {
+                throw Complaint(
+                    field: "allowedExecutables",
+                    "the file system of your own executable does not answer",
+                    hint: "try again later"
+                ).error
             }
+            if case .found(let process) = look, process.file == nil { throw Self.unseenExecutable(of: process).error }
         }
         for path in executables ?? [] {
             switch files[path] {
             case .found: continue
-            case .hanging: throw .invalid(WrongDelivery.listedHangs(path))
-            case .nothing, nil: throw .invalid(WrongDelivery.noExecutable(path))
+            case .hanging:
+                throw Complaint(
+                    field: "allowedExecutables",
+                    "the file system of '\(path)' does not answer",
+                    hint: "try again later"
+                ).error
+            case .nothing, nil:
+                throw Complaint(
+                    field: "allowedExecutables",
+                    "'\(path)' is not an executable file",
+                    hint: "command -v NAME"
+                ).error
             }
         }
         guard !withoutCaller, list.verdict(on: look, files) != .allowed else { return true }
-        throw .invalid(WrongDelivery.withoutCaller(Self.description(of: look)))
+        throw Complaint(
+            field: "withoutCaller",
+            "\(Self.description(of: look)), and is not on it",
+            hint: "only programs on the list can then get the account's tokens and change the list; if you want that, "
+                + "add --yes"
+        ).error
     }
 
-    /// Where the running installation has the drop-in. The package's drop-in is for all users.
-    private static var dropIn: String {
+    /// The complaint if the sandbox hides which executable `caller` runs.
+    private static func unseenExecutable(of caller: CallingProcess) -> Complaint {
+        // The package's drop-in is for all users.
         let isPackaged = ProgramCheck()?.program.hasPrefix("/usr/bin/") == true
-        return (isPackaged ? "/usr" : "~/.local") + "/share/authrefreshd/see-executables.conf"
+        let dropIn = (isPackaged ? "/usr" : "~/.local") + "/share/authrefreshd/see-executables.conf"
+        return Complaint(
+            field: "allowedExecutables",
+            "the daemon cannot see which executable a caller runs, not even yours (pid \(caller.pid))",
+            hint: "allow systemd units instead, or install the drop-in see-executables.conf: "
+                + "mkdir -p ~/.config/systemd/user/authrefreshd.service.d && "
+                + "ln -s \(dropIn) ~/.config/systemd/user/authrefreshd.service.d/ && "
+                + "systemctl --user daemon-reload && systemctl --user restart authrefreshd"
+        )
     }
 
     /// The program that sets up `account`; nil if it has to be looked up first.
@@ -96,13 +133,19 @@ extension DutyCalls {
         case .found(let process): return CallingProgram(seen: SeenProgram(process))
         case .nothing: return CallingProgram(seen: nil)
         case .hanging:
-            throw VarlinkError(TemporarilyUnavailableError(.callerHangs, of: account.text))
+            throw Complaint(
+                .noTokenNow(of: account.text),
+                "the file system of the caller's executable does not answer"
+            ).error
         }
     }
 
+    /// The process that called, as a refusal and the journal describe it.
     private static func description(of look: Caller.Look<CallingProcess>) -> String {
-        guard case .found(let process) = look else { return CallerText.ended }
-        return CallerText.running(process)
+        guard case .found(let process) = look else { return "the caller ended before the daemon could identify it" }
+        let executable = process.executable.map { "runs '\($0)'" } ?? "runs an executable that the daemon cannot see"
+        let unit = process.unit.map { "in the unit '\($0)'" } ?? "in no unit"
+        return "the caller (pid \(process.pid)) \(executable) \(unit)"
     }
 }
 

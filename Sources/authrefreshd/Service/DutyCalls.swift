@@ -86,7 +86,7 @@ extension DutyCalls {
     /// - Throws: `InvalidSettings` if it is empty, `LimitExceeded` if it is too long.
     func checked(secret: String, field: String) throws(VarlinkError) -> Secret {
         guard !secret.isEmpty else {
-            throw .invalid(WrongSetting.empty(field: field))
+            throw Complaint.empty(field: field).error
         }
         guard secret.utf8.count <= CallerLimits.secretBytesMax else {
             throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
@@ -99,7 +99,9 @@ extension DutyCalls {
     /// - Throws: the errors of `checked(secret:field:)`; `InvalidSettings` for text of another kind.
     func checked(refreshToken text: String) throws(VarlinkError) -> RefreshToken {
         let secret = try checked(secret: text, field: "refreshToken")
-        if let flaw = RefreshTokenText.flaw(in: text) { throw .invalid(WrongArgument.noRefreshToken(flaw)) }
+        if let flaw = RefreshTokenText.flaw(in: text) {
+            throw Complaint(field: "refreshToken", "it is not a refresh token, but \(flaw.rawValue)").error
+        }
         return RefreshToken(secret)
     }
 
@@ -144,14 +146,18 @@ extension DutyCalls {
         case .targetFailed(let failure, let snapshot):
             let wait = BackOffRule.targetRefusal(after: failure)
             responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
-        case .notNow(let reason, _):
-            responder.fail(VarlinkError(TemporarilyUnavailableError(reason, of: name)))
+        case .notNow(let complaint, _): responder.fail(complaint.error)
         case .stopping: responder.hangUp()
         case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
         case .damaged(let account): responder.fail(VarlinkError(account))
         case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
         case .timedOut:
-            responder.fail(VarlinkError(TemporarilyUnavailableError(.refreshTakesLong, of: name)))
+            let limit = Waiter.timeLimit.components.seconds
+            let complaint = Complaint(
+                .noTokenNow(of: name),
+                "the refresh has taken longer than \(limit) s; the daemon continues it"
+            )
+            responder.fail(complaint.error)
         }
     }
 
@@ -188,7 +194,7 @@ extension VarlinkError {
         switch error {
         case .nameTaken(let name): self.init(AccountExistsError(account: name.text))
         // In all these cases the caller can only wait or repair the store; the text says which.
-        default: self.init(StoreUnavailableError(reason: error.description, hint: error.hint ?? "authctl status"))
+        default: self = Complaint(.storeUnavailable, error.description, hint: error.hint).error
         }
     }
 }

@@ -39,7 +39,7 @@ struct GrantCalls: DutyCalls {
     ) throws(VarlinkError) {
         let (held, id) = (snapshot.account, snapshot.account.id)
         let changed = change?.applied(to: held) ?? held
-        guard held.registration.serviceGrant == nil else { throw .invalid(WrongGrant.needsNoRefreshToken) }
+        guard held.registration.serviceGrant == nil else { throw Complaint.needsNoRefreshToken.error }
         let grant = try checked(refreshToken: text)
         let joined = join(grant, changed, by: change, of: held, responder, on: coordinator, reply: reply)
         guard !joined else { return }
@@ -49,7 +49,13 @@ struct GrantCalls: DutyCalls {
         }
         // If the same token were sent twice at the same time, or a spent one, the server would end the grant.
         if try stored(coordinator.records.isOfGrant(grant, of: snapshot)) {
-            guard changed.refreshes(like: held) else { throw .invalid(WrongArgument.grantOfAnotherClient) }
+            guard changed.refreshes(like: held) else {
+                throw Complaint(
+                    field: "refreshToken",
+                    "the account already has this grant, for another server or client than these settings name",
+                    hint: "change only the settings, with 'authctl account edit'"
+                ).error
+            }
             if let change, changed != held { _ = try stored(AccountChanges.update(id, by: change, on: coordinator)) }
             try stored(AccountChanges.unpark(id, on: coordinator))
             return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
@@ -147,7 +153,7 @@ struct GrantCalls: DutyCalls {
         }
         let snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
         try checkCanMove(snapshot)
-        guard snapshot.state.phase.isParked else { throw .invalid(WrongArgument.nothingToMove) }
+        guard snapshot.state.phase.isParked else { throw Complaint.nothingToMove.error }
         return try export(snapshot, on: coordinator)
     }
 
@@ -169,7 +175,7 @@ struct GrantCalls: DutyCalls {
         guard snapshot.account.registration.serviceGrant == nil, snapshot.state.isRefreshable,
             snapshot.state.phase != .signedOut, !snapshot.state.isSignOutDue(at: snapshot.at)
         else {
-            throw .invalid(WrongArgument.nothingToMove)
+            throw Complaint.nothingToMove.error
         }
     }
 
@@ -272,6 +278,21 @@ extension SignOutStep {
     }
 }
 
+extension Complaint {
+    /// A refresh token for an account that obtains its tokens by itself.
+    static let needsNoRefreshToken = Complaint(
+        field: "refreshToken",
+        "a service account obtains its tokens without one",
+        hint: "add a person's account without '--grant'"
+    )
+
+    fileprivate static let nothingToMove = Complaint(
+        field: "park",
+        "the account has no refresh token that could be moved",
+        hint: "export it without '--move'"
+    )
+}
+
 extension VarlinkError {
     /// Why a grant from outside did not take the place of the one that the account has.
     fileprivate init(unproved failure: RefreshFailure, _ name: AccountName) {
@@ -287,7 +308,7 @@ extension VarlinkError {
                 kind: kind,
                 reason: failure.detail.summary,
                 failure: FailureReport(failure.detail),
-                hint: kind == "unavailable" ? CallText.importLater.text : "authctl login \(name)"
+                hint: kind == "unavailable" ? "import it again later" : "authctl login \(name)"
             )
         )
     }

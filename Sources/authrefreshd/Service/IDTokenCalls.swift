@@ -102,7 +102,10 @@ struct IDTokenCalls: DutyCalls {
         }
         let name = snapshot.account.name.text
         guard snapshot.account.registration.serviceGrant == nil else {
-            return .invalid(WrongArgument.idTokenOfServiceAccount(name))
+            return Complaint(
+                field: "idToken",
+                "'\(name)' acts for itself, and an ID token is about a person who signed in"
+            ).error
         }
         let scopes = snapshot.account.registration.scopes
         let wanted = scopes.contains("openid") ? [] : ["openid"] + scopes

@@ -18,10 +18,14 @@ struct ProofCalls: DutyCalls {
         guard let snapshot = try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
         else { return }
         guard let key = snapshot.account.registration.dpopKey else {
-            throw .invalid(WrongArgument.notBoundToKey(account: snapshot.account.name.text))
+            throw Complaint(
+                field: "dpop",
+                "the tokens of '\(snapshot.account.name)' are not bound to a key",
+                hint: "to bind tokens to a key, add an account with 'authctl account add --dpop'"
+            ).error
         }
         guard PossessionRequest.isMethod(asked.method) else { throw VarlinkError.invalidParameter("method") }
-        guard let url = Endpoint(asked.url) else { throw .invalid(WrongArgument.noRequestURL) }
+        guard let url = Endpoint(asked.url) else { throw Complaint(field: "url", "it is not an https URL").error }
         if let nonce = asked.nonce, !PossessionRequest.isNonce(nonce) { throw VarlinkError.invalidParameter("nonce") }
         let request = PossessionRequest(
             method: asked.method,
@@ -34,7 +38,7 @@ struct ProofCalls: DutyCalls {
         // Servers that check the time use their own clock. Resource servers are assumed to have the authorization
         // server's time.
         guard let proof = request.proof(by: key, now: snapshot.at.wall + (snapshot.clockSkew ?? .zero)) else {
-            throw .invalid(WrongArgument.unusableDPoPKey)
+            throw Complaint(field: "dpop", "the account's key cannot be used", hint: "authctl store check").error
         }
         responder.reply(ProvePossession.Reply(proof: proof))
     }

@@ -15,11 +15,15 @@ struct ProviderCalls: DutyCalls {
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: DiscoverProvider.Parameters.self)
         guard let issuer = try? Issuer(url: asked.url) else {
-            throw .invalid(WrongArgument.noIssuerURL)
+            throw Complaint(field: "url", "it is not the https URL of an issuer", hint: "https://issuer.example").error
         }
         // The name becomes a file name, and a word in YAML.
         guard asked.name.map({ AccountName($0) != nil && !$0.contains("@") && !$0.contains("+") }) ?? true else {
-            throw .invalid(WrongArgument.noProfileName)
+            throw Complaint(
+                field: "profile",
+                "it cannot be the name of a profile",
+                hint: "letters, digits and ._-"
+            ).error
         }
         // It costs the daemon as much as a diagnosis of one server.
         let process = try beginDiagnosis(for: responder, on: coordinator)
@@ -58,12 +62,12 @@ struct ProviderCalls: DutyCalls {
         // This is known without the server, which may be out of reach now.
         if name == nil, let known = profiles.profileBesideSlash(of: issuer) {
             let url = known.issuerText ?? ""
-            reply.contradiction = CallText.profileContradicts(profile: known.name, issuer: url).text
+            reply.contradiction = "the provider profile '\(known.name)' says that its issuer is '\(url)'"
             reply.otherProvider = known.name
             return responder.reply(reply)
         }
         guard coordinator.host.isOnline || issuer.isLoopback else {
-            reply.unreachable = CallText.offline.text
+            reply.unreachable = "there is no network"
             return responder.reply(reply)
         }
         let process = try beginDiagnosis(for: responder, on: coordinator)
@@ -179,7 +183,7 @@ extension ProviderDescription {
     }
 
     private mutating func describeKnowledge(of profile: ProviderProfile) {
-        let required = profile.requiredSettings.map { MissingSetting(setting: $0, note: nil).field }
+        let required = profile.requiredSettings.map { $0.field }
         requiredSettings = required.isEmpty ? nil : required
         let scopes = profile.scopesByPurpose.sorted { $0.key < $1.key }
         scopesFor = scopes.isEmpty ? nil : scopes.map { PurposeScopes(purpose: $0.key, scopes: $0.value) }
@@ -259,9 +263,15 @@ extension VarlinkError {
         let detail = error.refreshFailure.detail
         let reason = [detail.summary, detail.oauthErrorDescription].compactMap { $0 }.joined(separator: ": ")
         guard !error.willPass else {
-            self.init(ServerUnavailableError(url: url, reason: reason, hint: CallText.serverLater.text))
+            let hint = "check the URL and the network, or try again later"
+            self.init(ServerUnavailableError(url: url, reason: reason, hint: hint))
             return
         }
-        self = .invalid(WrongArgument.undiscoverable(reason: reason))
+        self =
+            Complaint(
+                field: "url",
+                reason,
+                hint: "give the issuer's own URL, or name its endpoints in a profile"
+            ).error
     }
 }

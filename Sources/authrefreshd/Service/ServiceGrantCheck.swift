@@ -22,10 +22,20 @@ struct ServiceGrantCheck {
         case .clientCredentials:
             // RFC 6749 §4.4: only for confidential clients.
             guard canProveItself || isRegistering && settings.clientAuthentication != "none" else {
-                throw .invalid(WrongGrant.needsClientProof)
+                throw Complaint(
+                    field: "grantType",
+                    "'client_credentials' needs a client that can authenticate",
+                    hint: "--client-secret-file FILE, or --client-key-file FILE"
+                ).error
             }
         case .jwtBearer:
-            guard hasKey else { throw .invalid(WrongGrant.assertionNeedsKey) }
+            guard hasKey else {
+                throw Complaint(
+                    field: "grantType",
+                    "the client's key, which signs the assertion, is missing",
+                    hint: "--client-key-file FILE"
+                ).error
+            }
             try checkAssertion()
         case .tokenExchange: try checkExchange()
         }
@@ -33,30 +43,40 @@ struct ServiceGrantCheck {
 
     private func kind(named name: String) throws(VarlinkError) -> ServiceGrant.Kind {
         if let kind = ServiceGrant.Kind(rawValue: name) { return kind }
-        throw .invalid(WrongGrant.unknownGrant(name: name, known: ServiceGrant.Kind.allCases.map(\.rawValue)))
+        throw Complaint(
+            field: "grantType",
+            "'\(name)' is not a grant that works without a person",
+            hint: "known: \(ServiceGrant.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
+        ).error
     }
 
     private func checkAssertion() throws(VarlinkError) {
         for (field, text) in [
             ("assertionSubject", settings.assertionSubject), ("assertionAudience", settings.assertionAudience),
         ] where text?.isEmpty == true {
-            throw .invalid(WrongSetting.empty(field: field))
+            throw Complaint.empty(field: field).error
         }
         let lifetime = settings.assertionLifetimeSec.map { Duration.seconds($0) }
         guard lifetime.map(AssertionTerms.lifetimes.contains) ?? true else {
-            throw .invalid(WrongGrant.assertionLifetime)
+            throw Complaint(field: "assertionLifetimeSec", "it must be from 10 s to 1 hour").error
         }
     }
 
     private func checkExchange() throws(VarlinkError) {
-        guard settings.subjectAccount != nil else { throw .invalid(WrongGrant.noSource) }
+        guard settings.subjectAccount != nil else {
+            throw Complaint(
+                field: "subjectAccount",
+                "a derived account needs an account to derive from",
+                hint: "--subject-account NAME"
+            ).error
+        }
         try checkSource("subjectAccount", settings.subjectAccount, "subjectTokenType", settings.subjectTokenType)
         try checkSource("actorAccount", settings.actorAccount, "actorTokenType", settings.actorTokenType)
         let requested = try settings.requestedTokenType.map { name throws(VarlinkError) in
             try tokenType(name, "requestedTokenType")
         }
         guard requested != .refreshToken else {
-            throw .invalid(WrongGrant.exchangesAccessTokensOnly)
+            throw Complaint(field: "requestedTokenType", "a derived account has access tokens only").error
         }
     }
 
@@ -72,20 +92,33 @@ struct ServiceGrantCheck {
         _ type: String?
     ) throws(VarlinkError) {
         guard let name else {
-            guard type == nil else { throw .invalid(WrongGrant.typeWithoutActor(field: typeField)) }
+            guard type == nil else {
+                throw Complaint(
+                    field: typeField,
+                    "no account is named that it could belong to",
+                    hint: "--actor-account NAME"
+                ).error
+            }
             return
         }
-        guard AccountName(name) != nil else { throw .invalid(WrongSetting.noAccountName(field: field, name: name)) }
+        guard AccountName(name) != nil else { throw Complaint.noAccountName(name, field: field).error }
         let type = try type.map { name throws(VarlinkError) in try tokenType(name, typeField) }
         guard type != .saml1, type != .saml2 else {
-            throw .invalid(WrongGrant.noSAMLHere(field: typeField))
+            throw Complaint(
+                field: typeField,
+                "accounts here have no SAML assertions",
+                hint: "urn:ietf:params:oauth:token-type:access_token"
+            ).error
         }
     }
 
     private func tokenType(_ name: String, _ field: String) throws(VarlinkError) -> TokenTypeIdentifier {
         if let type = TokenTypeIdentifier(rawValue: name) { return type }
-        let known = TokenTypeIdentifier.allCases.map(\.rawValue)
-        throw .invalid(WrongGrant.unknownTokenType(field: field, name: name, known: known))
+        throw Complaint(
+            field: field,
+            "'\(name)' is not a known type of token",
+            hint: "known: \(TokenTypeIdentifier.allCases.map(\.rawValue).joined(separator: ", "))"
+        ).error
     }
 
     private func refuseExchangeTerms() throws(VarlinkError) {
@@ -95,7 +128,11 @@ struct ServiceGrantCheck {
             ("requestedTokenType", settings.requestedTokenType),
         ]
         guard let (field, _) = given.first(where: { $0.1 != nil }) else { return }
-        throw .invalid(WrongGrant.exchangeWithoutGrant(field: field))
+        throw Complaint(
+            field: field,
+            "only accounts with the grant token-exchange are derived from another",
+            hint: "--grant token-exchange"
+        ).error
     }
 
     private func refuseAssertionTerms() throws(VarlinkError) {
@@ -105,6 +142,10 @@ struct ServiceGrantCheck {
             ("assertionLifetimeSec", settings.assertionLifetimeSec != nil),
         ]
         guard let (field, _) = given.first(where: \.1) else { return }
-        throw .invalid(WrongGrant.assertionWithoutGrant(field: field))
+        throw Complaint(
+            field: field,
+            "only accounts with the grant jwt-bearer have an assertion",
+            hint: "authctl account add NAME --grant jwt-bearer"
+        ).error
     }
 }

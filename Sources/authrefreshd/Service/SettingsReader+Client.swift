@@ -12,7 +12,7 @@ extension SettingsReader {
         _ clientKey: String?,
         _ dpopKey: Secret?
     ) throws(VarlinkError) -> ClientRegistration {
-        if clientSecret?.isEmpty == true { throw .invalid(WrongSetting.empty(field: "clientSecret")) }
+        if clientSecret?.isEmpty == true { throw Complaint.empty(field: "clientSecret").error }
         let key = clientKey.map { Secret($0) }
         let clientID = try clientID(settings, key)
         let method = try authentication(settings, hasSecret: clientSecret != nil, key)
@@ -20,16 +20,16 @@ extension SettingsReader {
         let grant = ServiceGrantCheck(settings: settings, isRegistering: isRegistering)
         try grant.run(canProveItself: canProveItself, hasKey: key != nil)
         if let reserved = ReservedParameter.first(in: settings.refreshParameters ?? [:]) {
-            throw .invalid(WrongClient.reservedParameter(field: "refreshParameters", name: reserved))
+            throw Complaint.reserved(reserved, field: "refreshParameters").error
         }
         if let name = ReservedParameter.first(
             in: settings.authorizationParameters ?? [:],
             among: ReservedParameter.authorizationNames
         ) {
-            throw .invalid(WrongClient.reservedParameter(field: "authorizationParameters", name: name))
+            throw Complaint.reserved(name, field: "authorizationParameters").error
         }
         for scope in settings.scopes ?? [] where scope.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
-            throw .invalid(WrongArgument.noScope(scope))
+            throw Complaint.noScope(scope).error
         }
         try checkRedirect(settings)
         var registration = try meaning(try settings.registration())
@@ -40,7 +40,11 @@ extension SettingsReader {
         try checkAlgorithm(settings.idTokenAlgorithm, hasSecret: clientSecret != nil)
         // False means the same as a missing value.
         if registration.acceptsBearer, registration.dpopKey == nil {
-            throw .invalid(WrongClient.bearerWithoutDPoP)
+            throw Complaint(
+                field: "acceptBearer",
+                "the account's tokens are not bound to a key anyway",
+                hint: "it belongs to --dpop"
+            ).error
         }
         registration.authorizationDetails = try authorizationDetails(settings.authorizationDetails)
         return registration
@@ -50,13 +54,19 @@ extension SettingsReader {
     private func clientID(_ settings: AccountSettings, _ key: Secret?) throws(VarlinkError) -> String {
         let said = settings.clientId.flatMap { $0.isEmpty ? nil : $0 }
         guard !isRegistering else {
-            guard said == nil else { throw .invalid(WrongClient.idComesFromServer) }
+            guard said == nil else {
+                throw Complaint(
+                    field: "clientId",
+                    "a server that registers a client chooses its id",
+                    hint: "leave it out"
+                ).error
+            }
             return ""
         }
         if let said { return said }
         guard settings.grantType == ServiceGrant.Kind.jwtBearer.rawValue,
             let named = key.flatMap(ClientKeys.clientID(namedIn:))
-        else { throw .invalid(WrongSetting.empty(field: "clientId")) }
+        else { throw Complaint.empty(field: "clientId").error }
         return named
     }
 
@@ -64,11 +74,19 @@ extension SettingsReader {
     private func checkAlgorithm(_ algorithm: String?, hasSecret: Bool) throws(VarlinkError) {
         guard let algorithm else { return }
         guard IDTokenAlgorithm.names.contains(algorithm) else {
-            throw .invalid(WrongClient.unknownAlgorithm(name: algorithm, known: IDTokenAlgorithm.names))
+            throw Complaint(
+                field: "idTokenAlgorithm",
+                "ID tokens cannot be checked with '\(algorithm)'",
+                hint: "known: \(IDTokenAlgorithm.names.joined(separator: ", "))"
+            ).error
         }
         // A server that registers the client will issue a secret.
         guard !IDTokenAlgorithm.isSymmetric(algorithm) || hasSecret || isRegistering else {
-            throw .invalid(WrongClient.algorithmNeedsSecret(name: algorithm))
+            throw Complaint(
+                field: "idTokenAlgorithm",
+                "\(algorithm) needs the client secret",
+                hint: "--client-secret-file FILE"
+            ).error
         }
     }
 
@@ -76,7 +94,11 @@ extension SettingsReader {
     private func authorizationDetails(_ text: String?) throws(VarlinkError) -> String? {
         guard let text else { return nil }
         guard let details = AuthorizationRequest.details(text) else {
-            throw .invalid(WrongClient.noAuthorizationDetails)
+            throw Complaint(
+                field: "authorizationDetails",
+                "they are not a JSON array of objects with a \"type\"",
+                hint: #"[{"type":"payment_initiation"}]"#
+            ).error
         }
         return details
     }
@@ -87,21 +109,34 @@ extension SettingsReader {
             // With a page over plain HTTP, the network could read the code. Loopback does not leave the machine.
             let isSafe = !uri.lowercased().hasPrefix("http:") || LoopbackURI(uri) != nil
             guard RegisteredRedirect.isURI(uri), isSafe else {
-                throw .invalid(WrongClient.noRedirectURI(uri))
+                throw Complaint(
+                    field: "redirectUri",
+                    "'\(uri)' is not a redirect URI",
+                    hint: "http://127.0.0.1:PORT/PATH, https://…, or org.example.mail:/callback"
+                ).error
             }
         }
         let port = settings.redirectPort.flatMap(Int.init(exactly:))
         guard settings.redirectPort == nil || port.map(RegisteredRedirect.isPort) == true else {
-            throw .invalid(WrongClient.noPort)
+            throw Complaint(field: "redirectPort", "it is not a port", hint: "1 to 65535").error
         }
         if let scheme = settings.redirectScheme, !RegisteredRedirect.isScheme(scheme) {
-            throw .invalid(WrongClient.noScheme(scheme))
+            throw Complaint(
+                field: "redirectScheme",
+                "'\(scheme)' cannot be a URI scheme of your own",
+                hint: "a domain name in reverse: org.example.mail"
+            ).error
         }
         if let uri = settings.postLogoutRedirectUri, !RegisteredRedirect.isURI(uri) {
-            throw .invalid(WrongClient.noLogoutRedirectURI(uri))
+            throw Complaint(field: "postLogoutRedirectUri", "'\(uri)' is not a redirect URI", hint: "https://…").error
         }
         if let browser = settings.loginBrowser, !LoginBrowser.isName(browser) {
-            throw .invalid(WrongClient.noBrowser)
+            throw Complaint(
+                field: "loginBrowser",
+                "it is not \(LoginBrowser.nameRule)",
+                hint: "firefox, or the name of a desktop entry of your own; a command goes into login_browser of the "
+                    + "configuration, or into 'authctl login NAME --browser COMMAND'"
+            ).error
         }
     }
 
@@ -112,40 +147,76 @@ extension SettingsReader {
         _ key: Secret?
     ) throws(VarlinkError) -> ClientAuthentication? {
         if settings.teamId != nil, key == nil {
-            throw .invalid(WrongClient.teamNeedsKey)
+            throw Complaint(
+                field: "teamId",
+                "Apple's client secret is made with the client's key",
+                hint: "--client-key-file AuthKey.p8"
+            ).error
         }
         var method: ClientAuthentication?
         if let name = settings.clientAuthentication {
             guard let known = ClientAuthentication(rawValue: name) else {
-                let known = ClientAuthentication.allCases.map(\.rawValue)
-                throw .invalid(WrongClient.unknownMethod(name: name, known: known))
+                throw Complaint(
+                    field: "clientAuthentication",
+                    "'\(name)' is not a known method",
+                    hint: "known: \(ClientAuthentication.allCases.map(\.rawValue).joined(separator: ", "))"
+                ).error
             }
             method = known
         }
         switch method?.means {
         case .secret where !hasSecret && settings.teamId == nil && !isRegistering:
-            throw missing(.secret, for: method)
+            throw Complaint(
+                field: "clientAuthentication",
+                "'\(method?.rawValue ?? "")' needs a client secret",
+                hint: "--client-secret-file FILE"
+            ).error
         case .key where key == nil:
-            throw missing(.key, for: method)
+            throw Complaint(
+                field: "clientAuthentication",
+                "'\(method?.rawValue ?? "")' needs the client's key",
+                hint: "--client-key-file FILE"
+            ).error
         case .certificate where key == nil:
-            throw missing(.certificate, for: method)
+            throw Complaint(
+                field: "clientAuthentication",
+                "'\(method?.rawValue ?? "")' needs the client's key with its certificate",
+                hint: "--client-key-file FILE"
+            ).error
         case .nothing, .secret, .key, .certificate, nil: break
         }
         if let key { try check(key, method) }
         return method
     }
 
-    private func missing(_ proof: WrongClient.Proof, for method: ClientAuthentication?) -> VarlinkError {
-        .invalid(WrongClient.methodNeeds(proof, method: method?.rawValue ?? ""))
-    }
-
     /// An unusable key is refused immediately and not at the first refresh.
     private func check(_ key: Secret, _ method: ClientAuthentication?) throws(VarlinkError) {
         switch ClientKeys.flaw(in: key, usedBy: method ?? .privateKeyJWT, isCertified: isCertified) {
         case nil: return
-        case .unreadable: throw .invalid(WrongClient.noPrivateKey)
-        case .encrypted: throw .invalid(WrongClient.lockedPrivateKey)
-        case .noCertificate: throw .invalid(WrongClient.noCertificate)
+        case .unreadable:
+            throw Complaint(
+                field: "clientKey",
+                "it is not a private key",
+                hint: "PEM, JWK or Google's JSON; RSA, P-256, P-384, P-521 or Ed25519"
+            ).error
+        case .encrypted:
+            throw Complaint(
+                field: "clientKey",
+                "it is protected by a passphrase",
+                hint: "openssl pkey -in FILE -out FILE.open"
+            ).error
+        case .noCertificate:
+            throw Complaint(
+                field: "clientKey",
+                "its certificate is missing",
+                hint: "cat certificate.pem key.pem, both in PEM form"
+            ).error
         }
+    }
+}
+
+extension Complaint {
+    fileprivate static func reserved(_ name: String, field: String) -> Complaint {
+        Complaint(field: field, "the request itself uses the name '\(name)'")
     }
 }

@@ -11,25 +11,48 @@ extension SettingsReader {
             throw VarlinkError(LimitExceededError(.urls, maximum: CallerLimits.urlsMax))
         }
         for url in urls where ServiceAddress(url) == nil {
-            throw .invalid(WrongDelivery.noTokenAddress(url))
+            throw Complaint(
+                field: "urls",
+                "'\(url)' is not an address that a token may be sent to",
+                hint: "https://HOST/PATH, without user name, query and fragment; http on loopback addresses only"
+            ).error
         }
         if let username = settings.username, !Self.isUsername(username) {
-            throw .invalid(WrongDelivery.noUserName)
+            throw Complaint(
+                field: "username",
+                "it is not a user name",
+                hint: "1 to 255 visible characters in one line"
+            ).error
         }
         if let file = settings.tokenFile, AccountName(file) == nil {
-            throw .invalid(WrongDelivery.noFileName(file))
+            throw Complaint(
+                field: "tokenFile",
+                "'\(file)' is not a name for a token file",
+                hint: "1 to 64 letters, digits and ._@+-, not starting with - or .; the daemon chooses the folder"
+            ).error
         }
         if let kind = settings.tokenFileKind {
             guard TokenFile.Kind(rawValue: kind) != nil else {
-                let known = TokenFile.Kind.allCases.map(\.rawValue)
-                throw .invalid(WrongDelivery.unknownFileKind(name: kind, known: known))
+                throw Complaint(
+                    field: "tokenFileKind",
+                    "'\(kind)' is not a known kind",
+                    hint: "known: \(TokenFile.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
+                ).error
             }
             guard settings.tokenFile != nil else {
-                throw .invalid(WrongDelivery.fileKindWithoutFile(account: settings.name))
+                throw Complaint(
+                    field: "tokenFileKind",
+                    "'\(settings.name)' has no token file",
+                    hint: "--token-file NAME"
+                ).error
             }
         }
         guard settings.tokenFile == nil || settings.confirm != true else {
-            throw .invalid(WrongDelivery.cannotAskBeforeFile)
+            throw Complaint(
+                field: "confirm",
+                "the daemon cannot ask you when a program reads the account's token file",
+                hint: "--clear token-file, or --clear confirm"
+            ).error
         }
         var delivery = try meaning(try settings.delivery())
         // URLs are stored in normalized form, because they are looked up in that form.

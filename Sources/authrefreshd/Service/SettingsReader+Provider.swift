@@ -13,14 +13,24 @@ extension SettingsReader {
         if let name = settings.provider {
             let known = try checked(provider: name)
             if let variable = known.variables.first(where: { own[$0.name] != nil })?.name {
-                throw .invalid(WrongSetting.variableAsProviderSetting(name: variable))
+                throw Complaint(
+                    field: "providerSettings",
+                    "'\(variable)' is a variable of the profile",
+                    hint: "--set \(variable)=VALUE"
+                ).error
             }
             let profile = try adapted(known, with: own).map { profile throws(VarlinkError) in
                 try resolved(profile, with: variables, hasIssuer: settings.issuer != nil)
             }
             issuer = try self.issuer(settings.issuer, provider: profile, variables)
         } else {
-            guard variables.isEmpty else { throw .invalid(WrongSetting.variablesWithoutProvider) }
+            guard variables.isEmpty else {
+                throw Complaint(
+                    field: "variables",
+                    "variables belong to a provider, and none is named",
+                    hint: "--provider NAME"
+                ).error
+            }
             issuer = try self.issuer(settings.issuer, provider: nil, variables)
             _ = try adapted(profiles.profile(provider: nil, issuer: issuer), with: own)
         }
@@ -37,14 +47,19 @@ extension SettingsReader {
         do throws(ProviderSettingFault) {
             return try profiles.profile(profile, with: settings)
         } catch {
-            throw .invalid(WrongSetting.providerSetting(reason: error.reason))
+            throw Complaint(field: "providerSettings", error.reason, hint: "man provider-profile.yaml").error
         }
     }
 
     private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
         if let profile = profiles.named(name) { return profile }
-        let nearest = Spelling.nearest(to: name, in: profiles.names)
-        throw .invalid(WrongSetting.unknownProvider(name: name, nearest: nearest, known: profiles.names))
+        let nearest = Spelling.nearest(to: name, in: profiles.names).map { "did you mean '\($0)'? " } ?? ""
+        let known = profiles.names.joined(separator: ", ")
+        throw Complaint(
+            field: "provider",
+            "there is no provider profile '\(name)'",
+            hint: nearest + (known.isEmpty ? "no profile is installed" : "known: \(known)")
+        ).error
     }
 
     private func resolved(
@@ -57,17 +72,18 @@ extension SettingsReader {
         } catch {
             switch error {
             case .unknown(let name):
-                let known = profile.variables.map(\.name)
-                throw .invalid(WrongSetting.unknownVariable(name: name, provider: profile.name, known: known))
+                let known = profile.variables.map(\.name).joined(separator: ", ")
+                throw Complaint(
+                    field: "variables",
+                    "the provider '\(profile.name)' has no variable '\(name)'",
+                    hint: known.isEmpty ? "it has no variables" : "known: \(known)"
+                ).error
             case .unfit(let variable, let value):
-                throw .invalid(
-                    WrongSetting.unfitVariable(
-                        name: variable.name,
-                        value: value,
-                        help: variable.help,
-                        pattern: variable.pattern
-                    )
-                )
+                throw Complaint(
+                    field: "variables",
+                    "'\(value)' cannot be the \(variable.name): \(variable.help)",
+                    hint: variable.pattern.map { "it must match \($0)" } ?? "letters, digits and ._-"
+                ).error
             case .missing(let unsaid):
                 let others = hasIssuer ? [] : profile.missingForIssuer(variables)
                 throw missing(profile.variables.filter { unsaid.contains($0) || others.contains($0) })
@@ -76,7 +92,11 @@ extension SettingsReader {
     }
 
     private func missing(_ variables: [ProfileVariable]) -> VarlinkError {
-        .invalid(WrongSetting.missingVariables(variables.map { WrongSetting.Variable(name: $0.name, help: $0.help) }))
+        Complaint(
+            field: "variables",
+            variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", "),
+            hint: variables.map { "--set \($0.name)=VALUE" }.joined(separator: " ")
+        ).error
     }
 
     /// The issuer from the address of its metadata, which people copy as well (OpenID Connect Discovery §4, RFC 8414
@@ -99,16 +119,43 @@ extension SettingsReader {
         guard let url else {
             if let issuer = provider?.issuer { return issuer }
             if let unsaid = provider?.missingForIssuer(variables), !unsaid.isEmpty { throw missing(unsaid) }
-            throw .invalid(WrongSetting.noIssuer(hasProvider: provider != nil))
+            guard provider == nil else {
+                throw Complaint(
+                    field: "issuer",
+                    "it is missing, and this provider has no issuer for all",
+                    hint: "--issuer URL"
+                ).error
+            }
+            throw Complaint(field: "issuer", "it is missing", hint: "--issuer URL, or --provider NAME").error
         }
         do {
             return try Issuer(url: Self.issuerURL(in: url))
         } catch {
             switch error {
-            case .notAbsolute: throw .invalid(WrongSetting.issuerNotAbsolute(url: url))
-            case .notHTTPS: throw .invalid(WrongSetting.issuerNotHTTPS(url: url))
-            case .hasQueryOrFragment: throw .invalid(WrongSetting.issuerHasQuery)
-            case .hasUserInfo: throw .invalid(WrongSetting.issuerHasUserName)
+            case .notAbsolute:
+                throw Complaint(
+                    field: "issuer",
+                    "'\(url)' is not an absolute URL",
+                    hint: url.contains(":") ? "https://issuer.example" : "https://\(url)"
+                ).error
+            case .notHTTPS:
+                throw Complaint(
+                    field: "issuer",
+                    "'\(url)' is not https: the refresh token would cross the network unencrypted",
+                    hint: "use https; http is accepted for loopback addresses only"
+                ).error
+            case .hasQueryOrFragment:
+                throw Complaint(
+                    field: "issuer",
+                    "an issuer has no query and no fragment",
+                    hint: "leave out everything from '?' or '#' on"
+                ).error
+            case .hasUserInfo:
+                throw Complaint(
+                    field: "issuer",
+                    "an issuer has no user name in it",
+                    hint: "https://issuer.example"
+                ).error
             }
         }
     }

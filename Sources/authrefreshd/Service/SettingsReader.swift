@@ -25,7 +25,7 @@ struct SettingsReader {
     ) throws(VarlinkError) -> NewAccount {
         try checkSize(of: settings)
         guard let name = AccountName(settings.name) else {
-            throw .invalid(WrongSetting.noAccountName(field: "name", name: settings.name))
+            throw Complaint.noAccountName(settings.name, field: "name").error
         }
         let choice = try choice(settings)
         return NewAccount(
@@ -54,7 +54,9 @@ struct SettingsReader {
             case "clientSecret": secret = nil
             case "clientKey": key = nil
             default:
-                guard settings.clear(field) else { throw .invalid(WrongSetting.cannotBeCleared(field: field)) }
+                guard settings.clear(field) else {
+                    throw Complaint(field: "clear", "the setting '\(field)' cannot be emptied").error
+                }
             }
         }
         settings.apply(change.settings)
@@ -65,7 +67,12 @@ struct SettingsReader {
         // The client secret, and whatever the client key signs, are only for the server that they were made for.
         let lacksWord = secret != nil && change.clientSecret == nil || key != nil && change.clientKey == nil
         guard !isMoved || !lacksWord || change.keepSecret != nil else {
-            throw .invalid(WrongSetting.secretOfOtherServer(account: account.name.text))
+            throw Complaint(
+                field: "keepSecret",
+                "the new server would get the client secret or key that '\(account.name)' has for the old one",
+                hint: "--keep-secret if the new server knows this client too; "
+                    + "else give another secret, or --clear client-secret"
+            ).error
         }
         let keeps = !isMoved || change.keepSecret == true
         // One of an earlier version may be a command. It is never started, but the person can see it.
@@ -127,11 +134,15 @@ struct SettingsReader {
         ] {
             // A hundred years. Anything longer is a mistake.
             guard count.map({ (1...3_155_760_000).contains($0) }) ?? true else {
-                throw .invalid(WrongSetting.timeOutOfRange(field: field))
+                throw Complaint(field: field, "it must be from 1 s to 100 years").error
             }
         }
         guard settings.forgetAfterSec == nil || settings.grantType == nil else {
-            throw .invalid(WrongGrant.neverSignsOut(account: settings.name))
+            throw Complaint(
+                field: "forgetAfterSec",
+                "nobody signs in to a service account, so it cannot sign out",
+                hint: "authctl account remove \(settings.name)"
+            ).error
         }
         return try meaning(try settings.policy())
     }
@@ -141,10 +152,9 @@ struct SettingsReader {
         do {
             return try read()
         } catch {
-            throw .invalid(WrongSetting.unreadable(field: error.setting, flaw: "\(error.flaw)"))
+            throw Complaint(field: error.setting, "it \(error.flaw)").error
         }
     }
-
 }
 
 /// The allow list in the settings of the wire.
@@ -156,10 +166,18 @@ extension SettingsReader {
             throw VarlinkError(LimitExceededError(.allowedCallers, maximum: CallerLimits.allowedCallersMax))
         }
         for unit in units where !Self.isUnit(unit) {
-            throw .invalid(WrongDelivery.noUnit(unit))
+            throw Complaint(
+                field: "allowedUnits",
+                "'\(unit)' is not the full name of a service or scope",
+                hint: "the name that 'systemctl --user status' shows, which ends in .service or .scope"
+            ).error
         }
         for path in executables where !Self.isPath(path) {
-            throw .invalid(WrongDelivery.noPath(path))
+            throw Complaint(
+                field: "allowedExecutables",
+                "'\(path)' is not an absolute path",
+                hint: "command -v NAME"
+            ).error
         }
         return AllowedCallers(units: units, executables: executables, asksFirst: settings.confirm ?? false)
     }
@@ -181,6 +199,28 @@ extension SettingsReader {
 
     private static func isPath(_ path: String) -> Bool {
         path.hasPrefix("/") && path.utf8.count < 4096 && !path.utf8.contains { $0 < 0x20 || $0 == 0x7f }
+    }
+}
+
+extension Complaint {
+    static func empty(field: String) -> Complaint {
+        Complaint(field: field, "it is empty")
+    }
+
+    static func noAccountName(_ name: String, field: String) -> Complaint {
+        Complaint(
+            field: field,
+            "'\(name)' is not an account name",
+            hint: "1 to 64 letters, digits and ._@+-, not starting with . or -"
+        )
+    }
+
+    static func noScope(_ text: String) -> Complaint {
+        Complaint(
+            field: "scopes",
+            "'\(text)' is not a scope",
+            hint: "visible ASCII without spaces, quotes and backslashes (RFC 6749 section 3.3)"
+        )
     }
 }
 

@@ -54,7 +54,7 @@ struct SignInCalls: DutyCalls {
             case .ended(let end): responder.fail(end.noted(from: profile, isByDevice: isByDevice).error(of: target))
             }
         }
-        do throws(SignInRefusal) {
+        do throws(SignInStartError) {
             let (number, account) =
                 if let new {
                     try AccountsBySignIn.start(
@@ -85,7 +85,7 @@ struct SignInCalls: DutyCalls {
         -> AccountName
     {
         guard let name = AccountName(text) else {
-            throw .invalid(WrongSetting.noAccountName(field: "newAccount", name: text))
+            throw Complaint.noAccountName(text, field: "newAccount").error
         }
         guard try stored(AccountListing.account(named: text, on: coordinator)) == nil else {
             throw VarlinkError(StoreError.nameTaken(name))
@@ -106,9 +106,13 @@ struct SignInCalls: DutyCalls {
         if let own = profile?.policies.current, SignInPolicies.isSame(own, name) { return nil }
         guard profile?.variables(account.providerVariables, running: name) == nil else { return name }
         guard let policies = profile?.policies, policies.variable != nil else {
-            throw .invalid(WrongArgument.providerWithoutPolicies)
+            throw Complaint(field: "policy", "the account's provider has no policies").error
         }
-        throw .invalid(WrongArgument.noPolicy(name: name, example: policies.current))
+        throw Complaint(
+            field: "policy",
+            "'\(name)' cannot be the name of a policy",
+            hint: policies.current.map { "a name such as '\($0)'" }
+        ).error
     }
 
     func continueSignIn(
@@ -130,7 +134,7 @@ struct SignInCalls: DutyCalls {
         if let response {
             let (refusal, steps) = coordinator.signIns.bring(response, to: account, at: now)
             coordinator.take(steps)
-            if let refusal { throw .invalid(WrongArgument.answer(refusal)) }
+            if let refusal { throw Complaint(refusal).error }
         }
         return ContinueSignIn.Reply(account: running.account.name.text)
     }
@@ -160,15 +164,65 @@ struct SignInCalls: DutyCalls {
     ///
     /// - Throws: `InvalidSettings` if nothing can be found in it.
     private func read(_ redirect: String) throws(VarlinkError) -> AuthorizationResponse {
-        do throws(PastedRedirectError) {
+        do throws(AuthorizationResponseError) {
             return try PastedRedirect.read(redirect)
         } catch {
-            throw .invalid(WrongArgument.pasted(error))
+            let (field, hint) = ("redirect", Complaint.wholeAddress)
+            switch error {
+            case .empty: throw Complaint(field: field, "it is empty", hint: hint).error
+            case .tooLong: throw Complaint(field: field, "it is longer than any answer", hint: hint).error
+            case .badEncoding: throw Complaint(field: field, "it is cut off or was changed", hint: hint).error
+            case .repeatedParameter: throw Complaint(field: field, "it has a parameter twice", hint: hint).error
+            }
         }
     }
 }
 
-extension SignInRefusal {
+extension Complaint {
+    /// What helps if a person brought something else than the address of the browser's last page.
+    static let wholeAddress = "copy the whole address that the browser was sent to"
+
+    /// An answer that does not count as one to the sign-in.
+    fileprivate init(_ refusal: ResponseRefusal) {
+        let field = "redirect"
+        switch refusal {
+        case .wrongState:
+            self.init(
+                field: field,
+                "its 'state' is not that of this sign-in: it belongs to another one, or was forged",
+                hint: "copy the address from the window that this sign-in opened"
+            )
+        case .wrongPath:
+            self.init(
+                field: field,
+                "it came back to the redirect URI of another server than the one you sign in to",
+                hint: "sign in again; if it happens again, one of the two servers sends people to the other one"
+            )
+        case .noAnswer:
+            self.init(
+                field: field,
+                "it contains no answer of the server",
+                hint: "sign in in the browser first; then copy the whole address that it was sent to"
+            )
+        case .needsWholeAddress:
+            self.init(field: field, "a code alone is not enough for this server", hint: Self.wholeAddress)
+        case .alreadyAnswered:
+            self.init(
+                field: field,
+                "this sign-in already has an answer, and takes only one",
+                hint: "wait for the end of the sign-in"
+            )
+        case .notAwaited:
+            self.init(
+                field: field,
+                "this sign-in does not wait for an answer by a browser",
+                hint: "wait for the end of the sign-in"
+            )
+        }
+    }
+}
+
+extension SignInStartError {
     /// The error reply for the caller of `StartSignIn`.
     fileprivate func error(
         of target: SignInTarget,
@@ -177,9 +231,6 @@ extension SignInRefusal {
     ) -> VarlinkError {
         switch self {
         case .failed(let failure): return VarlinkError(failure, of: target)
-        case .otherUnderWay:
-            let failure = SignInObstacle.otherOptions(command: target.command).failure(.unavailable)
-            return VarlinkError(failure, of: target)
         case .tooMany(let crowding): return coordinator.refusal(of: process, .signIns, crowding)
         }
     }
@@ -207,11 +258,14 @@ extension SignInEnd {
         switch self {
         case .completed, .policyCompleted: preconditionFailure("a completed sign-in is told by a reply")
         case .passwordForgotten(let isResettable):
-            let command = Self.passwordResetCommand(for: target.settled)
             let failure =
                 isResettable
-                ? SignInObstacle.passwordAskedTwice.failure(.refused)
-                : SignInObstacle.noPasswordPolicy(command: command).failure(.misconfigured)
+                ? SignInFailure(.refused, "the server asked a second time for the password to be reset")
+                : SignInFailure(
+                    .misconfigured,
+                    "you forgot the password, and the account does not name the policy that resets it",
+                    hint: "\(Self.passwordResetCommand(for: target.settled)), with that policy's name"
+                )
             return VarlinkError(failure, of: target)
         case .cancelled(let canceller):
             return VarlinkError(SignInCancelledError(account: name, by: canceller.rawValue))
@@ -227,8 +281,8 @@ extension SignInEnd {
         case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
         case .failed(let failure): return VarlinkError(failure, of: target)
         case .otherSubject(let signedIn, let owner):
-            let hint = CallText.otherPerson(account: name, signedIn: signedIn, owner: owner)
-            return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint.text))
+            let hint = "sign in as '\(owner)', or give the account to '\(signedIn)': authctl login \(name) --replace"
+            return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint))
         }
     }
 }

@@ -75,10 +75,18 @@ extension AccountCalls {
             guard try admit(caller, to: account, by: allowed, wanting: request, on: coordinator) else { return nil }
         }
         guard case .whole(let snapshot)? = try stored(AccountListing.account(named: name, on: coordinator)) else {
-            throw .invalid(WrongGrant.sourceUnreadable(name: name))
+            throw Complaint(
+                field: "subjectAccount",
+                "there is no account '\(name)', or it cannot be read",
+                hint: "authctl account list"
+            ).error
         }
         guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {
-            throw .invalid(WrongGrant.refreshTokenOfOtherIssuer)
+            throw Complaint(
+                field: "subjectAccount",
+                "a refresh token is sent to its own issuer only",
+                hint: "--subject-token-type access_token"
+            ).error
         }
         try checkChain(from: snapshot.account, on: coordinator)
         let id = snapshot.account.id
@@ -108,6 +116,9 @@ extension AccountCalls {
             }
             if accounts.isEmpty { return }
         }
-        throw .invalid(WrongGrant.tooManySources(limit: CallerLimits.derivationsMax))
+        throw Complaint(
+            field: "subjectAccount",
+            "more than \(CallerLimits.derivationsMax) accounts would be derived one from another"
+        ).error
     }
 }

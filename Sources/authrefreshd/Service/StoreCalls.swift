@@ -163,7 +163,12 @@ extension VarlinkError {
             self.init(KeyNotReplacedError(reason: error.description, hint: error.hint))
         case .store(let error): self.init(error)
         case .interrupted:
-            self.init(StoreWork.rekeyInterrupted.error)
+            self =
+                Complaint(
+                    .storeUnavailable,
+                    "the daemon is stopping; it continues the change of the key when it starts again",
+                    hint: "authctl store rekey waits until that is done"
+                ).error
         }
     }
 }
@@ -173,7 +178,12 @@ extension VarlinkError {
         switch failure {
         case .store(let error): self.init(error)
         case .interrupted:
-            self.init(StoreWork.backupInterrupted.error)
+            self =
+                Complaint(
+                    .storeUnavailable,
+                    "the daemon is stopping; no backup was made",
+                    hint: "repeat the command: authctl store backup FILE"
+                ).error
         }
     }
 }
@@ -181,11 +191,22 @@ extension VarlinkError {
 extension VarlinkError {
     fileprivate init(_ failure: StoreChecking.Failure) {
         switch failure {
-        case .copy(.diskFull(let path)):
-            self.init(StoreWork.noSpaceForCopy(cause: "\(StoreError.diskFull(path: path))").error)
-        case .copy(let error): self.init(StoreWork.notCopied(cause: "\(error)", hint: error.hint).error)
+        // The check works on a copy.
+        case .copy(let error):
+            let isFull = if case .diskFull = error { true } else { false }
+            self =
+                Complaint(
+                    .storeUnavailable,
+                    "it cannot be copied for the check: \(error)",
+                    hint: isFull ? "the check works on a copy: free as much space as the store takes" : error.hint
+                ).error
         case .interrupted:
-            self.init(StoreWork.checkInterrupted.error)
+            self =
+                Complaint(
+                    .storeUnavailable,
+                    "the daemon is stopping; the check is incomplete",
+                    hint: "repeat the command: authctl store check"
+                ).error
         }
     }
 }

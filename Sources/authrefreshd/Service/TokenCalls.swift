@@ -34,7 +34,12 @@ struct TokenCalls: DutyCalls {
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         if asked.idToken == true {
-            guard target == nil else { throw .invalid(WrongArgument.idTokenOfSet) }
+            guard target == nil else {
+                throw Complaint(
+                    field: "idToken",
+                    "an ID token cannot be combined with scopes, resources or an audience"
+                ).error
+            }
             let call = TokenCall(minimumValidity: minimumValidity, isForced: isForced)
             return try IDTokenCalls(coordinator: coordinator).acquire(call, of: snapshot, responder, on: coordinator)
         }
@@ -276,7 +281,11 @@ struct TokenCalls: DutyCalls {
         guard let snapshot = try account(asked.account, for: caller, wanting: nil, on: coordinator) else { return }
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
             guard snapshot.account.registration.serviceGrant == nil else {
-                throw .invalid(WrongArgument.challengeWantsMore(account: snapshot.account.name.text))
+                throw Complaint(
+                    field: "challenge",
+                    "it wants more than the tokens have, and a service account has no person to ask",
+                    hint: "authctl account edit \(snapshot.account.name) --scope SCOPE"
+                ).error
             }
             SignInSteps.note(stepUp, of: snapshot, on: coordinator)
             guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
@@ -333,7 +342,11 @@ struct TokenCalls: DutyCalls {
                 guard case .settled(let after) = outcome else { return refuse(outcome, name.text, responder) }
                 if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
                     if attempts > 1 { return ask(for: after, attempts: attempts - 1, responder, on: coordinator) }
-                    return responder.fail(VarlinkError(TemporarilyUnavailableError(.claimsNotAsked, of: name.text)))
+                    let complaint = Complaint(
+                        .noTokenNow(of: name.text),
+                        "the server could not be asked for the claims"
+                    )
+                    return responder.fail(complaint.error)
                 }
                 if let stepUp = coordinator.stepUps[id], stepUp.needsPerson {
                     return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: name)))
@@ -350,10 +363,16 @@ struct TokenCalls: DutyCalls {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) -> StepUp? {
         guard let demand = AuthenticationChallenge.all(in: field).flatMap(TokenDemand.init) else {
-            throw .invalid(WrongArgument.challengeUnreadable)
+            throw Complaint(
+                field: "challenge",
+                "it is not a challenge for a token that can be understood (RFC 6750, RFC 9470)"
+            ).error
         }
         if demand.kind == .nothing {
-            throw .invalid(WrongArgument.challengeAboutRequest(error: demand.error))
+            throw Complaint(
+                field: "challenge",
+                "it rejects the request, not the token (\(demand.error ?? "no error"))"
+            ).error
         }
         let client = coordinator.requestingClient(of: snapshot.account, correlationID: "")
         return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)

@@ -20,11 +20,23 @@ extension VarlinkError {
     /// The error for an invalid target in a call.
     init(_ error: TokenTargetError) {
         switch error {
-        case .empty: self = .invalid(WrongArgument.noScopes)
-        case .scope(let text): self = .invalid(WrongArgument.noScope(text))
-        case .resource(let text): self = .invalid(WrongArgument.noResource(text))
-        case .audience: self = .invalid(WrongArgument.noAudience)
-        case .claims: self = .invalid(WrongArgument.noClaims)
+        case .empty: self = Complaint(field: "scopes", "no scope, resource, audience or claim is named").error
+        case .scope(let text): self = Complaint.noScope(text).error
+        case .resource(let text):
+            self =
+                Complaint(
+                    field: "resources",
+                    "'\(text)' is not an absolute URI without a fragment",
+                    hint: "RFC 8707 section 2"
+                ).error
+        case .audience: self = Complaint(field: "audience", "it is empty, or not plain ASCII text").error
+        case .claims:
+            self =
+                Complaint(
+                    field: "claims",
+                    "they are not a JSON object",
+                    hint: #"{"access_token":{"acr":{"essential":true}}}, for example (OpenID Connect Core section 5.5)"#
+                ).error
         case .tooLong: self.init(LimitExceededError(.tokenSetBytes, maximum: TokenTarget.longestText))
         }
     }
@@ -42,8 +54,12 @@ extension AccountSnapshot {
 extension VarlinkError {
     /// The error without asking the server, because the sign-in has shown its answer.
     static func declined(_ scope: String, _ name: String) -> VarlinkError {
-        let failure = FailureReport(summary: CallText.declinedScope(scope).text)
-        return refused(name, failure, isForUser: true, .askForScopeAgain(account: name))
+        refused(
+            name,
+            FailureReport(summary: "'\(scope)' was requested when you signed in, and not granted"),
+            isForUser: true,
+            hint: "to be asked again: authctl login \(name) --prompt consent"
+        )
     }
 
     /// The error if there is no token of a target, with a hint.
@@ -62,13 +78,23 @@ extension VarlinkError {
                 )
             )
         case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded:
-            return refused(name, detail, isForUser: false, .showGrant(account: name))
+            return refused(
+                name,
+                detail,
+                isForUser: false,
+                hint: "'authctl account show \(name)' shows what its grant covers"
+            )
         case .userRequired, .refusedHere:
-            return refused(name, detail, isForUser: true, .signInWithScopes(account: name))
+            return refused(
+                name,
+                detail,
+                isForUser: true,
+                hint: "sign in with the account's scopes and these: authctl login \(name) --scope SCOPE --scope SCOPE"
+            )
         }
     }
 
-    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, _ hint: CallText)
+    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, hint: String)
         -> VarlinkError
     {
         VarlinkError(
@@ -77,7 +103,7 @@ extension VarlinkError {
                 userRequired: isForUser,
                 reason: failure.summary,
                 failure: failure,
-                hint: hint.text
+                hint: hint
             )
         )
     }
@@ -107,11 +133,13 @@ extension VarlinkError {
                 MisconfiguredError(account: name, reason: reason, failure: snapshot.failureReport, hint: hint)
             )
         case .backingOff(let backOff):
-            return unavailable(
-                name,
-                backOff.failure.detail.summary,
-                snapshot.failureReport,
-                snapshot.state.deadline
+            return VarlinkError(
+                TemporarilyUnavailableError(
+                    account: name,
+                    retryAtUSec: snapshot.state.deadline?.microseconds,
+                    reason: backOff.failure.detail.summary,
+                    failure: snapshot.failureReport
+                )
             )
         case .scheduled where !snapshot.state.isRefreshable:
             // The caller asked for a newer token than the current one.
@@ -124,21 +152,11 @@ extension VarlinkError {
                 )
             )
         case .scheduled, .refreshing:
-            return unavailable(name, NotNow.waitsForTurn.reason, nil, snapshot.state.deadline)
+            return Complaint(
+                .noTokenNow(of: name, retryAt: snapshot.state.deadline),
+                "a refresh is due, and waits for its turn"
+            ).error
         }
-    }
-
-    private static func unavailable(_ name: String, _ reason: String, _ failure: FailureReport?, _ retryAt: Timestamp?)
-        -> VarlinkError
-    {
-        VarlinkError(
-            TemporarilyUnavailableError(
-                account: name,
-                retryAtUSec: retryAt?.microseconds,
-                reason: reason,
-                failure: failure
-            )
-        )
     }
 
     private static func interactionRequired(

@@ -139,14 +139,11 @@ extension VarlinkError {
 extension VarlinkError {
     /// A service account has no person who could sign in.
     static func needsNoPerson(_ account: AccountName) -> VarlinkError {
-        let obstacle = SignInObstacle.serviceAccount(account)
-        return VarlinkError(obstacle.failure(.misconfigured), of: SignInTarget(account: account))
-    }
-}
-
-extension TemporarilyUnavailableError {
-    /// No attempt is made for `account` now.
-    init(_ notNow: NotNow, of account: String) {
-        self.init(account: account, reason: notNow.reason)
+        let failure = SignInFailure(
+            .misconfigured,
+            "it is a service account, which gets its tokens without a person",
+            hint: "authctl refresh \(account)"
+        )
+        return VarlinkError(failure, of: SignInTarget(account: account))
     }
 }

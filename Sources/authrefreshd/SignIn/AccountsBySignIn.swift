@@ -13,11 +13,11 @@ enum AccountsBySignIn {
         like snapshot: AccountSnapshot,
         follower: @escaping RunningSignIn.Follower,
         on coordinator: isolated RefreshCoordinator
-    ) throws(SignInRefusal) -> (follower: Int, account: AccountID) {
+    ) throws(SignInStartError) -> (follower: Int, account: AccountID) {
         let (source, now) = (snapshot.account, coordinator.timebase.now())
         let registration = coordinator.registrations.current(of: source.id, stored: source.registration)
         let account = source.another(name, id: coordinator.signIns.number(forAdding: name), registration: registration)
-        if let flaw = coordinator.settings.flaw(of: request, to: account) { throw .failed(flaw) }
+        if let failure = coordinator.settings.failure(of: request, to: account) { throw .failed(failure) }
         coordinator.take(coordinator.signIns.makeWay(for: request, of: account.id, at: now))
         let (number, steps) = try coordinator.signIns.start(
             request,
@@ -54,7 +54,7 @@ enum AccountsBySignIn {
             guard case .nameTaken(let name) = error else {
                 return StoreFailures.note(error, at: now, on: coordinator)
             }
-            let failure = SignInObstacle.nameTaken(name).failure(.unavailable)
+            let failure = SignInFailure(.unavailable, "an account named '\(name)' was added meanwhile")
             coordinator.take(coordinator.signIns.tell(.notStored(failure), to: signIn.account.id, at: now))
         }
     }

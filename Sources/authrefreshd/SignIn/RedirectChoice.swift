@@ -18,7 +18,10 @@ enum RedirectChoice: Hashable {
         case .browser:
             if let text = signIn.redirectURI {
                 guard let loopback else {
-                    throw SignInObstacle.redirectElsewhere(uri: text).failure(.misconfigured)
+                    throw SignInFailure(
+                        .misconfigured,
+                        "the redirect URI '\(text)' does not lead to this machine"
+                    )
                 }
                 self = .loopback(host: loopback.host, port: loopback.port ?? signIn.redirectPort, path: loopback.path)
                 return
@@ -30,7 +33,10 @@ enum RedirectChoice: Hashable {
             } else if let uri = Self.schemeURI(signIn) {
                 self = .fixed(uri)
             } else {
-                throw SignInObstacle.noScheme.failure(.misconfigured)
+                throw SignInFailure(
+                    .misconfigured,
+                    "the client has no redirect URI with a scheme of its own"
+                )
             }
         case .paste:
             // Nobody listens on this loopback address. The browser shows an error, and the person copies the address.

@@ -104,7 +104,7 @@ struct RunningSignIn {
         at now: Moment
     ) throws(SignInFailure) {
         let flow = request.flow ?? RedirectChoice.flow(for: profile)
-        if flow == .device, let obstacle = request.obstacleOnDevice { throw obstacle.failure(.misconfigured) }
+        if flow == .device { try request.checkForDevice() }
         redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
         self.account = account
         target = SignInTarget(account: account.name, source: source)

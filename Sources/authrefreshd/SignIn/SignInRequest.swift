@@ -95,12 +95,26 @@ extension SignInRequest {
         return mine == its || mine == SignInRequest() && its.policy == nil
     }
 
-    /// Why these options are impossible with a device code, for which RFC 8628 §3.1 has no parameters; nil if they are
-    /// possible.
-    var obstacleOnDevice: SignInObstacle? {
-        if !acrValues.isEmpty || maxAge != nil || claims != nil { return .strongerOnDevice }
-        if demandsIDToken { return .idTokenOnDevice }
-        return policy == nil ? nil : .policyOnDevice
+    /// Refuses options that are impossible with a device code, for which RFC 8628 §3.1 has no parameters.
+    func checkForDevice() throws(SignInFailure) {
+        let hint = "--flow browser, or --flow paste"
+        if !acrValues.isEmpty || maxAge != nil || claims != nil {
+            throw SignInFailure(
+                .misconfigured,
+                "a device code cannot ask for a stronger or newer sign-in",
+                hint: hint
+            )
+        }
+        if demandsIDToken {
+            throw SignInFailure(
+                .misconfigured,
+                "a device code does not support a nonce or a response type",
+                hint: hint
+            )
+        }
+        guard policy == nil else {
+            throw SignInFailure(.misconfigured, "a device code cannot run another policy", hint: hint)
+        }
     }
 
     /// Whether an ID token is required, whatever the scopes are.

@@ -11,15 +11,15 @@ enum SignInSteps {
     ///
     /// - Parameter follower: receives all reports from the beginning, on this queue. The end is the last.
     /// - Returns: the follower's number, for `forget`.
-    /// - Throws: `SignInRefusal` if nothing was begun.
+    /// - Throws: `SignInStartError` if nothing was begun.
     static func start(
         _ request: SignInRequest,
         of snapshot: AccountSnapshot,
         follower: @escaping RunningSignIn.Follower,
         on coordinator: isolated RefreshCoordinator
-    ) throws(SignInRefusal) -> Int {
+    ) throws(SignInStartError) -> Int {
         let (account, now) = (snapshot.account, coordinator.timebase.now())
-        if let flaw = coordinator.settings.flaw(of: request, to: account) { throw .failed(flaw) }
+        if let failure = coordinator.settings.failure(of: request, to: account) { throw .failed(failure) }
         coordinator.take(coordinator.signIns.makeWay(for: request, of: account.id, at: now))
         let (number, steps) = try coordinator.signIns.start(
             request,

@@ -110,7 +110,7 @@ final class SignIns {
     ///   - profileSchemes: the URI schemes that the provider's profile names.
     ///   - follower: receives all reports from the beginning. The end is the last.
     /// - Returns: the follower's number, for `forgetFollower`, and the steps to carry out.
-    /// - Throws: `SignInRefusal` if nothing was begun.
+    /// - Throws: `SignInStartError` if nothing was begun.
     func start(
         _ request: SignInRequest,
         of account: Account,
@@ -123,12 +123,20 @@ final class SignIns {
         isStopping: Bool,
         at now: Moment,
         follower: @escaping RunningSignIn.Follower
-    ) throws(SignInRefusal) -> (follower: Int, steps: [Step]) {
+    ) throws(SignInStartError) -> (follower: Int, steps: [Step]) {
         if let signIn = running[account.id] {
-            guard request.adds(nothingTo: signIn.asked) else { throw .otherUnderWay }
+            guard request.adds(nothingTo: signIn.asked) else {
+                let command = SignInTarget(account: account.name, source: source).command
+                let failure = SignInFailure(
+                    .unavailable,
+                    "a sign-in of this account with other options is under way",
+                    hint: "\(command) --restart, with the options"
+                )
+                throw .failed(failure)
+            }
             return (follow(account.id) { follower($0.toldToOneWhoJoins) }, [])
         }
-        guard !isStopping else { throw .failed(SignInObstacle.stopping.failure(.unavailable)) }
+        guard !isStopping else { throw .failed(SignInFailure(.unavailable, "the daemon is stopping")) }
         let shares = Shares(capacity: CallerLimits.signInsMax, holders: running.values.map(\.asked.process))
         if let crowding = shares.crowding(1, for: request.process) { throw .tooMany(crowding) }
         let asked = request
@@ -359,8 +367,8 @@ final class SignIns {
                     try await open(redirect, deliver: deliver)
                 }
         } catch {
-            let obstacle = obstacle(error, at: redirect.port, for: signIn.account.name)
-            return tell(.preparationFailed(obstacle.failure(.misconfigured)), toAttempt: id)
+            let failure = failure(error, at: redirect.port, for: signIn.account.name)
+            return tell(.preparationFailed(failure), toAttempt: id)
         }
         guard change(id, { ($0.redirectURI, $0.listener) = opened }) else {
             opened.listener?.close()
@@ -374,16 +382,25 @@ final class SignIns {
         }
     }
 
-    /// Why `account` cannot have the port that it has to listen on; nil if any port will do.
-    private func obstacle(
+    /// Why `account` cannot have the port that it has to listen on.
+    private func failure(
         _ error: RedirectListenerError,
         at port: Int?,
         for account: AccountName
-    ) -> SignInObstacle {
+    ) -> SignInFailure {
         if let port, let other = running.values.first(where: { $0.listener?.port == port })?.account.name {
-            return .portOfSignIn(other: other, error)
+            return SignInFailure(
+                .misconfigured,
+                error.reason,
+                hint: "finish the sign-in of '\(other)' first, or end it with Ctrl-C"
+            )
         }
-        return .portUnusable(account: account, error)
+        return SignInFailure(
+            .misconfigured,
+            error.reason,
+            hint: "end the program that has the port (ss -ltnp), or use another one:"
+                + " authctl account edit \(account) --redirect-port PORT"
+        )
     }
 
     /// Opens the redirect URI.
@@ -495,12 +512,10 @@ final class SignIns {
 }
 
 /// Why a sign-in did not begin.
-enum SignInRefusal: Error {
+enum SignInStartError: Error {
     case failed(SignInFailure)
     /// The process would have more than its share of `CallerLimits.signInsMax`.
     case tooMany(Shares.Crowding)
-    /// A sign-in with other options is under way.
-    case otherUnderWay
 }
 
 extension StartSignIn.Reply {

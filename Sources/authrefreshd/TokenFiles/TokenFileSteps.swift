@@ -93,7 +93,11 @@ enum TokenFileSteps {
             throw VarlinkError(error)
         }
         if let owner {
-            throw .invalid(WrongDelivery.fileOfOtherAccount(file: file.name, owner: owner.name))
+            throw Complaint(
+                field: "tokenFile",
+                "'\(file.name)' is already the token file of '\(owner.name)'",
+                hint: "--token-file NAME with another name, or authctl account edit \(owner.name) --clear token-file"
+            ).error
         }
         let isKnown = account.map { coordinator.tokenFiles.contains($0) } ?? false
         guard isKnown || coordinator.tokenFiles.count < CallerLimits.tokenFilesMax else {

@@ -1,5 +1,6 @@
 internal import SignIn
 internal import TextEncodings
+internal import Varlink
 
 /// The address to which a browser is sent back in a web session: `http://127.0.0.1:8400/done`, `com.example.app:/done`,
 /// `https://app.example/done`.
@@ -29,28 +30,41 @@ struct CallbackAddress: Sendable {
     /// Scheme with host, and path, in their original form, because servers compare byte by byte.
     private let written: (head: String, path: String)
 
-    /// - Throws: `CallbackFlaw`. The text is not repeated in it.
-    init(_ text: String) throws(CallbackFlaw) {
+    /// - Throws: `InvalidSettings`. The text is not repeated in it.
+    init(_ text: String) throws(VarlinkError) {
         guard text.utf8.count <= Self.bytesMax, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
-            throw .noAddress
+            throw Complaint(field: "callback", "it is not an address", hint: Self.examples).error
         }
         guard !text.contains("?"), !text.contains("#") else {
-            throw .hasQuery
+            throw Complaint(
+                field: "callback",
+                "it has a query or a fragment, where the answer will stand",
+                hint: Self.examples
+            ).error
         }
-        guard let address = Self(reading: text) else { throw .noAddress }
+        guard let address = Self(reading: text) else {
+            throw Complaint(field: "callback", "it is not an address", hint: Self.examples).error
+        }
         switch address.kind {
         case .loopback: break
         case .page where address.scheme == "http":
-            throw .notHTTPS
-        case .page where address.host?.isEmpty ?? true: throw .noHost
+            throw Complaint(field: "callback", "a page on another machine needs https", hint: Self.examples).error
+        case .page where address.host?.isEmpty ?? true:
+            throw Complaint(field: "callback", "it has no host", hint: Self.examples).error
         case .page: break
         case .scheme:
             guard !Self.reserved.contains(address.scheme) else {
-                throw .reservedScheme
+                throw Complaint(
+                    field: "callback",
+                    "programs of the desktop need its scheme",
+                    hint: Self.examples
+                ).error
             }
         }
         self = address
     }
+
+    private static let examples = "http://127.0.0.1/done, com.example.app:/done, https://app.example/done"
 
     /// Schemes that desktop programs depend on. It is the same list as in `authctl`, which registers itself for a
     /// scheme.

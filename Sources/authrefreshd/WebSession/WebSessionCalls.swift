@@ -21,14 +21,14 @@ struct WebSessionCalls: Sendable {
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         let seconds = asked.timeoutSec ?? Self.usualTimeoutSec
         guard (1...3600).contains(seconds) else { throw .invalidParameter("timeoutSec") }
-        let callback = try read(asked.callback)
+        let callback = try CallbackAddress(asked.callback)
         let (process, timeout) = (responder.peer.pid, Duration.seconds(seconds))
         let begun = room.assumeIsolated { room in
             room.start(callback, timeout: timeout, of: process) { report in
                 switch report {
                 case .started(let reply): responder.reply(reply, continues: true)
                 case .completed(let reply): responder.reply(reply)
-                case .refused(let refusal): responder.fail(VarlinkError(refusal, of: callback))
+                case .refused(let error): responder.fail(error.error(of: callback))
                 case .ended(let end, let callback):
                     responder.fail(VarlinkError(WebSessionEndedError(callback: callback.text, reason: end.rawValue)))
                 }
@@ -36,7 +36,7 @@ struct WebSessionCalls: Sendable {
         }
         switch begun {
         case .failure(.tooMany(let crowding)): throw coordinator.refusal(of: process, .webSessions, crowding)
-        case .failure(let refusal): throw VarlinkError(refusal, of: callback)
+        case .failure(let error): throw error.error(of: callback)
         case .success(let id):
             responder.onDisconnect { [room] in
                 room.executor.queue.async { room.assumeIsolated { $0.forget(id) } }
@@ -64,43 +64,47 @@ struct WebSessionCalls: Sendable {
         case .taken: return ContinueSignIn.Reply(account: "")
         case .nobodys: return nil
         case .refused:
-            throw .invalid(WrongArgument.answerForOtherCallback)
-        }
-    }
-
-    private func read(_ callback: String) throws(VarlinkError) -> CallbackAddress {
-        do throws(CallbackFlaw) {
-            return try CallbackAddress(callback)
-        } catch {
-            throw .invalid(WrongArgument.callback(error))
+            throw Complaint(
+                field: "redirect",
+                "it does not begin with this session's callback address",
+                hint: Complaint.wholeAddress
+            ).error
         }
     }
 }
 
-extension VarlinkError {
-    /// The error if a web session cannot begin.
-    fileprivate init(_ refusal: WebSessionRefusal, of callback: CallbackAddress) {
-        let told: (kind: String, reason: String, hint: String)
-        switch refusal {
-        case .tooMany(let crowding):
-            self = Hoarder(.webSessions, crowding).error
-            return
+extension WebSessionStartError {
+    /// The reply to the caller that asked for a session with `callback`.
+    fileprivate func error(of callback: CallbackAddress) -> VarlinkError {
+        switch self {
+        case .tooMany(let crowding): Hoarder(.webSessions, crowding).error
         case .underWay:
-            told = ("busy", CallText.callbackTaken.text, WebSessionObstacle.underWay.hint)
+            Complaint(
+                .noWebSession(callback: callback.text, kind: "busy"),
+                "another web session waits for this callback",
+                hint: "end that one first, or use another path"
+            ).error
         case .notListening(let error):
             switch error {
-            case .portTaken: told = ("busy", error.reason, WebSessionObstacle.portTaken.hint)
-            case .cannotListen: told = ("misconfigured", error.reason, WebSessionObstacle.noPort.hint)
+            case .portTaken:
+                Complaint(
+                    .noWebSession(callback: callback.text, kind: "busy"),
+                    error.reason,
+                    hint: "end the program that has the port (ss -ltnp), or leave the port out"
+                ).error
+            case .cannotListen:
+                Complaint(
+                    .noWebSession(callback: callback.text, kind: "misconfigured"),
+                    error.reason,
+                    hint: "use another port, or leave it out"
+                ).error
             }
-        case .stopping: told = ("unavailable", SignInObstacle.stopping.reason, WebSessionObstacle.stopping.hint)
+        case .stopping:
+            Complaint(
+                .noWebSession(callback: callback.text, kind: "unavailable"),
+                "the daemon is stopping",
+                hint: "try again when the daemon runs"
+            ).error
         }
-        self.init(
-            WebSessionNotStartedError(
-                callback: callback.text,
-                kind: told.kind,
-                reason: told.reason,
-                hint: told.hint
-            )
-        )
     }
 }

@@ -17,7 +17,7 @@ actor WebSessions {
         /// The last report: the callback has arrived.
         case completed(StartWebSession.Reply)
         /// The last report: the session could not begin.
-        case refused(WebSessionRefusal)
+        case refused(WebSessionStartError)
         /// The last report: there was no callback.
         case ended(WebSessionEnd, CallbackAddress)
     }
@@ -81,7 +81,7 @@ actor WebSessions {
         timeout: Duration,
         of process: Int32,
         follower: @escaping Follower
-    ) -> Result<String, WebSessionRefusal> {
+    ) -> Result<String, WebSessionStartError> {
         advance()
         guard !isStopping else { return .failure(.stopping) }
         let shares = Shares(capacity: CallerLimits.webSessionsMax, holders: running.values.map(\.process))
@@ -240,7 +240,7 @@ actor WebSessions {
 }
 
 /// Why a web session did not begin.
-enum WebSessionRefusal: Error, Hashable, Sendable {
+enum WebSessionStartError: Error, Hashable, Sendable {
     /// Another session has the same callback.
     case underWay
     case notListening(RedirectListenerError)
