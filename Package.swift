@@ -181,7 +181,7 @@ let package = Package(
         .target(
             name: "MovingIn",
             dependencies: [
-                "AuthRefreshInterface", "RefreshCore", "StrictJSON", "TextEncodings",
+                "AuthRefreshInterface", "CommandLineProgram", "RefreshCore", "StrictJSON", "TextEncodings",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 
 /// Reads the accounts in Azure CLI's token cache, which MSAL writes.
 package enum AzureTokenCache {
-    private static let expected = ExpectedFormat.azureTokenCache
+    private static let expected = "the token cache that Azure CLI writes, msal_token_cache.json"
     private static let publicCloud = "login.microsoftonline.com"
 
     /// The folder of Azure CLI's files.
@@ -18,12 +18,17 @@ package enum AzureTokenCache {
         in bytes: [UInt8],
         profile: [UInt8]?,
         origin: String
-    ) throws(MovingInError) -> [MovableAccount] {
-        guard !origin.hasSuffix(".bin") else { throw .encrypted(origin: origin, hint: .azureTokenCache) }
+    ) throws(ImportError) -> [MovableAccount] {
+        guard !origin.hasSuffix(".bin") else {
+            throw .encrypted(
+                origin,
+                hint: "az config set core.encrypt_token_cache=false, then az account clear and az login"
+            )
+        }
         let cache = try JSONFields(bytes, origin: origin, expected: expected)
         let tokens = cache.objects("RefreshToken")
-        guard tokens.count <= MovingInLimit.movedAccountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
+        guard tokens.count <= ImportLimit.accountsMax else {
+            throw .tooManyAccounts(origin)
         }
         let people = cache.objects("Account")
         // If the profile cannot be read, only the tenant is missing, and the cache has a substitute. The file begins
@@ -62,13 +67,13 @@ package enum AzureTokenCache {
             (own.first { $0.isTrue("isDefault") } ?? own.first)?.text("tenantId")
             ?? identity.split(separator: ".").last.map(String.init)
         var settings = AccountSettings(name: SuggestedName.from(user ?? "", fallback: "azure"), clientId: client)
-        var notes: [MovingNote] = []
+        var notes: [String] = []
         if server == publicCloud {
             settings.provider = "microsoft"
             settings.variables = tenant.map { ["tenant": $0] }
         } else {
             settings.issuer = "https://\(server)/\(tenant ?? "common")/v2.0"
-            notes.append(.issuerGuessedFromHost(server))
+            notes.append("The issuer is a guess: the cache names only the server '\(server)'.")
         }
         let asked = token.text("target").map { $0.split(separator: " ").map(String.init) } ?? []
         settings.scopes = ["openid", "profile", "offline_access"] + (asked.isEmpty ? [management] : asked)

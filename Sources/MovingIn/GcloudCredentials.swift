@@ -2,7 +2,8 @@ internal import AuthRefreshInterface
 
 /// Reads the account in gcloud's `application_default_credentials.json`, which Google's libraries use as well.
 package enum GcloudCredentials {
-    private static let expected = ExpectedFormat.gcloudCredentials
+    private static let expected =
+        "the file that 'gcloud auth application-default login' writes (\"type\": \"authorized_user\")"
 
     /// The path of gcloud's file.
     package static func path(home: String, environment: [String: String]) -> String {
@@ -13,16 +14,16 @@ package enum GcloudCredentials {
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, also for the key of a service account; `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(MovingInError) -> MovableAccount {
+    package static func account(in bytes: [UInt8], origin: String) throws(ImportError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard fields.text("type") == "authorized_user", let client = fields.text("client_id"),
             let token = fields.secret("refresh_token")
-        else { throw .wrongFormat(origin: origin, expected: expected) }
+        else { throw .wrongFormat(origin, expected: expected) }
         var settings = AccountSettings(name: "gcloud", provider: "google", clientId: client)
         if let person = fields.text("account") { settings.username = person }
-        var notes = [MovingNote.scopesUnknown]
+        var notes = ["The file does not name the scopes. If you sign in again, name them with --scope."]
         if let project = fields.text("quota_project_id") {
-            notes.append(.quotaProject(project))
+            notes.append("The quota project '\(project)' is not a setting of the account.")
         }
         return MovableAccount(
             source: .gcloud,

@@ -9,21 +9,21 @@ struct JSONFields {
     /// Parses an object.
     ///
     /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are not a JSON object.
-    init(_ bytes: [UInt8], origin: String, expected: ExpectedFormat) throws(MovingInError) {
-        guard bytes.count <= MovingInLimit.sourceBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+    init(_ bytes: [UInt8], origin: String, expected: String) throws(ImportError) {
+        guard bytes.count <= ImportLimit.sourceBytesMax else {
+            throw .tooLarge(origin)
         }
         let document: JSONDocument
         do {
             document = try JSONDocument(
                 bytes,
-                nestingMax: MovingInLimit.jsonNestingMax,
-                valuesMax: MovingInLimit.jsonValuesMax
+                nestingMax: ImportLimit.jsonNestingMax,
+                valuesMax: ImportLimit.jsonValuesMax
             )
         } catch {
-            throw .wrongFormat(origin: origin, expected: expected)
+            throw .wrongFormat(origin, expected: expected)
         }
-        guard let members = document.root.members else { throw .wrongFormat(origin: origin, expected: expected) }
+        guard let members = document.root.members else { throw .wrongFormat(origin, expected: expected) }
         self.members = Dictionary(members.map { ($0.key, $0.value) }) { $1 }
     }
 

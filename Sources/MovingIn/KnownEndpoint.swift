@@ -5,8 +5,11 @@ package enum KnownEndpoint {
     /// Sets the provider or the issuer that an endpoint belongs to.
     ///
     /// - Returns: a note for the user if the issuer is a guess; nil if the server is known.
-    package static func place(_ endpoint: String, in settings: inout AccountSettings) -> MovingNote? {
-        guard let (origin, host, path) = parts(of: endpoint) else { return .serverUnreadable }
+    package static func place(_ endpoint: String, in settings: inout AccountSettings) -> String? {
+        guard let (origin, host, path) = parts(of: endpoint) else {
+            // The address is not shown, because it may contain a password.
+            return "The address of the server cannot be read."
+        }
         switch host {
         case "accounts.google.com", "oauth2.googleapis.com", "www.googleapis.com":
             settings.provider = "google"
@@ -15,7 +18,7 @@ package enum KnownEndpoint {
             if let tenant = path.first, tenant != "common" { settings.variables = ["tenant": String(tenant)] }
         default:
             settings.issuer = origin
-            return .issuerGuessed(origin, endpoint: endpoint)
+            return "The issuer '\(origin)' is a guess: the program names only '\(endpoint)'."
         }
         return nil
     }

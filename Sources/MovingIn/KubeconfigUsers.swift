@@ -4,7 +4,7 @@ internal import Yams
 
 /// Reads the users of a kubeconfig file who sign in by OpenID Connect.
 package enum KubeconfigUsers {
-    private static let expected = ExpectedFormat.kubeconfig
+    private static let expected = "a kubeconfig file"
 
     /// The kubeconfig files, in the order in which kubectl reads them.
     package static func paths(home: String, environment: [String: String]) -> [String] {
@@ -15,7 +15,7 @@ package enum KubeconfigUsers {
     /// The users of kubectl's own `oidc` provider, with their grants.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> [MovableAccount] {
         try users(in: bytes, origin).compactMap { name, user in
             guard let provider = user["auth-provider"]?.mapping, provider["name"]?.string == "oidc",
                 let values = provider["config"]?.mapping
@@ -27,7 +27,7 @@ package enum KubeconfigUsers {
     /// The users of kubelogin (int128/kubelogin), without their grants, which are in its cache.
     ///
     /// - Throws: the same errors as `accounts`.
-    package static func kubelogin(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
+    package static func kubelogin(in bytes: [UInt8], origin: String) throws(ImportError) -> [MovableAccount] {
         try users(in: bytes, origin).compactMap { name, user in
             guard let arguments = user["exec"]?.mapping?["args"]?.sequence?.compactMap(\.string),
                 arguments.contains("get-token")
@@ -36,16 +36,16 @@ package enum KubeconfigUsers {
         }
     }
 
-    private static func users(in bytes: [UInt8], _ origin: String) throws(MovingInError) -> [(String, Node.Mapping)] {
-        guard bytes.count <= MovingInLimit.sourceBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+    private static func users(in bytes: [UInt8], _ origin: String) throws(ImportError) -> [(String, Node.Mapping)] {
+        guard bytes.count <= ImportLimit.sourceBytesMax else {
+            throw .tooLarge(origin)
         }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0), !hasAlias(bytes),
             let root = try? Yams.compose(yaml: text), let file = root.mapping
-        else { throw .wrongFormat(origin: origin, expected: expected) }
+        else { throw .wrongFormat(origin, expected: expected) }
         let entries = file["users"]?.sequence.map(Array.init) ?? []
-        guard entries.count <= MovingInLimit.movedAccountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
+        guard entries.count <= ImportLimit.accountsMax else {
+            throw .tooManyAccounts(origin)
         }
         return entries.compactMap { entry in
             guard let name = entry.mapping?["name"]?.string, let user = entry.mapping?["user"]?.mapping else {
@@ -73,11 +73,11 @@ package enum KubeconfigUsers {
         ) {
             $0.scopes = text("extra-scopes").map { ["openid"] + $0.split(separator: ",").map(String.init) }
         }
-        var notes: [MovingNote] = []
+        var notes: [String] = []
         if text("idp-certificate-authority") != nil || text("idp-certificate-authority-data") != nil {
-            notes.append(.certificateAuthority)
+            notes.append("The issuer's certificate authority was not taken over. Set 'ca_file' in authrefreshd.yaml.")
         }
-        if text("refresh-token") == nil { notes.append(.noRefreshToken(.kubeconfig)) }
+        if text("refresh-token") == nil { notes.append(SourceProgram.kubeconfig.noRefreshToken) }
         return MovableAccount(
             source: .kubeconfig,
             sourceName: name,

@@ -5,7 +5,7 @@ internal import TextEncodings
 /// Reads a file of kubelogin's token cache (int128/kubelogin). The file's name is a digest, so the ID token inside
 /// shows whose it is.
 package enum KubeloginCache {
-    private static let expected = ExpectedFormat.kubeloginCache
+    private static let expected = "a file of kubelogin's token cache"
 
     /// kubelogin's cache folder, without `--token-cache-dir`.
     package static func folder(home: String) -> String { home + "/.kube/cache/oidc-login" }
@@ -19,11 +19,11 @@ package enum KubeloginCache {
         in bytes: [UInt8],
         origin: String,
         users: [MovableAccount]
-    ) throws(MovingInError) -> MovableAccount? {
+    ) throws(ImportError) -> MovableAccount? {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         let parts = (fields.text("id_token") ?? "").split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1].utf8) else {
-            throw .wrongFormat(origin: origin, expected: expected)
+            throw .wrongFormat(origin, expected: expected)
         }
         let claims = try JSONFields(payload, origin: origin, expected: expected)
         let audiences = claims.texts("aud") ?? claims.text("aud").map { [$0] } ?? []
@@ -35,7 +35,7 @@ package enum KubeloginCache {
         else { return nil }
         account.origin = origin
         account.refreshToken = fields.secret("refresh_token")
-        if account.refreshToken == nil { account.notes.append(.noRefreshToken(.kubelogin)) }
+        if account.refreshToken == nil { account.notes.append(SourceProgram.kubelogin.noRefreshToken) }
         return account
     }
 }

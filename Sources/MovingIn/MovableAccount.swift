@@ -15,8 +15,8 @@ package struct MovableAccount: Sendable {
     package var refreshToken: Secret?
     /// The file or the command that it was read from, for display.
     package var origin: String
-    /// What could not be taken over.
-    package var notes: [MovingNote]
+    /// What could not be taken over, in whole sentences. The last one may end with a command instead of a full stop.
+    package var notes: [String]
 
     /// Creates an account.
     ///
@@ -28,7 +28,7 @@ package struct MovableAccount: Sendable {
         clientSecret: Secret? = nil,
         refreshToken: Secret? = nil,
         origin: String,
-        notes: [MovingNote] = []
+        notes: [String] = []
     ) {
         self.source = source
         self.sourceName = sourceName ?? settings.name
@@ -38,16 +38,4 @@ package struct MovableAccount: Sendable {
         self.origin = origin
         self.notes = notes
     }
-}
-
-/// A program whose accounts can be taken over. The raw value is the argument of `--from`.
-package enum SourceProgram: String, CaseIterable, Sendable {
-    case oidcAgent = "oidc-agent"
-    case muttOAuth2 = "mutt_oauth2"
-    case pizauth
-    case gcloud
-    case azureCLI = "az"
-    case rclone
-    case kubelogin
-    case kubeconfig
 }

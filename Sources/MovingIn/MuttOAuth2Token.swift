@@ -3,7 +3,7 @@ internal import RefreshCore
 
 /// Reads a decrypted token file of mutt_oauth2.py. The client's data is in the user's copy of the script.
 package enum MuttOAuth2Token {
-    private static let expected = ExpectedFormat.muttToken
+    private static let expected = "the token file of mutt_oauth2.py, decrypted"
 
     /// Reads the account.
     ///
@@ -13,11 +13,13 @@ package enum MuttOAuth2Token {
         in bytes: [UInt8],
         script: MuttOAuth2Script?,
         origin: String
-    ) throws(MovingInError) -> MovableAccount {
-        guard !isEncrypted(bytes) else { throw .encrypted(origin: origin, hint: .muttScript) }
+    ) throws(ImportError) -> MovableAccount {
+        guard !isEncrypted(bytes) else {
+            throw .encrypted(origin, hint: "name the script beside it, whose DECRYPTION_PIPE decrypts it")
+        }
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let registration = fields.text("registration"), fields.text("authflow") != nil else {
-            throw .wrongFormat(origin: origin, expected: expected)
+            throw .wrongFormat(origin, expected: expected)
         }
         let server = script?.registrations[registration] ?? [:]
         let email = fields.text("email")
@@ -26,13 +28,17 @@ package enum MuttOAuth2Token {
         settings.scopes = server["scope"].map { $0.split(separator: " ").map(String.init) }
         settings.username = email
         if let tenant = server["tenant"], tenant != "common" { settings.variables = ["tenant": tenant] }
-        var notes: [MovingNote] = []
+        var notes: [String] = []
         if let endpoint = server["token_endpoint"] {
             if let note = KnownEndpoint.place(endpoint, in: &settings) { notes.append(note) }
         } else if ["google", "microsoft"].contains(registration) {
             settings.provider = registration
         }
-        if settings.clientId == nil { notes.append(.clientUnknown) }
+        if settings.clientId == nil {
+            notes.append(
+                "The client id is not known. Put your copy of mutt_oauth2.py, which contains it, beside the token file."
+            )
+        }
         let secret = fields.text("client_secret") ?? server["client_secret"].flatMap { $0.isEmpty ? nil : $0 }
         return MovableAccount(
             source: .muttOAuth2,
@@ -97,9 +103,9 @@ package struct MuttOAuth2Script: Sendable {
     /// Reads the script line by line. Its layout has been the same since its first version.
     ///
     /// - Throws: `tooLarge`, `wrongFormat`.
-    package init(_ bytes: [UInt8], origin: String) throws(MovingInError) {
-        guard bytes.count <= MovingInLimit.sourceBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+    package init(_ bytes: [UInt8], origin: String) throws(ImportError) {
+        guard bytes.count <= ImportLimit.sourceBytesMax else {
+            throw .tooLarge(origin)
         }
         var registration: String?
         var lastKey: String?
@@ -121,7 +127,7 @@ package struct MuttOAuth2Script: Sendable {
                 registrations[registration, default: [:]][lastKey, default: ""] += more
             }
         }
-        guard !registrations.isEmpty else { throw .wrongFormat(origin: origin, expected: .muttScript) }
+        guard !registrations.isEmpty else { throw .wrongFormat(origin, expected: "a copy of mutt_oauth2.py") }
     }
 
     /// The texts between single quotes, in order.

@@ -2,24 +2,27 @@ internal import AuthRefreshInterface
 
 /// Reads an account of oidc-agent, in the form that `oidc-gen -p NAME` prints.
 package enum OIDCAgentAccount {
-    private static let expected = ExpectedFormat.oidcAgentAccount
+    private static let expected = "the account configuration that 'oidc-gen -p' prints"
 
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(MovingInError) -> MovableAccount {
+    package static func account(in bytes: [UInt8], origin: String) throws(ImportError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let issuer = fields.text("issuer_url"), let client = fields.text("client_id") else {
-            throw .wrongFormat(origin: origin, expected: expected)
+            throw .wrongFormat(origin, expected: expected)
         }
         let name = SuggestedName.from(fields.text("name") ?? "", fallback: "oidc-agent")
         let settings = AccountSettings(name: name, issuer: issuer, clientId: client) {
             $0.scopes = fields.text("scope").map { $0.split(separator: " ").map(String.init) }
             $0.redirectUri = fields.texts("redirect_uris")?.first(where: isLoopback)
         }
-        var notes: [MovingNote] = []
-        if let audience = fields.text("audience") { notes.append(.audience(audience, account: name)) }
-        if fields.text("refresh_token") == nil { notes.append(.noRefreshToken(.oidcAgent)) }
+        var notes: [String] = []
+        if let audience = fields.text("audience") {
+            let command = "authctl token \(name) --audience \(audience)"
+            notes.append("The audience is not a setting of the account. Ask for it: \(command)")
+        }
+        if fields.text("refresh_token") == nil { notes.append(SourceProgram.oidcAgent.noRefreshToken) }
         return MovableAccount(
             source: .oidcAgent,
             settings: settings,

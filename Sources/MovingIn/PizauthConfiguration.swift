@@ -4,22 +4,22 @@ internal import RefreshCore
 /// Reads the accounts in pizauth's configuration file. pizauth keeps its tokens only in memory, so only settings can be
 /// taken over.
 package enum PizauthConfiguration {
-    private static let expected = ExpectedFormat.pizauthConfiguration
+    private static let expected = "pizauth's configuration file"
 
     /// Reads the accounts.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
-        guard bytes.count <= MovingInLimit.sourceBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> [MovableAccount] {
+        guard bytes.count <= ImportLimit.sourceBytesMax else {
+            throw .tooLarge(origin)
         }
         guard let text = String(validating: bytes, as: UTF8.self), let tokens = Token.all(in: text) else {
-            throw .wrongFormat(origin: origin, expected: expected)
+            throw .wrongFormat(origin, expected: expected)
         }
         var parser = Parser(tokens: tokens[...])
-        guard let blocks = parser.accounts() else { throw .wrongFormat(origin: origin, expected: expected) }
-        guard blocks.count <= MovingInLimit.movedAccountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
+        guard let blocks = parser.accounts() else { throw .wrongFormat(origin, expected: expected) }
+        guard blocks.count <= ImportLimit.accountsMax else {
+            throw .tooManyAccounts(origin)
         }
         return blocks.map { account($0, origin: origin) }
     }
@@ -28,7 +28,7 @@ package enum PizauthConfiguration {
         var settings = AccountSettings(name: SuggestedName.from(block.name, fallback: "pizauth"))
         settings.clientId = block.texts["client_id"]
         settings.scopes = block.lists["scopes"]
-        var notes = [MovingNote.settingsOnly(account: settings.name)]
+        var notes = ["pizauth stores no refresh tokens. Sign in once: authctl login \(settings.name)"]
         if let endpoint = block.texts["token_uri"] ?? block.texts["auth_uri"],
             let note = KnownEndpoint.place(endpoint, in: &settings)
         {

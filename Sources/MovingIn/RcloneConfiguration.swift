@@ -3,7 +3,7 @@ internal import RefreshCore
 
 /// Reads the remotes in rclone's configuration file that have an OAuth token.
 package enum RcloneConfiguration {
-    private static let expected = ExpectedFormat.rcloneConfiguration
+    private static let expected = "rclone's configuration file"
 
     /// Our provider profiles by rclone's type of remote.
     private static let providers = [
@@ -21,20 +21,20 @@ package enum RcloneConfiguration {
     /// Reads the accounts.
     ///
     /// - Throws: `encrypted`, `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(MovingInError) -> [MovableAccount] {
-        guard bytes.count <= MovingInLimit.sourceBytesMax else {
-            throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> [MovableAccount] {
+        guard bytes.count <= ImportLimit.sourceBytesMax else {
+            throw .tooLarge(origin)
         }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw .wrongFormat(origin: origin, expected: expected)
+            throw .wrongFormat(origin, expected: expected)
         }
         let lines = text.split(whereSeparator: \.isNewline).map(trimmed).filter { !"#;".contains($0.first ?? "#") }
         if lines.first?.hasPrefix("RCLONE_ENCRYPT_V") == true {
-            throw .encrypted(origin: origin, hint: .rcloneConfiguration)
+            throw .encrypted(origin, hint: "remove the password in 'rclone config', and set it again later")
         }
         let remotes = try remotes(lines, origin).filter { $0.values["token"]?.hasPrefix("{") == true }
-        guard remotes.count <= MovingInLimit.movedAccountsMax else {
-            throw .tooManyAccounts(origin: origin, accountsMax: MovingInLimit.movedAccountsMax)
+        guard remotes.count <= ImportLimit.accountsMax else {
+            throw .tooManyAccounts(origin)
         }
         var accounts: [MovableAccount] = []
         for remote in remotes { accounts.append(try account(remote, origin)) }
@@ -53,7 +53,7 @@ package enum RcloneConfiguration {
     }
 
     /// If a key is repeated, its last value counts, as in rclone.
-    private static func remotes(_ lines: [Substring], _ origin: String) throws(MovingInError) -> [Remote] {
+    private static func remotes(_ lines: [Substring], _ origin: String) throws(ImportError) -> [Remote] {
         var remotes: [Remote] = []
         for line in lines {
             if line.first == "[", line.last == "]" {
@@ -61,7 +61,7 @@ package enum RcloneConfiguration {
                 continue
             }
             guard let equals = line.firstIndex(of: "="), !remotes.isEmpty else {
-                throw .wrongFormat(origin: origin, expected: expected)
+                throw .wrongFormat(origin, expected: expected)
             }
             let value = trimmed(line[line.index(after: equals)...])
             remotes[remotes.count - 1].values[String(trimmed(line[..<equals]))] = String(value)
@@ -69,12 +69,12 @@ package enum RcloneConfiguration {
         return remotes
     }
 
-    private static func account(_ remote: Remote, _ origin: String) throws(MovingInError) -> MovableAccount {
+    private static func account(_ remote: Remote, _ origin: String) throws(ImportError) -> MovableAccount {
         let text = { (key: String) in remote.values[key].flatMap { $0.isEmpty ? nil : $0 } }
         let token = try JSONFields(
             Array((text("token") ?? "").utf8),
             origin: origin,
-            expected: .rcloneToken(remote: remote.name)
+            expected: "a token in JSON for the remote '\(remote.name)'"
         )
         var account = MovableAccount(
             source: .rclone,
@@ -88,17 +88,22 @@ package enum RcloneConfiguration {
         } else if let provider = providers[kind] {
             account.settings.provider = provider
         } else {
-            account.notes.append(.noProfile(kind: kind))
+            account.notes.append(
+                "There is no provider profile for rclone's '\(kind)'. Name the issuer with --issuer."
+            )
         }
         account.settings.scopes = scopes(kind, text("scope") ?? text("access_scopes"))
         guard let client = text("client_id") else {
-            account.notes.append(.builtInClient)
+            account.notes.append(
+                "The grant belongs to rclone's built-in client, and only rclone has its secret."
+                    + " Register a client of your own, and sign in with it."
+            )
             return account
         }
         account.settings.clientId = client
         account.clientSecret = text("client_secret").map { .init($0) }
         account.refreshToken = token.secret("refresh_token")
-        if account.refreshToken == nil { account.notes.append(.noRefreshToken(.rclone)) }
+        if account.refreshToken == nil { account.notes.append(SourceProgram.rclone.noRefreshToken) }
         return account
     }
 

@@ -15,7 +15,7 @@ struct AccountSearch {
     /// The accounts that were found, ordered by program.
     var accounts: [FoundAccount] = []
     /// The problems with files that cannot be read. Other files are not affected.
-    private(set) var problems: [MovingInError] = []
+    private(set) var problems: [ImportError] = []
 
     init(_ request: ImportRequest) {
         self.request = request
@@ -23,37 +23,37 @@ struct AccountSearch {
         let names = ["AZURE_CONFIG_DIR", "CLOUDSDK_CONFIG", "KUBECONFIG", "RCLONE_CONFIG", "XDG_CONFIG_HOME"]
         environment = names.reduce(into: [:]) { $0[$1] = environmentValue($1) }
         for program in SourceProgram.allCases where request.program ?? program == program {
-            do throws(MovingInError) {
+            do throws(ImportError) {
                 try search(program)
             } catch {
                 problems.append(error)
             }
         }
-        if accounts.count > MovingInLimit.movedAccountsMax {
-            problems.append(.tooManyAccounts(origin: "the table", accountsMax: MovingInLimit.movedAccountsMax))
-            accounts.removeSubrange(MovingInLimit.movedAccountsMax...)
+        if accounts.count > ImportLimit.accountsMax {
+            problems.append(.tooManyAccounts("the table"))
+            accounts.removeSubrange(ImportLimit.accountsMax...)
         }
     }
 
-    private mutating func search(_ program: SourceProgram) throws(MovingInError) {
+    private mutating func search(_ program: SourceProgram) throws(ImportError) {
         switch program {
         case .oidcAgent: searchOIDCAgent()
         case .muttOAuth2: try searchMutt()
         case .pizauth:
-            try searchFile(configuration + "/pizauth.conf") { bytes, origin throws(MovingInError) in
+            try searchFile(configuration + "/pizauth.conf") { bytes, origin throws(ImportError) in
                 try PizauthConfiguration.accounts(in: bytes, origin: origin)
             }
         case .gcloud:
             try searchFile(GcloudCredentials.path(home: home, environment: environment)) {
                 bytes,
-                origin throws(MovingInError) in
+                origin throws(ImportError) in
                 [try GcloudCredentials.account(in: bytes, origin: origin)]
             }
         case .azureCLI: try searchAzure()
         case .rclone:
             try searchFile(RcloneConfiguration.path(home: home, environment: environment)) {
                 bytes,
-                origin throws(MovingInError) in
+                origin throws(ImportError) in
                 try RcloneConfiguration.accounts(in: bytes, origin: origin)
             }
         case .kubelogin: try searchKubelogin()
@@ -66,16 +66,16 @@ struct AccountSearch {
     /// - Parameter path: the program's default path, unless `--file` names another.
     mutating func searchFile(
         _ path: String,
-        read: @escaping ([UInt8], String) throws(MovingInError) -> [MovableAccount]
-    ) throws(MovingInError) {
+        read: @escaping ([UInt8], String) throws(ImportError) -> [MovableAccount]
+    ) throws(ImportError) {
         let path = request.file ?? path
         guard let bytes = try contents(of: path) else { return }
         for (place, account) in try read(bytes, path).enumerated() {
             accounts.append(
-                FoundAccount(account) { () throws(MovingInError) in
+                FoundAccount(account) { () throws(ImportError) in
                     let again = try read(try SourceFile.read(path) ?? [], path)
                     guard place < again.count, again[place].settings.name == account.settings.name else {
-                        throw .wrongFormat(origin: path, expected: .accountAsBefore(account.settings.name))
+                        throw .wrongFormat(path, expected: "the account '\(account.settings.name)', as before")
                     }
                     return again[place]
                 }
@@ -85,10 +85,10 @@ struct AccountSearch {
 
     /// The bytes of a file; nil if it is missing.
     ///
-    /// - Throws: `unreadable` if the file that `--file` names is missing.
-    func contents(of path: String) throws(MovingInError) -> [UInt8]? {
+    /// - Throws: also if the file that `--file` names is missing.
+    func contents(of path: String) throws(ImportError) -> [UInt8]? {
         let bytes = try SourceFile.read(path)
-        guard bytes != nil || request.file == nil else { throw .unreadable(origin: path, errno: 2) }
+        guard bytes != nil || request.file == nil else { throw .unreadable(path, errno: ENOENT) }
         return bytes
     }
 }
@@ -118,22 +118,22 @@ extension AccountSearch {
         let origin = "oidc-gen -p \(name)"
         let sourceName = name.split(separator: "/").last.map(String.init) ?? name
         return FoundAccount(locked: .oidcAgent, sourceName: sourceName, origin: origin) {
-            () throws(MovingInError) in
+            () throws(ImportError) in
             var account = try OIDCAgentAccount.account(in: try command.output(), origin: origin)
             account.origin = path
             return account
         }
     }
 
-    private mutating func searchMutt() throws(MovingInError) {
+    private mutating func searchMutt() throws(ImportError) {
         for place in try muttPlaces() {
             guard let bytes = try contents(of: place.tokenFile) else { continue }
             let script = try SourceFile.readScript(place.script)
-            let copy = try script.map { bytes throws(MovingInError) in
+            let copy = try script.map { bytes throws(ImportError) in
                 try MuttOAuth2Script(bytes, origin: place.script)
             }
             guard bytes.first != UInt8(ascii: "{") else {
-                let read = { () throws(MovingInError) in
+                let read = { () throws(ImportError) in
                     let bytes = try SourceFile.read(place.tokenFile) ?? []
                     return try MuttOAuth2Token.account(in: bytes, script: copy, origin: place.tokenFile)
                 }
@@ -147,16 +147,19 @@ extension AccountSearch {
     private func encryptedToken(_ place: MuttOAuth2Token.Place, _ script: MuttOAuth2Script?) -> FoundAccount {
         let name = place.tokenFile.split(separator: "/").last.map(String.init) ?? "mail"
         return FoundAccount(locked: .muttOAuth2, sourceName: name, origin: place.tokenFile) {
-            () throws(MovingInError) in
+            () throws(ImportError) in
             guard let words = script?.decryption, !words.isEmpty else {
-                throw .encrypted(origin: place.tokenFile, hint: .muttScriptMissing)
+                throw .encrypted(
+                    place.tokenFile,
+                    hint: "put a copy of your mutt_oauth2.py beside it: its DECRYPTION_PIPE decrypts the file"
+                )
             }
             let decrypted = try SourceCommand(words: words, inputFile: place.tokenFile).output()
             return try MuttOAuth2Token.account(in: decrypted, script: script, origin: place.tokenFile)
         }
     }
 
-    private func muttPlaces() throws(MovingInError) -> [MuttOAuth2Token.Place] {
+    private func muttPlaces() throws(ImportError) -> [MuttOAuth2Token.Place] {
         if let file = request.file {
             return [.init(script: Self.folder(of: file) + "mutt_oauth2.py", tokenFile: file)]
         }

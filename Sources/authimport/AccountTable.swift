@@ -6,6 +6,7 @@ internal import Terminal
 struct AccountTable {
     let accounts: [FoundAccount]
 
+    static let nothingFound = "no account was found in another program"
     private static let header = ["NAME", "FROM", "SERVER", "TAKES"]
 
     /// The issuer, or the provider.
@@ -23,7 +24,7 @@ struct AccountTable {
     }
 
     private var lines: String {
-        guard !accounts.isEmpty else { return ImportText.nothingFound.text + "\n" }
+        guard !accounts.isEmpty else { return Self.nothingFound + "\n" }
         let rows =
             [Self.header]
             + accounts.map { found in
@@ -44,7 +45,7 @@ struct AccountTable {
             ImportDocument.Account(
                 account: found.name,
                 issuer: found.account?.settings.issuer,
-                notes: found.account?.notes.map(\.text) ?? [],
+                notes: found.account?.notes ?? [],
                 origin: found.origin,
                 program: found.source.rawValue,
                 provider: found.account?.settings.provider,

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import FoundationEssentials
 internal import MovingIn
 internal import RefreshCore
@@ -16,50 +17,65 @@ struct Daemon {
     /// A reply whose content is not needed.
     private struct Anything: Decodable {}
 
+    private enum Answer<Reply> {
+        case reply(Reply)
+        case error(ErrorReply)
+
+        var error: ErrorReply? {
+            switch self {
+            case .reply: nil
+            case .error(let error): error
+            }
+        }
+    }
+
     /// The issuer as the server publishes it, if it differs from the account's by a final slash; otherwise unchanged.
     ///
     /// oidc-agent ends every issuer with a slash.
     func publishedIssuer(_ settings: AccountSettings) throws(ImportError) -> String? {
         guard let issuer = settings.issuer, settings.provider == nil else { return settings.issuer }
         let parameters = CheckServer.Parameters(issuer: issuer)
-        let reply: CheckServer.Reply
-        do throws(ImportError) {
-            reply = try ask(.checkServer, parameters, for: CheckServer.Reply.self)
-        } catch .refused {
+        guard case .reply(let reply) = try ask(.checkServer, parameters, for: CheckServer.Reply.self) else {
             return issuer
         }
         guard let other = reply.otherIssuer, other + "/" == issuer || other == issuer + "/" else { return issuer }
         return other
     }
 
-    func add(_ account: MovableAccount) throws(ImportError) {
+    /// - Returns: why the daemon refuses the account; nil if it was added.
+    func add(_ account: MovableAccount) throws(ImportError) -> ErrorReply? {
         let parameters = AddAccount.Parameters(
             settings: account.settings,
             clientSecret: account.clientSecret?.reveal(),
             refreshToken: account.refreshToken?.reveal()
         )
-        _ = try ask(.addAccount, parameters, for: Anything.self)
+        return try ask(.addAccount, parameters, for: Anything.self).error
     }
 
     /// Waits for the first refresh.
-    func prove(_ account: String) throws(ImportError) {
-        _ = try ask(.acquireToken, AcquireToken.Parameters(account: account), for: Anything.self)
+    ///
+    /// - Returns: why there is no token; nil if there is one.
+    func prove(_ account: String) throws(ImportError) -> ErrorReply? {
+        try ask(.acquireToken, AcquireToken.Parameters(account: account), for: Anything.self).error
     }
 
-    func remove(_ account: String) throws(ImportError) {
-        _ = try ask(.removeAccount, RemoveAccount.Parameters(account: account), for: Anything.self)
+    /// - Returns: whether the account was removed.
+    func remove(_ account: String) -> Bool {
+        let answer = try? ask(.removeAccount, RemoveAccount.Parameters(account: account), for: Anything.self)
+        guard case .reply = answer else { return false }
+        return true
     }
 
     private func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
         for type: Reply.Type
-    ) throws(ImportError) -> Reply {
+    ) throws(ImportError) -> Answer<Reply> {
         guard let json = try? JSONEncoder().encode(parameters) else { throw .noAnswer }
         let reply = try call(method, String(decoding: json, as: UTF8.self))
-        if let name = reply.error { throw .refused(DaemonRefusal(name: name, parameters: reply.parameters)) }
+        if let name = reply.error { return .error(ErrorReply(name: name, parameters: reply.parameters)) }
         guard let answer = try? JSONDecoder().decode(type, from: Data(reply.parameters.bytes)) else { throw .noAnswer }
-        return answer
+        return .reply(answer)
     }
 
     private func call(_ method: Method, _ json: String) throws(ImportError) -> VarlinkConnection.Reply {
@@ -68,10 +84,28 @@ struct Daemon {
             return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: Self.patience)
         } catch {
             switch error {
-            case .notRunning, .unusablePath, .pathTooLong, .cannotConnect: throw .noDaemon(path: socket)
-            case .permissionDenied, .otherUser: throw .notPermitted(path: socket)
+            case .notRunning, .unusablePath, .pathTooLong, .cannotConnect:
+                throw ImportError(
+                    .daemonUnreachable,
+                    "authrefreshd does not answer at '\(socket)'",
+                    hint: "authctl doctor"
+                )
+            case .permissionDenied, .otherUser:
+                throw ImportError(
+                    .notPermitted,
+                    "permission denied for the socket '\(socket)'",
+                    hint: "authctl doctor"
+                )
             case .timedOut, .connectionClosed, .malformedReply, .replyTooLarge: throw .noAnswer
             }
         }
     }
+}
+
+extension ImportError {
+    fileprivate static let noAnswer = ImportError(
+        .tryAgainLater,
+        "authrefreshd sent no answer, or one that cannot be read",
+        hint: "to see whether the account was added: authctl status"
+    )
 }

@@ -13,13 +13,13 @@ struct FoundAccount {
     /// The account, as read for the table; nil if it is encrypted and is opened only for the import.
     let account: MovableAccount?
     /// Reads the account again. After the program has stopped, nobody else spends the refresh token.
-    let open: () throws(MovingInError) -> MovableAccount
+    let open: () throws(ImportError) -> MovableAccount
 
     /// Whether there is probably a refresh token to take over.
     var hasGrant: Bool { account.map { $0.refreshToken != nil } ?? true }
 
     /// Creates an unencrypted account.
-    init(_ account: MovableAccount, open: @escaping () throws(MovingInError) -> MovableAccount) {
+    init(_ account: MovableAccount, open: @escaping () throws(ImportError) -> MovableAccount) {
         source = account.source
         sourceName = account.sourceName
         name = account.settings.name
@@ -33,7 +33,7 @@ struct FoundAccount {
         locked source: SourceProgram,
         sourceName: String,
         origin: String,
-        open: @escaping () throws(MovingInError) -> MovableAccount
+        open: @escaping () throws(ImportError) -> MovableAccount
     ) {
         self.source = source
         self.sourceName = sourceName

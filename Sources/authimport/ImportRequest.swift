@@ -20,9 +20,13 @@ struct ImportRequest {
     /// The accounts to import; if empty, the user is asked about each.
     var names: [String] = []
 
+    private static let startedByHand = ImportError(
+        .usage,
+        "authimport cannot be used alone: 'authctl import' runs it",
+        hint: "authctl import --help"
+    )
+
     /// Reads the arguments.
-    ///
-    /// - Throws: `usage`.
     init(_ arguments: [String]) throws(ImportError) {
         var words = arguments[...]
         while let word = words.popFirst() {
@@ -34,11 +38,11 @@ struct ImportRequest {
             default: try take(word, value: words.popFirst())
             }
         }
-        guard !socket.isEmpty else { throw .usage }
+        guard !socket.isEmpty else { throw Self.startedByHand }
     }
 
     private mutating func take(_ option: String, value: String?) throws(ImportError) {
-        guard let value else { throw .usage }
+        guard let value else { throw Self.startedByHand }
         switch option {
         case "--socket": socket = value
         case "--called": called = CalledName(name: value)
@@ -46,9 +50,9 @@ struct ImportRequest {
         case "--as": newName = value
         case "--password-file": passwordFile = value
         case "--from":
-            guard let named = SourceProgram(rawValue: value) else { throw .usage }
+            guard let named = SourceProgram(rawValue: value) else { throw Self.startedByHand }
             program = named
-        default: throw .usage
+        default: throw Self.startedByHand
         }
     }
 }

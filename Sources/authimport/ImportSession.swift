@@ -6,15 +6,15 @@ internal import Terminal
 /// One run of `authctl import`.
 struct ImportSession {
     private let request: ImportRequest
-    private let messages: Messages
+    private let output: ImportOutput
     private let daemon: Daemon
     private var records: [TransferRecord] = []
     /// `success`, or why an answer could not be written.
-    private var output = ExitStatus.success
+    private var outputStatus = ExitStatus.success
 
-    init(_ request: ImportRequest, _ messages: Messages) {
+    init(_ request: ImportRequest, _ output: ImportOutput) {
         self.request = request
-        self.messages = messages
+        self.output = output
         daemon = Daemon(socket: request.socket)
     }
 
@@ -23,16 +23,16 @@ struct ImportSession {
     /// - Returns: the exit status.
     mutating func run() throws(ImportError) -> ExitStatus {
         let search = AccountSearch(request)
-        for problem in search.problems { messages.warn(problem) }
+        for problem in search.problems { output.warn(problem.message) }
         let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && !request.isJSON
         let takesNone = request.names.isEmpty && !request.takesAll && !canAsk
         guard !request.isDryRun, !takesNone else {
-            try messages.answer(AccountTable(accounts: search.accounts).text(isJSON: request.isJSON))
+            try output.answer(AccountTable(accounts: search.accounts).text(isJSON: request.isJSON))
             if takesNone, !request.isDryRun, !search.accounts.isEmpty {
-                messages.note(.nothingTaken)
+                output.note("nothing was taken over: name accounts, or use --all")
             }
             guard search.accounts.isEmpty, let problem = search.problems.first else { return .success }
-            return ImportError.reading(problem).status
+            return problem.status
         }
         let chosen = try choose(among: search.accounts)
         let asks = request.names.isEmpty && !request.takesAll
@@ -40,10 +40,10 @@ struct ImportSession {
             if asks, try !confirm(found) { continue }
             transfer(found)
         }
-        if chosen.isEmpty { messages.note(.nothingFound) }
-        if request.isJSON { try messages.answer(ImportDocument(accounts: records.map(\.document)).text) }
-        let unread = chosen.isEmpty ? search.problems.first.map { [ImportError.reading($0).status] } ?? [] : []
-        return (records.map(\.status) + unread).reduce(output, ExitStatus.worst)
+        if chosen.isEmpty { output.note(AccountTable.nothingFound) }
+        if request.isJSON { try output.answer(ImportDocument(accounts: records.map(\.document)).text) }
+        let unread = chosen.isEmpty ? search.problems.first.map { [$0.status] } ?? [] : []
+        return (records.map(\.status) + unread).reduce(outputStatus, ExitStatus.worst)
     }
 
     private func choose(among accounts: [FoundAccount]) throws(ImportError) -> [FoundAccount] {
@@ -52,41 +52,60 @@ struct ImportSession {
             chosen = []
             for name in request.names {
                 let matches = accounts.filter { $0.name == name || $0.sourceName == name }
-                guard let match = matches.first else { throw .noSuchAccount(name: name) }
-                guard matches.count == 1 else { throw .ambiguous(name: name, programs: matches.map(\.source)) }
+                guard let match = matches.first else {
+                    throw ImportError(
+                        .noSuchAccount,
+                        "no account named '\(name)' was found in another program",
+                        hint: "to see the accounts: authctl import --dry-run"
+                    )
+                }
+                guard matches.count == 1 else {
+                    throw ImportError(
+                        .usage,
+                        "'\(name)' is an account of \(matches.map(\.source.rawValue).joined(separator: " and of "))",
+                        hint: "authctl import --from \(match.source.rawValue) \(name)"
+                    )
+                }
                 chosen.append(match)
             }
         }
-        guard request.newName == nil || chosen.count == 1 else { throw .oneAccountOnly(count: chosen.count) }
+        guard request.newName == nil || chosen.count == 1 else {
+            throw ImportError(
+                .usage,
+                "'--as' names one account, and \(chosen.count) are to be taken over",
+                hint: "authctl import NAME --as NEWNAME"
+            )
+        }
         return chosen
     }
 
     private func confirm(_ found: FoundAccount) throws(ImportError) -> Bool {
         let server = PlainText.line(AccountTable.server(of: found))
-        messages.ask(.question(account: found.name, found.source, server: server))
-        guard let answer = readLine() else { throw .cancelled }
+        output.ask("Take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
+        guard let answer = readLine() else { throw ImportError(.cancelled, "cancelled") }
         return ["y", "yes"].contains(answer.lowercased())
     }
 
     private mutating func transfer(_ found: FoundAccount) {
         let name = request.newName ?? found.name
         if found.hasGrant, !found.source.processes.isEmpty {
-            messages.note(.programMustStop(found.source, account: found.name))
+            let processes = found.source.processes.joined(separator: ", ")
+            output.note("\(found.source.title) must no longer use '\(found.name)'; looking for \(processes)")
         }
         do throws(ImportError) {
             let outcome = try Transfer(daemon: daemon, found: found, name: name).run()
             records.append(TransferRecord(found, name: name, outcome))
         } catch {
             records.append(TransferRecord(found, name: name, error))
-            messages.tell(error)
+            output.tell(error)
             return
         }
         guard !request.isJSON, let record = records.last else { return }
         do throws(ImportError) {
-            try messages.answer(record.text)
+            try output.answer(record.text)
         } catch {
-            output = error.status
-            messages.tell(error)
+            outputStatus = error.status
+            output.tell(error)
         }
     }
 }

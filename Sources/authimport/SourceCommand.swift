@@ -15,9 +15,7 @@ struct SourceCommand {
     var origin: String { words.joined(separator: " ") }
 
     /// Runs the program and returns its output.
-    ///
-    /// - Throws: `programMissing`, `programFailed`, `programTimedOut`, `tooLarge`, `unreadable`.
-    func output() throws(MovingInError) -> [UInt8] {
+    func output() throws(ImportError) -> [UInt8] {
         var terminal = termios()
         let isTerminal = unsafe tcgetattr(STDIN_FILENO, &terminal) == 0
         let run = ProgramRun(
@@ -25,18 +23,28 @@ struct SourceCommand {
             input: inputFile.map { .file($0) } ?? .ours,
             collectsErrors: false,
             limitMilliseconds: Int32(Self.limitSeconds) * 1000,
-            bytesMax: MovingInLimit.sourceBytesMax
+            bytesMax: ImportLimit.sourceBytesMax
         )
         let (bytes, end) = run.output()
         // A program that was killed may have been asking for a password.
         if isTerminal, end == .timedOut || end == .tooMuch { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &terminal) }
         switch end {
         case .exited(0): return bytes
-        case .exited(let status): throw .programFailed(origin: origin, program: words[0], status: status)
-        case .notStarted(ENOENT): throw .programMissing(origin: origin, program: words[0])
-        case .notStarted(let number): throw .unreadable(origin: origin, errno: number)
-        case .timedOut: throw .programTimedOut(origin: origin, program: words[0], seconds: Self.limitSeconds)
-        case .tooMuch: throw .tooLarge(origin: origin, bytesMax: MovingInLimit.sourceBytesMax)
+        case .exited(let status):
+            let more = words[0] == "oidc-gen" ? "; without a terminal: --password-file FILE" : ""
+            throw ImportError(
+                .tryAgainLater,
+                "'\(origin)' cannot be read: '\(words[0])' failed with status \(status)",
+                hint: "try it yourself: \(origin)\(more)"
+            )
+        case .notStarted(ENOENT): throw ImportError(.misconfigured, "'\(words[0])' is not installed")
+        case .notStarted(let number): throw .unreadable(origin, errno: number)
+        case .timedOut:
+            throw ImportError(
+                .tryAgainLater,
+                "'\(origin)' cannot be read: '\(words[0])' did not end within \(Self.limitSeconds) s"
+            )
+        case .tooMuch: throw .tooLarge(origin)
         }
     }
 }

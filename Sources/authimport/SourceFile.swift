@@ -1,44 +1,41 @@
+internal import CommandLineProgram
 internal import Glibc
 internal import MovingIn
 
 /// A file of another program.
 enum SourceFile {
     /// The bytes of a file; nil if it is missing.
-    ///
-    /// - Throws: `unreadable`, `tooLarge`.
-    static func read(_ path: String) throws(MovingInError) -> [UInt8]? {
+    static func read(_ path: String) throws(ImportError) -> [UInt8]? {
         try read(path) { _ in true }
     }
 
     /// The bytes of a script. Its commands are run, and its servers get the grant, so only this user and root may be
     /// able to change it.
-    ///
-    /// - Throws: `unreadable`, `tooLarge`.
-    static func readScript(_ path: String) throws(MovingInError) -> [UInt8]? {
+    static func readScript(_ path: String) throws(ImportError) -> [UInt8]? {
         try read(path) { ($0.st_uid == getuid() || $0.st_uid == 0) && $0.st_mode & S_IWOTH == 0 }
     }
 
-    private static func read(_ path: String, if isWanted: (stat) -> Bool) throws(MovingInError) -> [UInt8]? {
+    private static func read(_ path: String, if isWanted: (stat) -> Bool) throws(ImportError) -> [UInt8]? {
         // Opening a named pipe without a writer would block forever.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw .unreadable(origin: path, errno: errno)
+            throw .unreadable(path, errno: errno)
         }
         defer { close(descriptor) }
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(origin: path, errno: errno) }
-        guard isWanted(status) else { throw .unreadable(origin: path, errno: EPERM) }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw .unreadable(path, errno: errno) }
+        guard isWanted(status) else { throw .unreadable(path, errno: EPERM) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count <= MovingInLimit.sourceBytesMax {
+        while bytes.count <= ImportLimit.sourceBytesMax {
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .unreadable(origin: path, errno: errno) }
+            guard count >= 0 else { throw .unreadable(path, errno: errno) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
         }
-        throw .tooLarge(origin: path, bytesMax: MovingInLimit.sourceBytesMax)
+        throw .tooLarge(path)
     }
 
     /// The files in a folder whose name is a SHA-256 digest, newest first, without the lock files next to them.
@@ -58,12 +55,18 @@ enum SourceFile {
         guard let handle = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(handle) }
         var names: [String] = []
-        while let item = unsafe readdir(handle), names.count <= MovingInLimit.movedAccountsMax {
+        while let item = unsafe readdir(handle), names.count <= ImportLimit.accountsMax {
             let name = unsafe withUnsafeBytes(of: item.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != ".", name != ".." { names.append(name) }
         }
         return names.sorted()
+    }
+}
+
+extension ImportError {
+    static func unreadable(_ origin: String, errno number: Int32) -> ImportError {
+        ImportError(.badData, "cannot read '\(origin)': \(systemText(number))")
     }
 }

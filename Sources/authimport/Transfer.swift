@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import MovingIn
 
 /// Takes over one account.
@@ -15,20 +16,15 @@ struct Transfer {
         /// There was no grant.
         case settingsOnly(MovableAccount)
         /// The account and its grant were added, but the grant could not be tested now.
-        case unproved(MovableAccount, DaemonRefusal?)
+        case unproved(MovableAccount, ErrorReply?)
     }
 
     /// Takes over the account.
     ///
-    /// - Throws: after any error except `notRemoved`, no account is left behind.
+    /// - Throws: no account is left behind, unless the error says that it could not be removed.
     func run() throws(ImportError) -> Outcome {
         if found.hasGrant { try found.source.checkStopped(found.sourceName) }
-        var account: MovableAccount
-        do throws(MovingInError) {
-            account = try found.open()
-        } catch {
-            throw .reading(error)
-        }
+        var account = try found.open()
         account.settings.name = name
         try check(account)
         account.settings.issuer = try daemon.publishedIssuer(account.settings)
@@ -37,10 +33,13 @@ struct Transfer {
         if account.settings.provider == nil {
             account.settings.redirectUri = account.settings.redirectUri ?? "http://127.0.0.1/"
         }
-        do throws(ImportError) {
-            try daemon.add(account)
-        } catch .refused(let refusal) where refusal.accountExists {
-            throw .exists(name: name, source: found.source)
+        if let refusal = try daemon.add(account) {
+            guard refusal.accountExists else { throw refusal.error }
+            throw ImportError(
+                .usage,
+                "an account named '\(name)' exists already",
+                hint: "authctl import --from \(found.source.rawValue) \(name) --as NEWNAME"
+            )
         }
         guard account.refreshToken != nil else { return .settingsOnly(account) }
         return try prove(account)
@@ -52,42 +51,44 @@ struct Transfer {
         try found.source.checkStopped(found.sourceName)
         // An encrypted account would need its password again. Its program was stopped before it was read.
         guard found.account != nil else { return }
-        do throws(MovingInError) {
-            account.refreshToken = try found.open().refreshToken
-        } catch {
-            throw .reading(error)
-        }
+        account.refreshToken = try found.open().refreshToken
     }
 
     private func check(_ account: MovableAccount) throws(ImportError) {
-        let note = account.notes.last
-        guard account.settings.clientId != nil else { throw .incomplete(.client, note: note) }
+        func missing(_ what: String) -> ImportError {
+            // The last note says what the source lacks. A hint has no full stop.
+            let note = account.notes.last.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
+            return ImportError(.badData, "\(what) is missing", hint: note ?? "see 'authctl account add --help'")
+        }
+        guard account.settings.clientId != nil else { throw missing("the client id") }
         guard account.settings.issuer != nil || account.settings.provider != nil else {
-            throw .incomplete(.server, note: note)
+            throw missing("the authorization server")
         }
     }
 
     /// Waits for the first refresh. If the server says that the grant has ended, the account is removed. After any
     /// other error, the daemon keeps the grant, because it may already have spent it.
     private func prove(_ account: MovableAccount) throws(ImportError) -> Outcome {
+        let refusal: ErrorReply?
         do throws(ImportError) {
-            try daemon.prove(name)
-            return .taken(account)
+            refusal = try daemon.prove(name)
         } catch {
-            switch error {
-            case .noAnswer, .noDaemon, .notPermitted: return .unproved(account, nil)
-            case .refused(let refusal):
-                guard refusal.endsGrant else { return .unproved(account, refusal) }
-                do throws(ImportError) {
-                    try daemon.remove(name)
-                } catch {
-                    throw .notRemoved(name: name)
-                }
-                throw .grantRefused(name: name, refusal)
-            case .usage, .noSuchAccount, .ambiguous, .oneAccountOnly, .reading, .stillRunning, .incomplete, .exists,
-                .grantRefused, .notRemoved, .cannotWriteOutput, .cancelled:
-                throw error
-            }
+            return .unproved(account, nil)
         }
+        guard let refusal else { return .taken(account) }
+        guard refusal.endsGrant else { return .unproved(account, refusal) }
+        guard daemon.remove(name) else {
+            throw ImportError(
+                .tryAgainLater,
+                "the grant of '\(name)' does not work, and the account could not be removed",
+                hint: "authctl account remove \(name)"
+            )
+        }
+        let error = refusal.error
+        throw ImportError(
+            error.status,
+            "the grant of '\(name)' does not work: \(error.message); the account was removed again",
+            hint: "it may have been used or revoked elsewhere; sign in to a new account: authctl login --help"
+        )
     }
 }

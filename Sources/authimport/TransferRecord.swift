@@ -17,19 +17,22 @@ struct TransferRecord {
     init(_ found: FoundAccount, name: String, _ outcome: Transfer.Outcome) {
         self.name = name
         source = found.source
+        let program = found.source.title
         let moved: MovableAccount
         switch outcome {
         case .taken(let account):
             (moved, self.outcome, status) = (account, "taken", .success)
-            message = ImportText.taken(found.source).text
+            message = "taken over from \(program), and refreshed once"
         case .settingsOnly(let account):
             (moved, self.outcome, status) = (account, "settings", .success)
-            message = ImportText.settingsTaken(found.source, account: name).text
+            message = "settings taken over from \(program); sign in: authctl login \(name)"
         case .unproved(let account, let refusal):
-            (moved, self.outcome, status) = (account, "unproved", refusal?.status ?? .tryAgainLater)
-            message = ImportText.unproved(found.source, refusal).text
+            let error = refusal?.error ?? ImportError(.tryAgainLater, "the daemon did not answer")
+            (moved, self.outcome, status) = (account, "unproved", error.status)
+            let next = error.hint ?? "the daemon tries again"
+            message = "taken over from \(program), but not refreshed yet: \(error.message); \(next)"
         }
-        notes = moved.notes.map(\.text)
+        notes = moved.notes
         retire = found.source.retire(moved, sourceName: found.sourceName, name: name)
     }
 

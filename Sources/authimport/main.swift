@@ -3,19 +3,20 @@
 internal import Foundation
 internal import CommandLineProgram
 internal import Glibc
+internal import MovingIn
 internal import StandardDescriptors
 
 StandardDescriptors.fillGaps()
 _ = signal(SIGPIPE, SIG_IGN)
 CoreDumps.hideMemory()
 
-var messages = Messages(isJSON: CommandLine.arguments.contains("--json"), called: .usual)
+var output = ImportOutput(isJSON: CommandLine.arguments.contains("--json"), called: .usual)
 do throws(ImportError) {
     let request = try ImportRequest(Array(CommandLine.arguments.dropFirst()))
-    messages = Messages(isJSON: request.isJSON, called: request.called)
-    var session = ImportSession(request, messages)
+    output = ImportOutput(isJSON: request.isJSON, called: request.called)
+    var session = ImportSession(request, output)
     exit(try session.run().rawValue)
 } catch {
-    messages.tell(error)
+    output.tell(error)
     exit(error.status.rawValue)
 }

@@ -24,7 +24,7 @@ struct OIDCAgentAccountTests {
         }
         """
 
-    private func read(_ text: String) throws(MovingInError) -> MovableAccount {
+    private func read(_ text: String) throws(ImportError) -> MovableAccount {
         try OIDCAgentAccount.account(in: Array(text.utf8), origin: "oidc-gen -p work")
     }
 
@@ -39,7 +39,8 @@ struct OIDCAgentAccountTests {
         )
         #expect(account.refreshToken == Secret("rt-1"))
         #expect(account.clientSecret == Secret("s-1"))
-        #expect(account.notes == [.audience("grid", account: account.settings.name)])
+        let note = "The audience is not a setting of the account. Ask for it: authctl token work --audience grid"
+        #expect(account.notes == [note])
     }
 
     @Test func `a public client has no secret, and a missing refresh token is reported`() throws {
@@ -47,21 +48,20 @@ struct OIDCAgentAccountTests {
         #expect(account.clientSecret == nil)
         #expect(account.refreshToken == nil)
         #expect(account.settings.name == "oidc-agent")
-        #expect(account.notes == [.noRefreshToken(.oidcAgent)])
+        #expect(account.notes == ["oidc-agent has no refresh token. Sign in again."])
     }
 
     @Test(arguments: ["", "{", "[]", "{}", #"{"issuer_url": "https://a.example"}"#, "\"text\""])
     func `any other content is reported as the wrong format`(_ text: String) {
-        #expect(throws: MovingInError.wrongFormat(origin: "oidc-gen -p work", expected: .oidcAgentAccount)) {
-            try read(text)
-        }
+        let expected = "the account configuration that 'oidc-gen -p' prints"
+        #expect(throws: ImportError.wrongFormat("oidc-gen -p work", expected: expected)) { try read(text) }
     }
 
     @Test func `a file of a megabyte is read, and one byte more is refused`() throws {
         let base = #"{"issuer_url": "https://a.example", "client_id": "c"}"#
-        let spaces = String(repeating: " ", count: MovingInLimit.sourceBytesMax - base.utf8.count)
+        let spaces = String(repeating: " ", count: ImportLimit.sourceBytesMax - base.utf8.count)
         #expect(try read(base + spaces).settings.clientId == "c")
-        #expect(throws: MovingInError.tooLarge(origin: "oidc-gen -p work", bytesMax: MovingInLimit.sourceBytesMax)) {
+        #expect(throws: ImportError.tooLarge("oidc-gen -p work")) {
             try read(base + spaces + " ")
         }
     }
@@ -70,13 +70,13 @@ struct OIDCAgentAccountTests {
         let read = { (value: String) throws in
             try self.read(#"{"issuer_url": "https://a.example", "client_id": "c", "x": \#(value)}"#)
         }
-        let depth = MovingInLimit.jsonNestingMax
+        let depth = ImportLimit.jsonNestingMax
         #expect(try read("[[0]]").settings.clientId == "c")
         for value in [
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth),
-            "[0" + String(repeating: ",0", count: MovingInLimit.jsonValuesMax) + "]",
+            "[0" + String(repeating: ",0", count: ImportLimit.jsonValuesMax) + "]",
         ] {
-            #expect(throws: MovingInError.self) { try read(value) }
+            #expect(throws: ImportError.self) { try read(value) }
         }
     }
 

@@ -28,7 +28,7 @@ struct PizauthConfigurationTests {
         }
         """
 
-    private func read(_ text: String) throws(MovingInError) -> [MovableAccount] {
+    private func read(_ text: String) throws(ImportError) -> [MovableAccount] {
         try PizauthConfiguration.accounts(in: Array(text.utf8), origin: "pizauth.conf")
     }
 
@@ -36,7 +36,10 @@ struct PizauthConfigurationTests {
         let accounts = try read(Self.file)
         #expect(accounts.map(\.settings.name) == ["office-smtp", "own"])
         #expect(accounts.allSatisfy { $0.refreshToken == nil })
-        #expect(accounts.allSatisfy { $0.notes.first == .settingsOnly(account: $0.settings.name) })
+        for account in accounts {
+            let command = "authctl login \(account.settings.name)"
+            #expect(account.notes.first == "pizauth stores no refresh tokens. Sign in once: \(command)")
+        }
         #expect(
             accounts[0].settings
                 == AccountSettings(name: "office-smtp", provider: "microsoft", clientId: "c-1") {
@@ -62,15 +65,15 @@ struct PizauthConfigurationTests {
         "{\"json\": true}", "x = \"no end", "/* no end", "\u{0}",
     ])
     func `broken files are refused as a whole`(_ text: String) {
-        #expect(throws: MovingInError.wrongFormat(origin: "pizauth.conf", expected: .pizauthConfiguration)) {
+        #expect(throws: ImportError.wrongFormat("pizauth.conf", expected: "pizauth's configuration file")) {
             try read(text)
         }
     }
 
     @Test func `256 accounts are read, and one more is refused`() throws {
         let blocks = { (count: Int) in String(repeating: "account \"a\" { client_id = \"c\"; }\n", count: count) }
-        #expect(try read(blocks(MovingInLimit.movedAccountsMax)).count == 256)
-        #expect(throws: MovingInError.tooManyAccounts(origin: "pizauth.conf", accountsMax: 256)) {
+        #expect(try read(blocks(ImportLimit.accountsMax)).count == 256)
+        #expect(throws: ImportError.tooManyAccounts("pizauth.conf")) {
             try read(blocks(257))
         }
     }

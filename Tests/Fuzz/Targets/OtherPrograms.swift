@@ -25,7 +25,7 @@ enum OtherPrograms {
         } catch {
             return check(error)
         }
-        require(accounts.count <= MovingInLimit.movedAccountsMax, "no more accounts are read than the limit says")
+        require(accounts.count <= ImportLimit.accountsMax, "no more accounts are read than the limit says")
         for account in accounts { check(account, of: input) }
     }
 
@@ -39,7 +39,7 @@ enum OtherPrograms {
         _ file: [UInt8],
         _ second: [UInt8],
         by reader: Reader
-    ) throws(MovingInError) -> [MovableAccount] {
+    ) throws(ImportError) -> [MovableAccount] {
         switch reader {
         case .oidcAgent:
             checkNames(file)
@@ -78,19 +78,12 @@ enum OtherPrograms {
         }
         require(account.origin == origin, "an account says where it comes from")
         let isSentence = { (note: String) in note.hasSuffix(".") || note.contains(": ") }
-        require(account.notes.map(\.text).allSatisfy(isSentence), "a note is a sentence, or ends with a command")
+        require(account.notes.allSatisfy(isSentence), "a note is a sentence, or ends with a command")
     }
 
-    private static func check(_ error: MovingInError) {
-        switch error {
-        case .wrongFormat(let place, let expected):
-            require(place == origin && !expected.text.isEmpty, "what was expected is said, and where")
-        case .encrypted(let place, let hint):
-            require(place == origin && !hint.text.isEmpty, "what helps is said")
-        case .tooLarge, .tooManyAccounts: break
-        case .unreadable, .programMissing, .programFailed, .programTimedOut:
-            require(false, "a reader of bytes neither opens a file nor starts a program")
-        }
+    private static func check(_ error: ImportError) {
+        require(error.message.hasPrefix("'\(origin)' "), "an error says where the bytes come from")
+        require(error.message.hasSuffix(" is encrypted") == (error.hint != nil), "what helps is said")
     }
 
     /// Names of files, one per line. Each name that counts as an account's must be one of them.

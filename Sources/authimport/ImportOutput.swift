@@ -5,43 +5,53 @@ internal import StrictJSON
 internal import Terminal
 
 /// Writes the answer to standard output, and everything else to standard error.
-struct Messages {
+struct ImportOutput {
     let isJSON: Bool
     /// What the texts call authctl.
     let called: CalledName
 
-    /// Writes the answer.
-    ///
-    /// - Throws: `cannotWriteOutput`.
     func answer(_ text: String) throws(ImportError) {
-        guard write(text, to: STDOUT_FILENO) else { throw .cannotWriteOutput }
+        guard write(text, to: STDOUT_FILENO) else {
+            throw ImportError(.tryAgainLater, "cannot write to standard output")
+        }
     }
 
     /// Asks a person, who answers on the same line.
-    func ask(_ question: ImportText) {
-        _ = write(question.text, to: STDERR_FILENO)
+    func ask(_ question: String) {
+        _ = write(question, to: STDERR_FILENO)
     }
 
     func tell(_ error: ImportError) {
         guard !isJSON else {
-            _ = write(error.json, to: STDERR_FILENO)
+            _ = write(Self.json(error), to: STDERR_FILENO)
             return
         }
         let lines = [("error", error.message)] + (error.hint.map { [("hint", $0)] } ?? [])
         _ = write(lines.map(line).joined(), to: STDERR_FILENO)
     }
 
-    func warn(_ problem: MovingInError) {
-        say("warning", problem.message)
+    func warn(_ message: String) {
+        say("warning", message)
     }
 
-    func note(_ note: ImportText) {
-        say("note", note.text)
+    /// - Parameter message: lower case, no full stop.
+    func note(_ message: String) {
+        say("note", message)
     }
 
     private func say(_ kind: String, _ message: String) {
         let json = JSONText.object([(kind, JSONText.quote(PlainText.line(message)))]) + "\n"
         _ = write(isJSON ? json : line(kind, message), to: STDERR_FILENO)
+    }
+
+    /// One line for programs.
+    private static func json(_ error: ImportError) -> String {
+        JSONText.object([
+            ("error", JSONText.quote("authctl.Import")),
+            ("exitStatus", String(error.status.rawValue)),
+            ("hints", "[" + (error.hint.map { JSONText.quote(PlainText.line($0)) } ?? "") + "]"),
+            ("message", JSONText.quote(PlainText.line(error.message))),
+        ]) + "\n"
     }
 
     private func line(_ kind: String, _ message: String) -> String {

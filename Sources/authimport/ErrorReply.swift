@@ -1,11 +1,12 @@
 internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import FoundationEssentials
+internal import MovingIn
 internal import RefreshCore
 internal import StrictJSON
 
 /// An error of the daemon that an import can meet.
-struct DaemonRefusal {
+struct ErrorReply {
     let name: String
     let parameters: JSONText
 
@@ -17,7 +18,22 @@ struct DaemonRefusal {
 
     var accountExists: Bool { name == AccountExistsError.name }
 
-    var status: ExitStatus {
+    /// The error for a person.
+    var error: ImportError {
+        if let error = decode(InvalidSettingsError.self) {
+            let field = Setting.words(forField: error.field)
+            return ImportError(status, "\(field) cannot be used: \(error.reason)", hint: error.hint)
+        }
+        if let error = decode(InteractionRequiredError.self) {
+            let reason = error.oauthError ?? Self.words(error.reason)
+            return ImportError(status, "the server refuses it: \(reason)", hint: error.hint)
+        }
+        if let error = decode(MisconfiguredError.self) { return ImportError(status, error.reason, hint: error.hint) }
+        if let error = decode(TemporarilyUnavailableError.self) { return ImportError(status, error.reason) }
+        return ImportError(status, "the daemon answered with the error '\(name)'")
+    }
+
+    private var status: ExitStatus {
         switch name {
         case InteractionRequiredError.name: .interactionRequired
         case SignedOutError.name: .signedOut
@@ -26,24 +42,6 @@ struct DaemonRefusal {
         case PermissionDeniedError.name: .notPermitted
         default: .tryAgainLater
         }
-    }
-
-    /// The error text: lower case, no full stop.
-    var message: String {
-        if let error = decode(InvalidSettingsError.self) {
-            return "\(Setting.words(forField: error.field)) cannot be used: \(error.reason)"
-        }
-        if let error = decode(InteractionRequiredError.self) {
-            return "the server refuses it: \(error.oauthError ?? Self.words(error.reason))"
-        }
-        if let error = decode(MisconfiguredError.self) { return error.reason }
-        if let error = decode(TemporarilyUnavailableError.self) { return error.reason }
-        return "the daemon answered with the error '\(name)'"
-    }
-
-    var hint: String? {
-        decode(InvalidSettingsError.self)?.hint ?? decode(MisconfiguredError.self)?.hint
-            ?? decode(InteractionRequiredError.self)?.hint
     }
 
     /// Why the account needs a person, if the server gave no code. An unknown reason is shown unchanged.
