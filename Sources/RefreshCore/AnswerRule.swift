@@ -90,7 +90,7 @@ enum AnswerRule {
     /// Without the pause, a server that keeps answering this way would be asked in a loop.
     private static func grantKept(
         _ step: inout RefreshStep,
-        without flaw: AccessTokenFlaw,
+        without flaw: AccessTokenFinding,
         for target: TokenTarget?,
         after failures: Int
     ) -> [Effect] {
@@ -117,7 +117,7 @@ enum AnswerRule {
 }
 
 /// Why the access token of a successful answer is not used.
-package enum AccessTokenFlaw: Hashable, Sendable, CaseIterable {
+package enum AccessTokenFinding: Hashable, Sendable, CaseIterable {
     /// It has expired already: some servers send the old token again in its last moment.
     case ended
     /// It is not bound to a key although the account requires that (RFC 9449 §5).
@@ -128,15 +128,13 @@ package enum AccessTokenFlaw: Hashable, Sendable, CaseIterable {
     case unsendable
 
     package var failure: RefreshFailure {
-        let (failureClass, summary): (FailureClass, String) =
-            switch self {
-            case .ended: (.unavailable, "the server gave an access token that has already expired")
-            case .unbound: (.misconfigured, "the server gave an access token that is not bound to the account's key")
-            case .missing: (.unavailable, "the server gave a refresh token, but no access token")
-            case .unsendable: (.unavailable, "the server gave an access token with characters that no header may carry")
-            }
-        // RFC 6749 §5.1: an answer with tokens has no other status.
-        return RefreshFailure(failureClass, detail: FailureDetail(summary: summary, httpStatus: 200))
+        switch self {
+        case .ended: .unused(.unavailable, "the server gave an access token that has already expired")
+        case .unbound: .unused(.misconfigured, "the server gave an access token that is not bound to the account's key")
+        case .missing: .unused(.unavailable, "the server gave a refresh token, but no access token")
+        case .unsendable:
+            .unused(.unavailable, "the server gave an access token with characters that no header may carry")
+        }
     }
 
     /// How long to wait before asking the server again.
@@ -145,5 +143,12 @@ package enum AccessTokenFlaw: Hashable, Sendable, CaseIterable {
         case .ended, .missing, .unsendable: .transient
         case .unbound: .misconfigured
         }
+    }
+}
+
+extension RefreshFailure {
+    fileprivate static func unused(_ failureClass: FailureClass, _ summary: String) -> RefreshFailure {
+        // RFC 6749 §5.1: an answer with tokens has no other status.
+        RefreshFailure(failureClass, detail: FailureDetail(summary: summary, httpStatus: 200))
     }
 }

@@ -94,7 +94,7 @@ package struct Issuance: Hashable, Sendable {
     /// Whether the answer carries a refresh token that differs from the one sent.
     package var isRotated: Bool
     /// Why the access token is not used; nil if it is.
-    package var flaw: AccessTokenFlaw?
+    package var flaw: AccessTokenFinding?
     /// Whose tokens these are, as far as the answer says.
     package var person: NamedPerson
     /// How long the refresh token stays valid from now (`refresh_expires_in` and similar fields, or the provider
@@ -106,7 +106,7 @@ package struct Issuance: Hashable, Sendable {
         lifetimeBasis: LifetimeBasis? = nil,
         refreshIn: Duration? = nil,
         isRotated: Bool = false,
-        flaw: AccessTokenFlaw? = nil,
+        flaw: AccessTokenFinding? = nil,
         person: NamedPerson = .nobody,
         refreshTokenLifetime: Duration? = nil
     ) {

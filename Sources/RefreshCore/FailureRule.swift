@@ -56,8 +56,12 @@ enum FailureRule {
     ///
     /// - Parameter crashes: how many daemons in a row have crashed during a request of this account.
     static func outcomeLost(_ step: inout RefreshStep, _ lease: Lease, crashes: Int = 0) -> [Effect] {
-        let fault = crashes > 0 ? CoreFault.crashed : .outcomeLost
-        let failure = RefreshFailure(.unanswered, detail: FailureDetail(summary: fault.summary))
+        let detail = FailureDetail(
+            summary: crashes > 0
+                ? "the daemon crashed while it waited for the server's answer"
+                : "the daemon stopped before the server's answer was stored"
+        )
+        let failure = RefreshFailure(.unanswered, detail: detail)
         return stillRequired(&step, by: lease, failure)
             ?? answerLost(&step, failure, sentAt: lease.startedAt, crashes: crashes)
     }
@@ -116,7 +120,7 @@ enum FailureRule {
         if let refusal = step.state.refusal, refusal.text == text, !refusal.since.isFuture(at: step.now) {
             step.state.refusals += 1
         } else {
-            step.state.refusal = RepeatedRefusal(since: step.now, text: text)
+            step.state.refusal = RefusalMemory(since: step.now, text: text)
             step.state.refusals = 1
         }
         let elapsed = step.state.refusal.map { step.now.elapsed(since: $0.since) } ?? .zero

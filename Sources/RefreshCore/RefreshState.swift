@@ -19,7 +19,7 @@ package struct RefreshState: Hashable, Sendable {
     /// How many equal refusals of this generation came in a row that were not yet believed.
     package var refusals: Int
     /// The refusal without a reason that `refusals` counts; nil if `refusals` is zero or counts another kind.
-    package var refusal: RepeatedRefusal?
+    package var refusal: RefusalMemory?
     /// Whether the account can refresh: it has a refresh token, or its client is a service account.
     ///
     /// A grant without a refresh token (GitHub's classic apps, Slack without rotation) lasts as long as its access
@@ -58,7 +58,7 @@ package struct RefreshState: Hashable, Sendable {
         isOutcomeUnknown: Bool = false,
         failures: Int = 0,
         refusals: Int = 0,
-        refusal: RepeatedRefusal? = nil,
+        refusal: RefusalMemory? = nil,
         isRefreshable: Bool = true,
         hasWorked: Bool = false,
         isRotating: Bool? = nil,
@@ -144,7 +144,7 @@ package struct RefreshState: Hashable, Sendable {
 }
 
 /// A refusal that gives no reason but is about the grant.
-package struct RepeatedRefusal: Hashable, Sendable {
+package struct RefusalMemory: Hashable, Sendable {
     /// When it came first.
     package var since: Moment
     /// The text by which an equal refusal is recognized.

@@ -118,13 +118,16 @@ enum SignInRule {
         guard case .scheduled = step.state.phase, !step.state.isRefreshable,
             step.state.accessToken.map({ $0.timeToEnd(at: step.now) <= .zero }) ?? true
         else { return nil }
-        return FailureRule.requireInteraction(&step, .noRefreshToken, .withoutRefreshToken(.noRefreshToken))
+        let failure = RefreshFailure.noRefreshToken(
+            "the server gave no refresh token, so a sign-in is needed once the access token has expired"
+        )
+        return FailureRule.requireInteraction(&step, .noRefreshToken, failure)
     }
 }
 
 extension RefreshFailure {
     /// The failure of a grant without a refresh token.
-    static func withoutRefreshToken(_ fault: CoreFault) -> RefreshFailure {
-        RefreshFailure(.userRequired, detail: FailureDetail(summary: fault.summary))
+    static func noRefreshToken(_ summary: String) -> RefreshFailure {
+        RefreshFailure(.userRequired, detail: FailureDetail(summary: summary))
     }
 }

@@ -7,7 +7,10 @@ enum TargetRule {
     /// worked, and only if no answer was lost.
     static func targetNeeded(_ step: inout RefreshStep, _ target: TokenTarget) -> [Effect] {
         guard step.state.isRefreshable || step.state.phase != .scheduled else {
-            return [.publish(.targetFailed(target, .withoutRefreshToken(.noRefreshTokenForTarget)))]
+            let failure = RefreshFailure.noRefreshToken(
+                "the server gave no refresh token, so a sign-in is needed for another token"
+            )
+            return [.publish(.targetFailed(target, failure))]
         }
         guard step.mayBeginForCaller else { return [] }
         let lease = step.nextLease

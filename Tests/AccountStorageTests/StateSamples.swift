@@ -71,7 +71,7 @@ enum StateSamples {
             basis: .unreadable
         ),
         refusals: 4,
-        refusal: RepeatedRefusal(since: Sample.moment(-2), text: "rejected 403   ")
+        refusal: RefusalMemory(since: Sample.moment(-2), text: "rejected 403   ")
     )
 
     static func counts(of states: [RefreshState]) -> PhaseCounts {

@@ -189,7 +189,7 @@ struct MetadataCacheTests {
         }) { server in
             try await withClient { client in
                 client.keepMetadata(in: shelf.shelf)
-                try await client.inspection.check(Issuer(url: server.origin), profile: nil)
+                _ = await client.inspection.finding(about: try Issuer(url: server.origin), profile: nil)
                 try await shelf.refused.first("the check's documents") { _ in true }
                 shelf.hasAccount.store(true, ordering: .sequentiallyConsistent)
                 // The refusal is noted a moment after it was given.

@@ -20,7 +20,7 @@ struct AnswerCase: Decodable, Sendable, CustomTestStringConvertible {
         let tokenType: String?
         let accessToken: String?
         let refreshToken: String?
-        /// Why the access token is not used: the name of an `AccessTokenFlaw`.
+        /// Why the access token is not used: the name of an `AccessTokenFinding`.
         let flaw: String?
         let idToken: Bool?
         let oauthError: String?

@@ -109,7 +109,7 @@ import Testing
         let retryAt = start.wall + .seconds(225)
         #expect(
             effects == [
-                .persist(.storeGrant), .publish(.misconfigured(AccessTokenFlaw.unbound.failure, retryAt: retryAt)),
+                .persist(.storeGrant), .publish(.misconfigured(AccessTokenFinding.unbound.failure, retryAt: retryAt)),
             ]
         )
         #expect(machine.state.shown(at: start) == .misconfigured)
@@ -120,9 +120,9 @@ import Testing
         #expect(machine.state.phase == .scheduled)
     }
 
-    @Test(arguments: [AccessTokenFlaw.missing, .unsendable])
+    @Test(arguments: [AccessTokenFinding.missing, .unsendable])
     func `without a usable access token the new refresh token is stored, and the server is asked again`(
-        _ flaw: AccessTokenFlaw
+        _ flaw: AccessTokenFinding
     ) throws {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: nil, isRotated: true, flaw: flaw)
@@ -139,7 +139,8 @@ import Testing
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: .seconds(3600), isRotated: true, flaw: .unbound)
         let effects = machine.handle(.targetIssued(target, Fixture.generation, answer), at: start, jitter: 0.5)
-        #expect(effects == [.persist(.storeGrant), .publish(.targetFailed(target, AccessTokenFlaw.unbound.failure))])
+        let failure = AccessTokenFinding.unbound.failure
+        #expect(effects == [.persist(.storeGrant), .publish(.targetFailed(target, failure))])
         #expect(machine.state.phase == .scheduled)
         #expect(machine.state.generation == Fixture.generation.next)
     }

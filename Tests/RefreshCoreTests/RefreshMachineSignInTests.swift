@@ -40,7 +40,8 @@ import Testing
             ? .grantProved(issuance, sentAt: start)
             : .grantObtained(issuance, hasRefreshToken: true, sentAt: start)
         let effects = machine.handle(event, at: start, jitter: 0.5)
-        let told: AccountChange = .misconfigured(AccessTokenFlaw.unbound.failure, retryAt: start.wall + .seconds(225))
+        let failure = AccessTokenFinding.unbound.failure
+        let told: AccountChange = .misconfigured(failure, retryAt: start.wall + .seconds(225))
         #expect(effects == [.persist(.replace), .publish(isProved ? .grantImported : .signedIn), .publish(told)])
         #expect(machine.state.accessToken == nil && machine.state.isRefreshable)
         #expect(machine.state.shown(at: start) == .misconfigured)

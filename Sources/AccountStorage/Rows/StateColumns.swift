@@ -87,7 +87,7 @@ enum StateColumns {
         )
         state.isRefreshable = try reader.required(reader.flag(), "is_refreshable")
         let (refusal, refusedSince) = (reader.text(), try reader.moment())
-        if let refusal, let refusedSince { state.refusal = RepeatedRefusal(since: refusedSince, text: refusal) }
+        if let refusal, let refusedSince { state.refusal = RefusalMemory(since: refusedSince, text: refusal) }
         state.isRotating = reader.flag()
         state.signOut = try signOut(from: &reader)
         // Earlier versions wrote NULL.

@@ -54,7 +54,7 @@ package struct ClientGrants: Sendable {
     @concurrent package func obtain(_ request: ServiceTokenRequest) async -> RefreshOutcome {
         let client = request.client
         if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
-            return RefreshOutcome(result: .failure(client.misconfigured(.reservedParameter, detail: name)))
+            return RefreshOutcome(result: .failure(client.reserved(name)))
         }
         var outcome: GrantOutcome
         do throws(RefreshFailure) {
@@ -108,7 +108,9 @@ package struct ClientGrants: Sendable {
         case .clientCredentials: return .clientCredentials
         case .jwtBearer(let terms): return .jwtBearer(assertion: try await assertion(terms, for: request))
         case .tokenExchange:
-            guard let exchange = request.exchange else { throw request.client.misconfigured(.noTokenToExchange) }
+            guard let exchange = request.exchange else {
+                throw request.client.misconfigured("the account has no token to exchange")
+            }
             return .tokenExchange(exchange)
         }
     }
@@ -143,7 +145,7 @@ package struct ClientGrants: Sendable {
                 random: AuthenticatedPost.newIdentifier()
             )
         } catch {
-            throw client.misconfigured(.assertionNotSigned(error))
+            throw client.misconfigured("the client's assertion cannot be signed: \(error.summary)")
         }
     }
 }
@@ -172,7 +174,12 @@ extension RefreshFailure {
         guard failureClass.isAboutGrant else { return self }
         var failure = self
         failure.failureClass = .misconfigured
-        failure.detail.summary = RequestFault.grantRefused(grant.kind).summary
+        failure.detail.summary =
+            switch grant.kind {
+            case .clientCredentials: "the server gives this client no token"
+            case .jwtBearer: "the server does not accept the client's assertion"
+            case .tokenExchange: "the server does not exchange the token that this one is derived from"
+            }
         return failure
     }
 }

@@ -1,42 +1,54 @@
 package import OAuthMessages
 package import RefreshCore
 
-/// Why an issuer could not be confirmed.
-package enum IssuerFault: Error, Hashable, Sendable {
+/// Why an issuer could not be confirmed. Each reason is in lower case, without a full stop.
+package enum IssuerFinding: Hashable, Sendable {
     /// No usable answer came. The issuer may still be right.
-    case unreachable(IssuerSilence)
+    case unreachable(reason: String)
     /// The server at the issuer's address is not an authorization server, or it names another issuer. `other` is that
-    /// issuer, if the server names it.
-    case contradicted(IssuerContradiction, other: Issuer?)
+    /// issuer, if the server names it. The reason follows "'https://as.example' cannot be the issuer: ".
+    case contradicted(reason: String, other: Issuer?)
 }
 
 extension ServerInspection {
     /// Asks the server at `issuer` whether that is its issuer. The metadata that it publishes is kept for the first
     /// request.
     ///
-    /// - Throws: `IssuerFault`.
-    @concurrent package func check(_ issuer: Issuer, profile: ProviderProfile?) async throws(IssuerFault) {
+    /// - Returns: nil if it says so.
+    @concurrent package func finding(about issuer: Issuer, profile: ProviderProfile?) async -> IssuerFinding? {
         let error: MetadataError
         do throws(MetadataError) {
             // Somebody may have corrected the cause a moment ago.
             servers.cache.forgetFailures(of: issuer)
             _ = try await servers.cache.metadata(for: MetadataCache.Key(issuer: issuer, profile: profile))
-            return
+            return nil
         } catch let failure {
             error = failure
         }
-        switch error {
+        return switch error {
         // An untrusted certificate or an unknown host name: the cause is in the network or in another setting.
-        case .noAnswer(let row): throw .unreachable(.noAnswer(row))
-        case .unavailable(let status, retryAfter: _): throw .unreachable(.unavailable(status: status))
-        case .redirected(_, let place, isElsewhere: true): throw .unreachable(.redirected(to: place))
+        case .noAnswer(let row): .unreachable(reason: row.summary)
+        case .unavailable(let status, retryAfter: _):
+            .unreachable(reason: "\(MetadataError.unavailableNow) (HTTP \(status))")
+        case .redirected(_, let place, isElsewhere: true):
+            // The sign-in page of a network does that.
+            .unreachable(reason: "it redirects to another host, '\(place)', which is not followed")
         case .redirected(_, let place, isElsewhere: false):
-            throw .contradicted(.redirected(to: place), other: await above(issuer))
-        case .notPublished(let status): throw .contradicted(.notPublished(status: status), other: await above(issuer))
-        case .issuerMismatch(let published):
-            throw .contradicted(.otherIssuer(published), other: published.flatMap { try? Issuer(url: $0) })
-        case .noTokenEndpoint: throw .contradicted(.noTokenEndpoint, other: nil)
-        case .unusableEndpoint(let name): throw .contradicted(.insecureEndpoint(name), other: nil)
+            .contradicted(reason: "it redirects to '\(place)', which is not followed", other: await above(issuer))
+        case .notPublished(let status):
+            .contradicted(
+                reason: "it publishes no metadata of an authorization server (HTTP \(status))",
+                other: await above(issuer)
+            )
+        case .issuerMismatch(let published?):
+            .contradicted(
+                reason: "the server says that its issuer is '\(published)'",
+                other: try? Issuer(url: published)
+            )
+        case .issuerMismatch(nil): .contradicted(reason: "its metadata names no issuer", other: nil)
+        case .noTokenEndpoint: .contradicted(reason: "its metadata names no token endpoint", other: nil)
+        case .unusableEndpoint(let name):
+            .contradicted(reason: "its metadata names a \(name) that is not https", other: nil)
         }
     }
 

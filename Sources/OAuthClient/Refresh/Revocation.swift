@@ -51,7 +51,8 @@ struct Revocation: Sendable {
         let post = post(to: endpoint, metadata, for: request)
         guard request.form.credential == .refreshToken else {
             guard let token = request.accessToken else {
-                return .failure(.failed(request.client.misconfigured(.noAccessTokenToRevoke)))
+                let summary = "the provider revokes a grant by its access token, and the account has none"
+                return .failure(.failed(request.client.misconfigured(summary)))
             }
             return await revoke(token.secret, hint: "access_token", request, by: post)
         }

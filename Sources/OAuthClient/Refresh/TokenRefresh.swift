@@ -22,7 +22,7 @@ struct TokenRefresh: Sendable {
         let metadata: AuthorizationServerMetadata
         do throws(RefreshFailure) {
             if let name = ReservedParameter.first(in: client.registration.refreshParameters) {
-                throw client.misconfigured(.reservedParameter, detail: name)
+                throw client.reserved(name)
             }
             metadata = try await servers.metadata(for: client)
         } catch {

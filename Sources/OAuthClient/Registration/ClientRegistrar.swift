@@ -16,7 +16,11 @@ package struct ClientRegistrar: Sendable {
         do throws(RefreshFailure) {
             let metadata = try await servers.metadata(for: request.client)
             guard let endpoint = metadata.endpoints.registration else {
-                throw request.client.lacking("registration_endpoint", .noRegistrationEndpoint, in: metadata)
+                throw request.client.lacking(
+                    "registration_endpoint",
+                    "the server does not register clients by itself: ask its administrator for a client id",
+                    in: metadata
+                )
             }
             var request = request
             // RFC 6749 §4.4: a client that acts for itself must have credentials.
@@ -37,7 +41,7 @@ package struct ClientRegistrar: Sendable {
                 (200...299).contains($0.status) && $1.holdsAnswer
             }
             guard reply.fields["client_id"]?.text?.isEmpty == false else {
-                throw request.client.misconfigured(.answerLacks(.registration), detail: "client_id")
+                throw request.client.unusable("client_id", inAnswerOf: .registration)
             }
             return .success(registered(reply.fields, for: request))
         } catch {
@@ -51,7 +55,7 @@ package struct ClientRegistrar: Sendable {
         of client: RequestingClient
     ) async -> Result<Void, RefreshFailure> {
         guard let endpoint = Endpoint(management.uri) else {
-            return .failure(client.misconfigured(.insecureRegistration))
+            return .failure(client.insecureRegistration)
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,
@@ -108,7 +112,9 @@ package struct ClientRegistrar: Sendable {
                 within: servers.configuration.totalTimeout * 3 / 4
             )
             registration.renewed(by: renewed, at: client.issuer)
-            guard isRenewed(registration) else { throw client.misconfigured(.secretNotRenewed) }
+            guard isRenewed(registration) else {
+                throw client.misconfigured("the server did not renew the client secret, which expires as before")
+            }
             return RegistrationRenewal(registration: registration, failure: nil)
         } catch {
             return RegistrationRenewal(registration: registration, failure: error)
@@ -132,7 +138,7 @@ package struct ClientRegistrar: Sendable {
         within limit: Duration
     ) async throws(RefreshFailure) -> AnswerBody {
         guard let endpoint = Endpoint(management.uri) else {
-            throw client.misconfigured(.insecureRegistration)
+            throw client.insecureRegistration
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,
@@ -326,5 +332,11 @@ extension ClientRegistration {
         clientSecret = said.secret ?? clientSecret
         if said.concernsSecret { clientSecretExpiresAt = said.secretExpiresAt }
         management = said.management(besides: management)
+    }
+}
+
+extension RequestingClient {
+    fileprivate var insecureRegistration: RefreshFailure {
+        misconfigured("the address of the client's registration is not an https URL")
     }
 }

@@ -18,11 +18,15 @@ package struct BrowserURLs: Sendable {
                 in: client.registration.authorizationParameters,
                 among: ReservedParameter.authorizationNames
             ) {
-                throw client.misconfigured(.reservedParameter, detail: name)
+                throw client.reserved(name)
             }
             let metadata = try await servers.metadata(for: client)
             guard let endpoint = metadata.endpoints.authorization else {
-                throw client.lacking("authorization_endpoint", .noAuthorizationEndpoint, in: metadata)
+                throw client.lacking(
+                    "authorization_endpoint",
+                    "the server has no authorization endpoint, so nobody can sign in by browser",
+                    in: metadata
+                )
             }
             request.scopes = client.scopes(request.scopes, offeredBy: metadata)
             let offersChoice = metadata.promptValues?.contains(Self.choice) ?? true
@@ -107,7 +111,11 @@ package struct BrowserURLs: Sendable {
         guard let endpoint = metadata.endpoints.pushedAuthorizationRequest else {
             guard !isRequired else {
                 let name = "pushed_authorization_request_endpoint"
-                throw request.client.lacking(name, .noPushedRequestEndpoint, in: metadata)
+                throw request.client.lacking(
+                    name,
+                    "the server requires pushed requests, but publishes no endpoint for them",
+                    in: metadata
+                )
             }
             return nil
         }
@@ -125,7 +133,7 @@ package struct BrowserURLs: Sendable {
         }
         if conclusion.row == nil, let body = conclusion.body {
             if let pushed = Self.pushedRequest(in: body) { return pushed }
-            throw request.client.misconfigured(.answerLacks(.pushedRequest), detail: "request_uri")
+            throw request.client.unusable("request_uri", inAnswerOf: .pushedRequest)
         }
         let secrets = [request.state, request.codeVerifier] + (request.nonce.map { [$0] } ?? [])
         let failure = request.client.failure(conclusion, hiding: secrets, now: servers.configuration.now())
@@ -154,7 +162,11 @@ package struct BrowserURLs: Sendable {
         by client: RequestingClient,
         _ metadata: AuthorizationServerMetadata
     ) throws(RefreshFailure) -> Secret {
-        guard let key = client.registration.clientKey else { throw client.misconfigured(.noKeyForSignedRequest) }
+        guard let key = client.registration.clientKey else {
+            throw client.misconfigured(
+                "the server requires signed authorization requests, but the account has no client key"
+            )
+        }
         do throws(JOSEError) {
             let signer = try TokenSigner(
                 key: PrivateKey(key),
@@ -170,7 +182,7 @@ package struct BrowserURLs: Sendable {
                 random: AuthenticatedPost.newIdentifier()
             )
         } catch {
-            throw client.misconfigured(.requestNotSigned(error))
+            throw client.misconfigured("the authorization request cannot be signed: \(error.summary)")
         }
     }
 }

@@ -230,7 +230,10 @@ struct TokenEndpoint: Sendable {
             if claims == nil { tokens.idToken = nil }
             if let front = check.frontChannel {
                 if let claims, claims.subject != front.claims.subject || claims.issuer != front.claims.issuer {
-                    throw client.misconfigured(.idTokensDiffer, finding: .badIDToken)
+                    throw client.misconfigured(
+                        "the ID token with the code and the one from the token endpoint name different people",
+                        finding: .badIDToken
+                    )
                 }
                 if claims == nil { (claims, tokens.idToken) = (front.claims, front.token) }
             }

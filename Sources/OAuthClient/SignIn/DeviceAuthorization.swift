@@ -109,17 +109,18 @@ package struct DeviceFlow: Sendable {
             )
             guard let endpoint = metadata.endpoints.deviceAuthorization else {
                 let name = "device_authorization_endpoint"
-                throw request.client.lacking(name, .noDeviceEndpoint, in: metadata, finding: .noDeviceEndpoint)
+                throw request.client.lacking(
+                    name,
+                    "the server has no device authorization endpoint, or does not publish it",
+                    in: metadata,
+                    finding: .noDeviceEndpoint
+                )
             }
             var post = servers.post(from: request.client, to: endpoint, metadata)
             post.role = .deviceAuthorization
             let conclusion = await post.run(asked.fields) { (200...299).contains($0.status) && $1.holdsAnswer }
             if conclusion.row == nil, let body = conclusion.body {
-                do throws(DeviceAuthorization.Lack) {
-                    return .success(try DeviceAuthorization(body, from: request.client.issuer))
-                } catch {
-                    throw request.client.misconfigured(.answerLacks(.deviceAuthorization), detail: error.field)
-                }
+                return .success(try DeviceAuthorization(body, for: request.client))
             }
             return .failure(request.client.failure(conclusion, hiding: [], now: servers.configuration.now()))
         } catch {
@@ -177,7 +178,7 @@ package struct DeviceFlow: Sendable {
                 now: servers.configuration.now()
             )
             failure.failureClass = .userRequired
-            failure.detail.summary = RequestFault.personDeclined.summary
+            failure.detail.summary = "the person declined"
             return .denied(failure)
         }
     }
@@ -203,25 +204,25 @@ extension DeviceAuthorization {
     /// The longest user code that is shown, in characters. RFC 8628 §6.1 recommends 8.
     private static let userCodeLimit = 64
 
-    /// A required field that is missing or cannot be used.
-    struct Lack: Error {
-        let field: String
-    }
-
     /// Reads the answer of RFC 8628 §3.2.
-    init(_ body: AnswerBody, from issuer: Issuer) throws(Lack) {
+    ///
+    /// - Throws: if a required field is missing or cannot be used.
+    init(_ body: AnswerBody, for client: RequestingClient) throws(RefreshFailure) {
         let fields = body.fields
+        let isLocal = client.issuer.isLoopback
         // A remote server must not make a browser open a service on this machine.
-        let page = { (text: String) in Endpoint(text).flatMap { !$0.isLoopback || issuer.isLoopback ? $0 : nil } }
+        let page = { (text: String) in Endpoint(text).flatMap { !$0.isLoopback || isLocal ? $0 : nil } }
         // Google uses the name from the draft.
         let uri = fields["verification_uri"] ?? fields["verification_url"]
         guard let deviceCode = fields["device_code"]?.text, !deviceCode.isEmpty else {
-            throw Lack(field: "device_code")
+            throw client.unusable("device_code", inAnswerOf: .deviceAuthorization)
         }
         guard let userCode = fields["user_code"]?.text, FailureText.clean(userCode, hiding: []) == userCode,
             userCode.count <= Self.userCodeLimit
-        else { throw Lack(field: "user_code") }
-        guard let verification = uri?.text.flatMap(page) else { throw Lack(field: "verification_uri") }
+        else { throw client.unusable("user_code", inAnswerOf: .deviceAuthorization) }
+        guard let verification = uri?.text.flatMap(page) else {
+            throw client.unusable("verification_uri", inAnswerOf: .deviceAuthorization)
+        }
         let complete = fields["verification_uri_complete"] ?? fields["verification_url_complete"]
         self.deviceCode = Secret(deviceCode)
         self.userCode = userCode

@@ -54,7 +54,14 @@ struct IDTokenCheck: Sendable {
             return
         case .required:
             guard !isSignedBySecret else { return }
-            guard source != nil else { throw client.lacking("jwks_uri", .noKeySet, in: metadata) }
+            guard source != nil else {
+                throw client.lacking(
+                    "jwks_uri",
+                    "the server does not say where its keys are, so its ID token cannot be checked: name jwks_uri in a"
+                        + " provider profile, or set id_token there to ignored",
+                    in: metadata
+                )
+            }
             _ = try await keys(KeySetCache.usualAge)
         }
     }
@@ -72,7 +79,7 @@ struct IDTokenCheck: Sendable {
         guard let token = tokens.idToken else {
             let mayLack = demand == .optional || client.profile?.signIn.idToken == nil && !isOwed(with: tokens)
             guard frontChannel != nil || mayLack && !binding.isDemanded else {
-                throw client.misconfigured(.noIDToken, finding: .badIDToken)
+                throw client.misconfigured("the answer lacks the ID token that was requested", finding: .badIDToken)
             }
             return nil
         }
@@ -131,7 +138,11 @@ struct IDTokenCheck: Sendable {
         case .success(let claims):
             return claims
         case .failure(let error):
-            throw client.misconfigured(.invalidIDToken(error), detail: error.detail, finding: .badIDToken)
+            throw client.misconfigured(
+                "the server's ID token is invalid: \(error.summary)",
+                detail: error.detail,
+                finding: .badIDToken
+            )
         }
     }
 
@@ -257,10 +268,12 @@ actor KeySetCache {
         do throws(TransportFailure) {
             let answer = try await transport.send(request, before: deadline)
             guard answer.status == 200 else {
-                return .failure(unusable(answer, .keySetUnavailable, now: configuration.now()))
+                let summary = "the keys that sign the server's ID token are unavailable now"
+                return .failure(unusable(answer, summary, now: configuration.now()))
             }
             guard let keys = try? JWKSet(Array(answer.text)) else {
-                return .failure(unusable(answer, .keySetUnreadable, now: configuration.now()))
+                let summary = "the answer of the server's jwks_uri is not a key set"
+                return .failure(unusable(answer, summary, now: configuration.now()))
             }
             return .success(keys)
         } catch {
@@ -269,10 +282,10 @@ actor KeySetCache {
         }
     }
 
-    private static func unusable(_ answer: Answer, _ fault: RequestFault, now: Timestamp) -> RefreshFailure {
+    private static func unusable(_ answer: Answer, _ summary: String, now: Timestamp) -> RefreshFailure {
         RefreshFailure(
             .unavailable,
-            detail: FailureDetail(summary: fault.summary, httpStatus: answer.status),
+            detail: FailureDetail(summary: summary, httpStatus: answer.status),
             retryAfter: answer.retryAfter(now: now)
         )
     }

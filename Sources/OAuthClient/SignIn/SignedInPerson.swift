@@ -179,7 +179,7 @@ extension SignedInPerson {
     /// The result if the server cannot be asked now.
     fileprivate static func unavailable(_ client: RequestingClient, httpStatus: Int?) -> SignedInPerson {
         var person = SignedInPerson()
-        let summary = RequestFault.personUnknown.summary
+        let summary = "the server did not say who signed in"
         person.unavailable = RefreshFailure(
             .unavailable,
             detail: FailureDetail(summary: summary, httpStatus: httpStatus, correlationID: client.correlationID)

@@ -84,7 +84,7 @@ package struct TokenResponseDecoder {
     package func decode(_ fields: [String: JSONValue]) -> TokenResponse? {
         guard let (tokens, accessToken) = locate(fields) else { return nil }
         let rotated = newRefreshToken(in: tokens, accessToken)
-        let flaw: AccessTokenFlaw? =
+        let flaw: AccessTokenFinding? =
             if let accessToken { Self.isSendable(accessToken) ? nil : .unsendable } else { .missing }
         let (stated, statedBasis) = statedLifetime(in: tokens)
         let (lifetime, basis) =

@@ -58,16 +58,18 @@ package struct RequestingClient: Sendable {
 
     /// The failure of a request that was not sent because a setting has to be corrected first.
     ///
-    /// - Parameter detail: what it concerns; may be a peer's text.
+    /// - Parameters:
+    ///   - summary: what failed, on what, and why. Lower case, no full stop.
+    ///   - detail: what it concerns; may be a peer's text.
     package func misconfigured(
-        _ fault: RequestFault,
+        _ summary: String,
         detail: String? = nil,
         finding: FailureDetail.Finding? = nil
     ) -> RefreshFailure {
         RefreshFailure(
             .misconfigured,
             detail: FailureDetail(
-                summary: fault.summary,
+                summary: summary,
                 oauthErrorDescription: FailureText.clean(detail, hiding: []),
                 correlationID: correlationID,
                 finding: finding
@@ -77,14 +79,24 @@ package struct RequestingClient: Sendable {
 
     /// The failure if the server has no endpoint of this name in its metadata, or one that cannot be used.
     ///
-    /// - Parameter fault: what is wrong if there is none.
+    /// - Parameter summary: what is wrong if there is none.
     package func lacking(
         _ name: String,
-        _ fault: RequestFault,
+        _ summary: String,
         in metadata: AuthorizationServerMetadata,
         finding: FailureDetail.Finding? = nil
     ) -> RefreshFailure {
-        let isUnusable = metadata.unusableEndpoints.contains(name)
-        return misconfigured(isUnusable ? .insecureEndpoint : fault, detail: isUnusable ? name : nil, finding: finding)
+        guard metadata.unusableEndpoints.contains(name) else { return misconfigured(summary, finding: finding) }
+        return misconfigured(MetadataError.insecureEndpoint, detail: name, finding: finding)
+    }
+
+    /// The failure of a request that succeeded, but whose answer has no `field` that can be used.
+    package func unusable(_ field: String, inAnswerOf role: EndpointRole) -> RefreshFailure {
+        misconfigured("the answer of the \(role.name) lacks a field, or has one that cannot be used", detail: field)
+    }
+
+    /// The failure of a request with an extra parameter that the request itself sets.
+    package func reserved(_ parameter: String) -> RefreshFailure {
+        misconfigured("an extra parameter has a name that the request itself uses", detail: parameter)
     }
 }

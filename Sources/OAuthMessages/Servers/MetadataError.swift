@@ -33,28 +33,40 @@ package enum MetadataError: Error, Hashable, Sendable {
         case .unavailable(let status, let retryAfter):
             RefreshFailure(
                 .unavailable,
-                detail: FailureDetail(summary: RequestFault.metadataUnavailable.summary, httpStatus: status),
+                detail: FailureDetail(summary: Self.unavailableNow, httpStatus: status),
                 retryAfter: retryAfter
             )
         case .redirected(let status, let place, let isElsewhere):
-            .misconfigured(.metadataRedirected, httpStatus: status, saying: place)
-                .with(isElsewhere ? .unavailable : .misconfigured)
-        case .notPublished(let status): .misconfigured(.metadataNotPublished, httpStatus: status)
-        case .issuerMismatch(let published): .misconfigured(.metadataOfOtherIssuer, saying: published)
-        case .noTokenEndpoint: .misconfigured(.noTokenEndpoint)
-        case .unusableEndpoint(let name): .misconfigured(.insecureEndpoint, saying: name)
+            .misconfigured(
+                "the issuer's address redirects elsewhere, which is never followed: check its URL",
+                httpStatus: status,
+                saying: place
+            )
+            .with(isElsewhere ? .unavailable : .misconfigured)
+        case .notPublished(let status):
+            .misconfigured(
+                "the issuer publishes no metadata: check its URL, or name the endpoints in a provider profile",
+                httpStatus: status
+            )
+        case .issuerMismatch(let published):
+            .misconfigured("the server's metadata is for another issuer: the two must be identical", saying: published)
+        case .noTokenEndpoint: .misconfigured("the server's metadata names no token endpoint")
+        case .unusableEndpoint(let name): .misconfigured(Self.insecureEndpoint, saying: name)
         }
     }
+
+    package static let unavailableNow = "the server's metadata is unavailable now"
+    static let insecureEndpoint = "the server's metadata names an endpoint that is not https, or is on this machine"
 }
 
 extension RefreshFailure {
     fileprivate static func misconfigured(
-        _ fault: RequestFault,
+        _ summary: String,
         httpStatus: Int? = nil,
         saying description: String? = nil
     ) -> RefreshFailure {
         let detail = FailureDetail(
-            summary: fault.summary,
+            summary: summary,
             httpStatus: httpStatus,
             oauthErrorDescription: description
         )

@@ -73,16 +73,13 @@ struct ProviderCalls: DutyCalls {
         let process = try beginDiagnosis(for: responder, on: coordinator)
         let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client, reply] in
             var reply = reply
-            do throws(IssuerFault) {
-                try await client.inspection.check(issuer, profile: profile)
-            } catch {
-                switch error {
-                case .unreachable(let silence): reply.unreachable = silence.text
-                case .contradicted(let reason, let other):
-                    reply.contradiction = reason.text
-                    reply.otherIssuer = other?.url
-                    reply.otherProvider = name == nil ? profiles.nameForHost(of: issuer) : nil
-                }
+            switch await client.inspection.finding(about: issuer, profile: profile) {
+            case .unreachable(let reason): reply.unreachable = reason
+            case .contradicted(let reason, let other):
+                reply.contradiction = reason
+                reply.otherIssuer = other?.url
+                reply.otherProvider = name == nil ? profiles.nameForHost(of: issuer) : nil
+            case nil: break
             }
             await coordinator.diagnosisEnded(of: process)
             responder.reply(reply)

@@ -88,7 +88,10 @@ struct DeviceFlowTests {
     ) async throws {
         let (result, _) = try await authorize(200, body)
         let failure = #expect(throws: RefreshFailure.self) { try result.get() }
-        #expect(failure?.detail.summary == RequestFault.answerLacks(.deviceAuthorization).summary)
+        #expect(
+            failure?.detail.summary
+                == "the answer of the \(EndpointRole.deviceAuthorization.name) lacks a field, or has one that cannot be used"
+        )
         #expect(failure?.detail.oauthErrorDescription == field)
     }
 
@@ -222,8 +225,9 @@ struct DeviceFlowTests {
                 body: Array(#"{"device_code":"d","user_code":"U","verification_uri":"http://127.0.0.1/"}"#.utf8)
             )
         )
-        let (remote, local) = (try Issuer(url: "https://as.example"), try Issuer(url: "http://127.0.0.1:1"))
-        #expect(throws: DeviceAuthorization.Lack.self) { try DeviceAuthorization(body, from: remote) }
-        #expect(throws: Never.self) { try DeviceAuthorization(body, from: local) }
+        let remote = try requestingClient(at: "https://as.example")
+        let local = try requestingClient(at: "http://127.0.0.1:1")
+        #expect(throws: RefreshFailure.self) { try DeviceAuthorization(body, for: remote) }
+        #expect(throws: Never.self) { try DeviceAuthorization(body, for: local) }
     }
 }
