@@ -41,10 +41,10 @@ final class RedirectConnection: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (unwrapInboundIn(data), state) {
         case (.head(let head), .idle):
-            switch connections.screen.outcome(of: RequestHead(head), port: channel.localAddress?.port ?? 0) {
+            switch connections.filter.outcome(of: RequestHead(head), port: channel.localAddress?.port ?? 0) {
             case .query(let query): delivery = Array(query.utf8)
             case .form: state = .form([])
-            case .refused(let refusal): send(refusal.page, status: HTTPResponseStatus(statusCode: refusal.status))
+            case .refused(let status): refuse(HTTPResponseStatus(statusCode: status))
             }
         case (.body(let bytes), .form(var form)):
             form.append(contentsOf: bytes.readableBytesView)
@@ -59,14 +59,17 @@ final class RedirectConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        let refusal: RedirectRefusal = error is ByteBudget.Spent ? .tooLarge : .unreadable
-        send(refusal.page, status: HTTPResponseStatus(statusCode: refusal.status))
+        refuse(error is ByteBudget.Spent ? .payloadTooLarge : .badRequest)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The browser will send nothing more, but it can still read a page that is sent later.
         if case .inputClosed? = event as? ChannelEvent, case .answering = state { return }
         if event is ChannelEvent { channel.close(promise: nil) }
+    }
+
+    private func refuse(_ status: HTTPResponseStatus) {
+        send(status == .notFound ? .unknown : .noAnswer, status: status)
     }
 
     private func deliver(_ delivery: RedirectListener.Delivery) {
@@ -110,7 +113,7 @@ final class RedirectConnection: ChannelInboundHandler {
 /// The connections of a listener. It is used only on the listener's event loop.
 final class RedirectConnections {
     let limits: RedirectLimits
-    let screen: RequestScreen
+    let filter: RequestFilter
     let deliver: RedirectListener.Deliver
     private var open: [ObjectIdentifier: any Channel] = [:]
     /// The connections that have sent nothing yet, in the order in which they came.
@@ -118,9 +121,9 @@ final class RedirectConnections {
     private var waiting: Set<ObjectIdentifier> = []
     private var isFinished = false
 
-    init(limits: RedirectLimits, screen: RequestScreen, deliver: @escaping RedirectListener.Deliver) {
+    init(limits: RedirectLimits, filter: RequestFilter, deliver: @escaping RedirectListener.Deliver) {
         self.limits = limits
-        self.screen = screen
+        self.filter = filter
         self.deliver = deliver
     }
 
@@ -204,6 +207,24 @@ final class ByteBudget: ChannelInboundHandler {
         rest -= unwrapInboundIn(data).readableBytes
         if rest >= 0 { context.fireChannelRead(data) } else { context.fireErrorCaught(Spent()) }
     }
+}
+
+extension RedirectPage {
+    /// The page for an address that this listener does not have.
+    static let unknown = RedirectPage(
+        .notice,
+        title: "This page does not exist",
+        text: "A sign-in on this machine is waiting for its answer at another address.",
+        advice: "Continue in the window where you were signing in."
+    )
+
+    /// The page for a request that delivers nothing.
+    static let noAnswer = RedirectPage(
+        .failure,
+        title: "This is not an answer to a sign-in",
+        text: "The browser sent something else, which was not read. The present sign-in continues.",
+        advice: "Continue in the window where you were signing in."
+    )
 }
 
 extension RequestHead {

@@ -42,9 +42,9 @@ package struct RedirectListener: Sendable {
         limits: RedirectLimits = RedirectLimits(),
         deliver: @escaping Deliver
     ) async throws(RedirectListenerError) -> RedirectListener {
-        let screen = RequestScreen(path: path)
+        let filter = RequestFilter(path: path)
         let connections = try? await loop.submit {
-            NIOLoopBound(RedirectConnections(limits: limits, screen: screen, deliver: deliver), eventLoop: loop)
+            NIOLoopBound(RedirectConnections(limits: limits, filter: filter, deliver: deliver), eventLoop: loop)
         }.get()
         guard let connections else { throw .cannotListen(port: port ?? 0, errno: ECANCELED) }
         for _ in 1..<attempts {

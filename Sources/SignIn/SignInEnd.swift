@@ -24,7 +24,7 @@ package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
     case user
     /// A new sign-in for the same account began.
     case superseded
-    /// Takes note that the account was removed.
+    /// The account was removed.
     case removed
     /// The account's issuer, provider or client was changed.
     case changed

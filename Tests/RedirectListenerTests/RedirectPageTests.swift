@@ -1,11 +1,10 @@
-import SignIn
 import TestSupport
 import Testing
 
 @testable import RedirectListener
 
 struct RedirectPageTests {
-    @Test func `text stays text, wherever it is`() {
+    @Test func `characters of HTML in a title, a text, an advice or a command are escaped`() {
         let evil = "\"><script>alert('x')</script>&amp;"
         let page = RedirectPage(.failure, title: evil, text: evil, advice: evil, command: evil)
         let html = page.html(nonce: "0").text
@@ -13,9 +12,8 @@ struct RedirectPageTests {
         #expect(html.ranges(of: "&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;amp;").count == 5)
     }
 
-    @Test(arguments: RedirectRefusal.allCases)
-    func `the page for a refused request has whole sentences, and says what to do`(_ refusal: RedirectRefusal) {
-        let page = refusal.page
+    @Test(arguments: [RedirectPage.unknown, .noAnswer])
+    func `the page for a refused request has whole sentences, and says what to do`(_ page: RedirectPage) {
         #expect(MessageForm.flaws(ofPage: page.title, page.text, advice: page.advice, command: page.command) == [])
         #expect(page.advice != nil)
     }
@@ -37,7 +35,7 @@ struct RedirectPageTests {
     }
 
     @Test(arguments: [RedirectPage.Mood.success, .notice, .failure])
-    func `a page is one card, and loads nothing`(mood: RedirectPage.Mood) {
+    func `a page of each mood fits a telephone, follows the dark mode, and loads nothing`(mood: RedirectPage.Mood) {
         let html = RedirectPage(mood, title: "T", text: "t").html(nonce: "0").text
         #expect(html.hasPrefix("<!doctype html>"))
         #expect(html.contains("width=device-width") && html.contains("prefers-color-scheme: dark"))

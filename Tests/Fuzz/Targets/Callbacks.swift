@@ -19,8 +19,8 @@ enum Callbacks {
         checkPasted(input)
         var rest = input
         let head = head(&rest)
-        let screen = RequestScreen(path: path)
-        switch screen.outcome(of: head, port: port) {
+        let filter = RequestFilter(path: path)
+        switch filter.outcome(of: head, port: port) {
         case .query(let query):
             checkDelivery(head)
             require(head.method == "GET", "a query comes by GET")
@@ -29,7 +29,7 @@ enum Callbacks {
             checkDelivery(head)
             require(head.method == "POST", "a form comes by POST")
             checkResponse(rest)
-        case .refused(let refusal): require(refusal.status >= 400, "what is refused is told so")
+        case .refused(let status): require(status >= 400, "what is refused is told so")
         }
     }
 

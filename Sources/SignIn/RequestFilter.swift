@@ -20,7 +20,7 @@ package struct RequestHead: Sendable {
 }
 
 /// Decides whether a request may deliver an answer, without reading the answer.
-package struct RequestScreen: Sendable {
+package struct RequestFilter: Sendable {
     /// The only path that accepts deliveries.
     let path: String
 
@@ -30,7 +30,8 @@ package struct RequestScreen: Sendable {
         case query(Substring)
         /// The body, which is still to come.
         case form
-        case refused(RedirectRefusal)
+        /// It delivers nothing. This is the status code of the answer to the browser (RFC 9110 §15.5).
+        case refused(status: Int)
     }
 
     package init(path: String) {
@@ -42,19 +43,19 @@ package struct RequestScreen: Sendable {
         // A page of another site may have made its own name resolve to 127.0.0.1 (DNS rebinding). The browser then
         // sends that name.
         let hosts = head.values(of: "host")
-        guard hosts.count == 1, let host = hosts.first, isOurs(host, port: port) else { return .refused(.wrongHost) }
+        guard hosts.count == 1, let host = hosts.first, isOurs(host, port: port) else { return .refused(status: 421) }
         let target = head.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard target.first.map(String.init) == path else { return .refused(.noSuchPage) }
+        guard target.first.map(String.init) == path else { return .refused(status: 404) }
         // A request that a page makes in the background does not come from a person who was sent back. Browsers that do
         // not send the header are accepted.
         if let destination = head.values(of: "sec-fetch-dest").first, destination != "document" {
-            return .refused(.notNavigated)
+            return .refused(status: 403)
         }
         switch head.method {
         case "GET": return .query(target.count > 1 ? target[1] : "")
         // OAuth 2.0 Form Post Response Mode §2.
-        case "POST": return isForm(head) ? .form : .refused(.noForm)
-        default: return .refused(.wrongMethod)
+        case "POST": return isForm(head) ? .form : .refused(status: 415)
+        default: return .refused(status: 405)
         }
     }
 
@@ -69,30 +70,5 @@ package struct RequestScreen: Sendable {
     private func isForm(_ head: RequestHead) -> Bool {
         let type = head.values(of: "content-type").first?.split(separator: ";").first
         return type?.lowercased() == "application/x-www-form-urlencoded"
-    }
-}
-
-/// Why a request delivers nothing.
-package enum RedirectRefusal: Hashable, CaseIterable, Sendable {
-    case wrongHost
-    case noSuchPage
-    case notNavigated
-    case noForm
-    case wrongMethod
-    case tooLarge
-    /// It is not HTTP.
-    case unreadable
-
-    /// The status code of the answer to the browser (RFC 9110 §15.5).
-    package var status: Int {
-        switch self {
-        case .wrongHost: 421
-        case .noSuchPage: 404
-        case .notNavigated: 403
-        case .noForm: 415
-        case .wrongMethod: 405
-        case .tooLarge: 413
-        case .unreadable: 400
-        }
     }
 }
