@@ -27,7 +27,7 @@ package enum AzureTokenCache {
         }
         let cache = try JSONFields(bytes, origin: origin, expected: expected)
         let tokens = cache.objects("RefreshToken")
-        guard tokens.count <= ImportLimit.accountsMax else {
+        guard tokens.count <= ImportLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin)
         }
         let people = cache.objects("Account")

@@ -33,6 +33,6 @@ extension ImportError {
     }
 
     package static func tooManyAccounts(_ origin: String) -> ImportError {
-        ImportError(.badData, "'\(origin)' has more than \(ImportLimit.accountsMax) accounts")
+        ImportError(.badData, "'\(origin)' has more than \(ImportLimit.movedAccountsMax) accounts")
     }
 }

@@ -4,7 +4,7 @@ package enum ImportLimit {
     /// per account.
     package static let sourceBytesMax = 1 << 20
     /// The most accounts that one run reads, from all programs together.
-    package static let accountsMax = 256
+    package static let movedAccountsMax = 256
     /// The most values in one JSON document.
     package static let jsonValuesMax = 1 << 16
     package static let jsonNestingMax = 16

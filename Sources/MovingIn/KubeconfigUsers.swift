@@ -44,7 +44,7 @@ package enum KubeconfigUsers {
             let root = try? Yams.compose(yaml: text), let file = root.mapping
         else { throw .wrongFormat(origin, expected: expected) }
         let entries = file["users"]?.sequence.map(Array.init) ?? []
-        guard entries.count <= ImportLimit.accountsMax else {
+        guard entries.count <= ImportLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin)
         }
         return entries.compactMap { entry in

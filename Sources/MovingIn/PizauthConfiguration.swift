@@ -18,7 +18,7 @@ package enum PizauthConfiguration {
         }
         var parser = Parser(tokens: tokens[...])
         guard let blocks = parser.accounts() else { throw .wrongFormat(origin, expected: expected) }
-        guard blocks.count <= ImportLimit.accountsMax else {
+        guard blocks.count <= ImportLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin)
         }
         return blocks.map { account($0, origin: origin) }

@@ -33,7 +33,7 @@ package enum RcloneConfiguration {
             throw .encrypted(origin, hint: "remove the password in 'rclone config', and set it again later")
         }
         let remotes = try remotes(lines, origin).filter { $0.values["token"]?.hasPrefix("{") == true }
-        guard remotes.count <= ImportLimit.accountsMax else {
+        guard remotes.count <= ImportLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin)
         }
         var accounts: [MovableAccount] = []

@@ -29,9 +29,9 @@ struct AccountSearch {
                 problems.append(error)
             }
         }
-        if accounts.count > ImportLimit.accountsMax {
+        if accounts.count > ImportLimit.movedAccountsMax {
             problems.append(.tooManyAccounts("the table"))
-            accounts.removeSubrange(ImportLimit.accountsMax...)
+            accounts.removeSubrange(ImportLimit.movedAccountsMax...)
         }
     }
 

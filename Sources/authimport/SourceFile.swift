@@ -55,7 +55,7 @@ enum SourceFile {
         guard let handle = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(handle) }
         var names: [String] = []
-        while let item = unsafe readdir(handle), names.count <= ImportLimit.accountsMax {
+        while let item = unsafe readdir(handle), names.count <= ImportLimit.movedAccountsMax {
             let name = unsafe withUnsafeBytes(of: item.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }

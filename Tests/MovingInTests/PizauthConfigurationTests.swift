@@ -72,7 +72,7 @@ struct PizauthConfigurationTests {
 
     @Test func `256 accounts are read, and one more is refused`() throws {
         let blocks = { (count: Int) in String(repeating: "account \"a\" { client_id = \"c\"; }\n", count: count) }
-        #expect(try read(blocks(ImportLimit.accountsMax)).count == 256)
+        #expect(try read(blocks(ImportLimit.movedAccountsMax)).count == 256)
         #expect(throws: ImportError.tooManyAccounts("pizauth.conf")) {
             try read(blocks(257))
         }

@@ -25,7 +25,7 @@ enum OtherPrograms {
         } catch {
             return check(error)
         }
-        require(accounts.count <= ImportLimit.accountsMax, "no more accounts are read than the limit says")
+        require(accounts.count <= ImportLimit.movedAccountsMax, "no more accounts are read than the limit says")
         for account in accounts { check(account, of: input) }
     }
 
