@@ -486,10 +486,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authdemoTests",
-            dependencies: [
-                "AuthRefreshInterface", "DemoIssuer", "Terminal", "TestSupport", "VarlinkClient", "authctl", "authdemo",
-                "authrefreshd",
-            ],
+            dependencies: ["AuthRefreshInterface", "Terminal", "authctl", "authdemo", "authrefreshd"],
             swiftSettings: strict
         ),
     ]

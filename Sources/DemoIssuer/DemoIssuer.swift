@@ -35,9 +35,11 @@ package actor DemoIssuer {
 
     /// Listens on 127.0.0.1 and serves until `shutdown`. Returns the issuer identifier, which is also the base URL.
     ///
-    /// - Throws: `startedBefore`, `cannotListen`.
-    package func start() async throws(DemoIssuerError) -> String {
-        guard service == nil, state.issuer.isEmpty else { throw .startedBefore }
+    /// - Throws: if it was called before, or if the port is taken or not allowed.
+    package func start() async throws(DemoError) -> String {
+        guard service == nil, state.issuer.isEmpty else {
+            throw DemoError("the authorization server has already been started")
+        }
         state.issuer = configuration.issuer ?? "http://127.0.0.1:\(configuration.port)"
         let listener = try await listen()
         if configuration.issuer == nil, let port = listener.channel.localAddress?.port {
@@ -59,26 +61,26 @@ package actor DemoIssuer {
     /// Issues a grant to a client, as if the resource owner had signed in.
     ///
     /// - Parameter scope: space-separated (RFC 6749 §3.3).
-    /// - Throws: `noSuchClient`.
+    /// - Throws: if there is no such client.
     package func issueGrant(
         clientID: String,
         subject: String = "alice",
         scope: String = "demo"
-    ) throws(DemoIssuerError) -> IssuedGrant {
-        guard state.client(clientID) != nil else { throw .noSuchClient(id: clientID) }
+    ) throws(DemoError) -> IssuedGrant {
+        guard state.client(clientID) != nil else { throw .noClient(clientID) }
         return state.issueGrant(clientID: clientID, subject: subject, scope: scope, at: configuration.now())
     }
 
     /// Issues `count` grants with different subjects to a client in one step. In benchmarks, a call for each grant
     /// would cost more than the grant.
     ///
-    /// - Throws: `noSuchClient`.
+    /// - Throws: if there is no such client.
     package func issueGrants(
         count: Int,
         clientID: String,
         scope: String = "demo"
-    ) throws(DemoIssuerError) -> [IssuedGrant] {
-        guard state.client(clientID) != nil else { throw .noSuchClient(id: clientID) }
+    ) throws(DemoError) -> [IssuedGrant] {
+        guard state.client(clientID) != nil else { throw .noClient(clientID) }
         let now = configuration.now()
         return (0..<count).map { number in
             state.issueGrant(clientID: clientID, subject: "user\(number)", scope: scope, at: now)
@@ -87,16 +89,16 @@ package actor DemoIssuer {
 
     /// Revokes a grant, as an administrator does.
     ///
-    /// - Throws: `noSuchGrant`.
-    package func revokeGrant(_ family: Int) throws(DemoIssuerError) {
-        guard state.ledger.revokeGrant(family) else { throw .noSuchGrant(family: family) }
+    /// - Throws: if there is no such grant.
+    package func revokeGrant(_ family: Int) throws(DemoError) {
+        guard state.ledger.revokeGrant(family) else { throw .noGrant(family) }
     }
 
     /// Revokes a grant's access tokens. Its refresh token stays valid.
     ///
-    /// - Throws: `noSuchGrant`.
-    package func revokeAccessTokens(_ family: Int) throws(DemoIssuerError) {
-        guard state.ledger.revokeAccessTokens(family) else { throw .noSuchGrant(family: family) }
+    /// - Throws: if there is no such grant.
+    package func revokeAccessTokens(_ family: Int) throws(DemoError) {
+        guard state.ledger.revokeAccessTokens(family) else { throw .noGrant(family) }
     }
 
     /// The state of a grant; nil if it was never issued.
@@ -114,9 +116,9 @@ package actor DemoIssuer {
     /// Scripts a fault for the next token requests, after the faults that were scripted before.
     ///
     /// - Parameter times: how many requests it affects, 1 or more; nil affects all until `clearFaults`.
-    /// - Throws: `tooManyFaults`.
-    package func script(_ fault: Fault, times: Int? = 1) throws(DemoIssuerError) {
-        guard !state.faults.isFull else { throw .tooManyFaults }
+    /// - Throws: if the queue of scripted faults is full.
+    package func script(_ fault: Fault, times: Int? = 1) throws(DemoError) {
+        guard !state.faults.isFull else { throw DemoError("too many faults are scripted") }
         state.faults.append(fault, times: times)
     }
 
@@ -151,12 +153,12 @@ package actor DemoIssuer {
 
     /// The first request after `sequence` that satisfies `predicate`, past or future.
     ///
-    /// - Throws: `noRequest` if there was none within `limit`.
+    /// - Throws: if there was none within `limit`.
     package func waitForRequest(
         after sequence: Int = 0,
         within limit: Duration = .seconds(120),
         where predicate: @escaping @Sendable (LogEntry) -> Bool
-    ) async throws(DemoIssuerError) -> LogEntry {
+    ) async throws(DemoError) -> LogEntry {
         if let past = state.log.entries(after: sequence).first(where: predicate) { return past }
         // Subscribed before this actor can handle another request, so that no request is missed in between.
         let coming = subscribe()
@@ -172,7 +174,7 @@ package actor DemoIssuer {
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
-        guard let found else { throw .noRequest(within: limit) }
+        guard let found else { throw DemoError("no request came within \(limit.components.seconds) s") }
         return found
     }
 
@@ -254,7 +256,7 @@ package actor DemoIssuer {
 
     private typealias Listener = NIOAsyncChannel<Connection.HTTPChannel, Never>
 
-    private func listen() async throws(DemoIssuerError) -> Listener {
+    private func listen() async throws(DemoError) -> Listener {
         let prepareConnection = configuration.prepareConnection
         do {
             return try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -275,9 +277,9 @@ package actor DemoIssuer {
                     }
                 }
         } catch let error as IOError {
-            throw .cannotListen(port: configuration.port, errno: error.errnoCode)
+            throw DemoError("cannot listen on 127.0.0.1, port \(configuration.port) (error \(error.errnoCode))")
         } catch {
-            throw .cannotListen(port: configuration.port, errno: 0)
+            throw DemoError("cannot listen on 127.0.0.1, port \(configuration.port)")
         }
     }
 
@@ -294,5 +296,15 @@ package actor DemoIssuer {
                 group.cancelAll()
             }
         }
+    }
+}
+
+extension DemoError {
+    fileprivate static func noClient(_ id: String) -> DemoError {
+        DemoError("the authorization server does not know the client '\(id)'")
+    }
+
+    fileprivate static func noGrant(_ family: Int) -> DemoError {
+        DemoError("the authorization server has not given the grant \(family)")
     }
 }

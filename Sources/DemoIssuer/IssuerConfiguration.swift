@@ -38,17 +38,3 @@ package struct IssuerConfiguration: Sendable {
         self.prepareConnection = prepareConnection
     }
 }
-
-/// Why the demo issuer could not do what was requested.
-package enum DemoIssuerError: Error, Equatable {
-    /// `start` was called twice, or after `shutdown`.
-    case startedBefore
-    /// The port is taken or not allowed; `errno` is the system's, or 0 if there was none.
-    case cannotListen(port: Int, errno: Int32)
-    case noSuchClient(id: String)
-    case noSuchGrant(family: Int)
-    /// No matching request arrived in this time.
-    case noRequest(within: Duration)
-    /// The queue of scripted faults is full.
-    case tooManyFaults
-}

@@ -1,44 +1,32 @@
 /// Why a bench could not be run.
-enum BenchError: Error, Equatable {
-    /// One of the programs to measure is not next to authbench.
-    case noProgram(path: String)
-    /// There is no C compiler for the floor.
-    case noCompiler
-    /// The compiler rejects the floor's source.
-    case cannotCompile(program: String, errors: String)
-    /// A program of the bench failed.
-    case failed(program: String, errors: String)
-    /// A floor program printed something unexpected.
-    case unreadable(program: String, output: String)
-    /// The store of a bench could not be filled.
-    case cannotFillStore(reason: String)
-    /// The daemon or the authorization server failed.
-    case failedToServe(reason: String)
-    /// authbench is not in the package's build folder.
-    case noPackage(from: String)
-}
+struct BenchError: Error, Equatable, CustomStringConvertible {
+    /// What failed, on what, and why: lower case, no full stop. What a program printed may follow on more lines.
+    let description: String
+    /// What helps; nil if that is unknown.
+    let hint: String?
 
-extension BenchError: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .noProgram(let path): "there is no '\(path)' to be measured"
-        case .noCompiler: "there is no C compiler ('cc') to build the floor with"
-        case .cannotCompile(let program, let errors): "the C compiler does not take '\(program)':\n\(errors)"
-        case .failed(let program, let errors): "'\(program)' failed\(errors.isEmpty ? "" : ":\n\(errors)")"
-        case .unreadable(let program, let output): "'\(program)' printed what cannot be read: '\(output)'"
-        case .cannotFillStore(let reason): "the store cannot be filled: \(reason)"
-        case .failedToServe(let reason): "a bench came to no end: \(reason)"
-        case .noPackage(let folder): "there is no Package.swift above '\(folder)'"
-        }
+    init(_ description: String, hint: String? = nil) {
+        self.description = description
+        self.hint = hint
     }
 
-    /// What helps; nil if that is unknown.
-    var hint: String? {
-        switch self {
-        case .noProgram: "Tests/bench"
-        case .noCompiler: "apt install gcc libc6-dev"
-        case .noPackage: "Tests/bench build"
-        case .cannotCompile, .failed, .unreadable, .cannotFillStore, .failedToServe: nil
-        }
+    /// A program of the bench failed.
+    static func failed(_ program: String, errors: String = "") -> BenchError {
+        BenchError("'\(program)' failed\(errors.isEmpty ? "" : ":\n\(errors)")")
+    }
+
+    /// A program of the bench printed something unexpected.
+    static func unreadable(_ program: String, output: String) -> BenchError {
+        BenchError("'\(program)' printed what cannot be read: '\(output)'")
+    }
+
+    /// The daemon or the authorization server failed.
+    static func failedToServe(_ reason: String) -> BenchError {
+        BenchError("a bench came to no end: \(reason)")
+    }
+
+    /// The store of a bench could not be filled.
+    static func cannotFillStore(_ reason: String) -> BenchError {
+        BenchError("the store cannot be filled: \(reason)")
     }
 }

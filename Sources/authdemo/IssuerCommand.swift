@@ -61,7 +61,7 @@ struct IssuerCommand: AsyncParsableCommand {
         do {
             url = try await issuer.start()
         } catch {
-            StandardError.report(.issuer(error))
+            StandardError.report(error)
             throw ExitCode.failure
         }
         guard StandardOutput.write(url + "\n") else {

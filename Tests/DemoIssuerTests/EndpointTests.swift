@@ -221,7 +221,7 @@ struct EndpointTests {
             #expect(await issuer.grant(last.family)?.subject == "user999")
             let reply = try await refresh(url, last.refreshToken)
             #expect(reply.status == 200)
-            await #expect(throws: DemoIssuerError.noSuchClient(id: "nobody")) {
+            await #expect(throws: DemoError("the authorization server does not know the client 'nobody'")) {
                 _ = try await issuer.issueGrants(count: 1, clientID: "nobody")
             }
         }
@@ -231,7 +231,9 @@ struct EndpointTests {
         try await withIssuer { _, url in
             let port = try #require(Int(url.split(separator: ":").last ?? ""))
             let second = DemoIssuer(configuration: IssuerConfiguration(clients: [], port: port))
-            await #expect(throws: DemoIssuerError.cannotListen(port: port, errno: 98)) { _ = try await second.start() }
+            await #expect(throws: DemoError("cannot listen on 127.0.0.1, port \(port) (error 98)")) {
+                _ = try await second.start()
+            }
         }
     }
 }

@@ -238,7 +238,7 @@ struct FaultTests {
     @Test func `the queue of faults is bounded`() async throws {
         let issuer = DemoIssuer(configuration: IssuerConfiguration(clients: []))
         for _ in 1...10_000 { try await issuer.script(.cutBefore) }
-        await #expect(throws: DemoIssuerError.tooManyFaults) { try await issuer.script(.cutBefore) }
+        await #expect(throws: DemoError("too many faults are scripted")) { try await issuer.script(.cutBefore) }
     }
 
     private func form(_ grant: IssuedGrant) -> String {

@@ -62,7 +62,7 @@ struct RequestLogTests {
 
     @Test func `waiting for a request that does not come ends at the limit`() async throws {
         try await withIssuer { issuer, _ in
-            await #expect(throws: DemoIssuerError.noRequest(within: .milliseconds(1))) {
+            await #expect(throws: DemoError("no request came within 0 s")) {
                 _ = try await issuer.waitForRequest(within: .milliseconds(1)) { _ in true }
             }
         }

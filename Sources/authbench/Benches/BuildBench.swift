@@ -83,7 +83,7 @@ struct BuildBench {
             environment: ProcessInfo.processInfo.environment
         )
         guard try await bash.ended() == .exited(0) else {
-            throw BenchError.failed(program: "systemd/prerequisites.bash", errors: bash.errorText)
+            throw BenchError.failed("systemd/prerequisites.bash", errors: bash.errorText)
         }
         return bash.output.all
     }
@@ -98,10 +98,10 @@ struct BuildBench {
         let environment = ProcessInfo.processInfo.environment
         let program = try Program(workshop.floor.runner, ["time", "1", "--"] + command, environment: environment)
         guard try await program.ended(within: .seconds(3600)) == .exited(0) else {
-            throw BenchError.failed(program: command.joined(separator: " "), errors: program.errorText)
+            throw BenchError.failed(command.joined(separator: " "), errors: program.errorText)
         }
         let fields = program.outputText.split(separator: " ").compactMap { Double($0) }
-        guard fields.count == 4 else { throw BenchError.unreadable(program: "runner", output: program.outputText) }
+        guard fields.count == 4 else { throw BenchError.unreadable("runner", output: program.outputText) }
         return (fields[1] / 1e9, fields[2] / 1e9)
     }
 
@@ -117,6 +117,6 @@ struct BuildBench {
             folder.deleteLastPathComponent()
             if FileManager.default.fileExists(atPath: folder.path + "/Package.swift") { return folder.path }
         }
-        throw BenchError.noPackage(from: Program.products)
+        throw BenchError("there is no Package.swift above '\(Program.products)'", hint: "Tests/bench build")
     }
 }

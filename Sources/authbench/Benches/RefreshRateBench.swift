@@ -83,7 +83,7 @@ struct RefreshRateBench {
             return published
         }
         guard published == count else {
-            throw BenchError.failedToServe(reason: "\(published) of \(count) accounts were refreshed")
+            throw BenchError.failedToServe("\(published) of \(count) accounts were refreshed")
         }
     }
 

@@ -64,7 +64,7 @@ struct RotateBench {
                 timeoutMilliseconds: 10_000
             )
             let took = ContinuousClock.now - start
-            guard reply.error == nil else { throw BenchError.failedToServe(reason: reply.parameters.text) }
+            guard reply.error == nil else { throw BenchError.failedToServe(reply.parameters.text) }
             return took
         }
     }
@@ -72,7 +72,7 @@ struct RotateBench {
     private static func refreshToken(in answer: Data) throws -> String {
         let fields = try JSONSerialization.jsonObject(with: answer) as? [String: Any]
         guard let token = fields?["refresh_token"] as? String else {
-            throw BenchError.failedToServe(reason: "the issuer rotates no refresh token")
+            throw BenchError.failedToServe("the issuer rotates no refresh token")
         }
         return token
     }
@@ -84,7 +84,7 @@ private struct SyncedFile: ~Copyable {
 
     init(at path: String) throws {
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw BenchError.failed(program: "open \(path)", errors: "") }
+        guard descriptor >= 0 else { throw BenchError.failed("open \(path)") }
     }
 
     deinit { close(descriptor) }
@@ -93,7 +93,7 @@ private struct SyncedFile: ~Copyable {
     func append() throws {
         let page = [UInt8](repeating: 0x55, count: 4096)
         guard unsafe write(descriptor, page, page.count) == page.count, fsync(descriptor) == 0 else {
-            throw BenchError.failed(program: "fsync", errors: "")
+            throw BenchError.failed("fsync")
         }
     }
 }

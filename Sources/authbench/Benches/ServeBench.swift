@@ -107,7 +107,7 @@ struct ServeBench {
             ]
         )
         let fields = (lines.first ?? "").split(separator: " ").compactMap { Double($0) }
-        guard fields.count == 4 else { throw BenchError.unreadable(program: "load", output: lines.first ?? "") }
+        guard fields.count == 4 else { throw BenchError.unreadable("load", output: lines.first ?? "") }
         return Slice(rate: fields[0] / (fields[1] / 1e9), median: fields[2] / 1e3, worst: fields[3] / 1e3)
     }
 }

@@ -77,7 +77,7 @@ struct TokenProcessBench {
         for line in lines {
             let fields = line.split(separator: " ").compactMap { Double($0) }
             guard fields.count == 4, runs.indices.contains(Int(fields[0])) else {
-                throw BenchError.unreadable(program: "runner", output: line)
+                throw BenchError.unreadable("runner", output: line)
             }
             runs[Int(fields[0])].append(Run(wall: fields[1] / 1e3, peak: fields[3] / 1024))
         }
@@ -91,7 +91,7 @@ struct TokenProcessBench {
             environment: environment
         )
         guard let calls = lines.first.flatMap(Double.init) else {
-            throw BenchError.unreadable(program: "runner", output: lines.joined(separator: "\n"))
+            throw BenchError.unreadable("runner", output: lines.joined(separator: "\n"))
         }
         return calls
     }

@@ -23,7 +23,7 @@ struct BareClient: Sendable {
     /// One exchange with rotation.
     ///
     /// - Returns: the whole answer.
-    /// - Throws: `BenchError.failedToServe` if the server refuses.
+    /// - Throws: `BenchError` if the server refuses.
     @discardableResult func refresh(_ refreshToken: String) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url)
         request.method = .POST
@@ -33,7 +33,7 @@ struct BareClient: Sendable {
         let response = try await client.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: 1 << 20)
         guard response.status == .ok else {
-            throw BenchError.failedToServe(reason: "the issuer answers \(response.status.code)")
+            throw BenchError.failedToServe("the issuer answers \(response.status.code)")
         }
         return Array(body.readableBytesView)
     }

@@ -26,7 +26,7 @@ extension FilledStore {
                 timeoutMilliseconds: 10_000
             )
         }
-        guard reply.error == nil else { throw BenchError.failedToServe(reason: reply.parameters.text) }
+        guard reply.error == nil else { throw BenchError.failedToServe(reply.parameters.text) }
         return "{\"parameters\":\(reply.parameters.text)}"
     }
 }

@@ -17,7 +17,7 @@ final class FilledStore: Sendable {
 
     /// Creates the store.
     ///
-    /// - Throws: `BenchError.cannotFillStore`.
+    /// - Throws: `BenchError`.
     init(accounts: Int) throws {
         self.accounts = accounts
         stage = try DaemonStage()
@@ -45,10 +45,10 @@ final class FilledStore: Sendable {
 
     /// Reads the store's file into the kernel's cache, because the daemon should be measured and not the disk. A kernel
     /// that is short of memory may drop it again.
-    func readIn() throws(BenchError) {
+    func readIn() throws {
         let path = stage.stateDirectory + "/" + AccountStore.fileName
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw .cannotFillStore(reason: "open \(path) failed") }
+        guard file >= 0 else { throw BenchError.cannotFillStore("open \(path) failed") }
         defer { close(file) }
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         while unsafe read(file, &chunk, chunk.count) > 0 {}
@@ -56,7 +56,7 @@ final class FilledStore: Sendable {
 
     static func accountName(_ number: Int) throws -> AccountName {
         guard let name = AccountName(name(number)) else {
-            throw BenchError.cannotFillStore(reason: "\(name(number)) is not an account name")
+            throw BenchError.cannotFillStore("\(name(number)) is not an account name")
         }
         return name
     }
@@ -96,9 +96,9 @@ enum StoreFilling {
             }
             try store.close()
         } catch let error as StoreError {
-            throw BenchError.cannotFillStore(reason: "\(error)")
+            throw BenchError.cannotFillStore("\(error)")
         } catch let error as StoreKeyError {
-            throw BenchError.cannotFillStore(reason: "\(error)")
+            throw BenchError.cannotFillStore("\(error)")
         }
     }
 }

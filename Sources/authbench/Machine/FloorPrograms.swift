@@ -18,7 +18,7 @@ struct FloorPrograms: Sendable {
 
     /// Compiles them into `folder`.
     ///
-    /// - Throws: `noCompiler`, `cannotCompile`.
+    /// - Throws: `BenchError` if there is no compiler, or if it rejects a source.
     init(in folder: TemporaryFolder) async throws {
         // With the options of a distribution: optimized and, unless stated otherwise, dynamically linked.
         func compile(_ name: String, _ source: [UInt8], _ options: [String] = []) async throws -> String {
@@ -28,8 +28,12 @@ struct FloorPrograms: Sendable {
             let compiler = try Program("/usr/bin/env", arguments, environment: ProcessInfo.processInfo.environment)
             switch try await compiler.ended(within: .seconds(60)) {
             case .exited(0): return path
-            case .exited(127): throw BenchError.noCompiler
-            case .exited, .signalled: throw BenchError.cannotCompile(program: name, errors: compiler.errorText)
+            case .exited(127):
+                throw BenchError(
+                    "there is no C compiler ('cc') to build the floor with",
+                    hint: "apt install gcc libc6-dev"
+                )
+            case .exited, .signalled: throw BenchError("the C compiler does not take '\(name)':\n\(compiler.errorText)")
             }
         }
         client = try await compile("client", PackageResources.client_c)
@@ -42,7 +46,7 @@ struct FloorPrograms: Sendable {
 
     /// Runs one of them to its end; returns its output.
     ///
-    /// - Throws: `failed` if it fails.
+    /// - Throws: `BenchError` if it fails.
     static func output(
         of path: String,
         _ arguments: [String],
@@ -50,7 +54,7 @@ struct FloorPrograms: Sendable {
     ) async throws -> [String] {
         let program = try Program(path, arguments, environment: environment)
         guard try await program.ended(within: .seconds(300)) == .exited(0) else {
-            throw BenchError.failed(program: path, errors: program.errorText)
+            throw BenchError.failed(path, errors: program.errorText)
         }
         return program.output.all
     }

@@ -5,10 +5,10 @@ internal import TestSupport
 enum FreePort {
     /// A free port.
     ///
-    /// - Throws: `BenchError.failedToServe` if there is none.
-    static func any() throws(BenchError) -> Int {
+    /// - Throws: `BenchError` if there is none.
+    static func any() throws -> Int {
         guard let (descriptor, port) = try? LoopbackSocket.listening() else {
-            throw .failedToServe(reason: "there is no free TCP port")
+            throw BenchError.failedToServe("there is no free TCP port")
         }
         close(descriptor)
         return Int(port)

@@ -16,7 +16,7 @@ struct LocalIssuer: Sendable {
     /// Starts the server.
     ///
     /// - Parameter folder: where key and certificate are written.
-    /// - Throws: `BenchError.failed` if `openssl` is missing or fails.
+    /// - Throws: `BenchError` if `openssl` is missing or fails.
     init(in folder: TemporaryFolder, tokenLifetime: Duration) async throws {
         let (key, certificate) = (folder.path + "/issuer.key", folder.path + "/issuer.pem")
         _ = try await FloorPrograms.output(

@@ -25,7 +25,7 @@ final class OIDCAgent: Sendable {
     /// Starts it, and signs it in at an issuer that has the client `client`.
     ///
     /// - Returns: nil if it is not installed.
-    /// - Throws: `BenchError.failed` if it cannot be set up.
+    /// - Throws: `BenchError` if it cannot be set up.
     init?(at issuer: LocalIssuer) async throws {
         let programs = [Self.agent, Self.generator, Self.tokenProgram]
         guard programs.allSatisfy(FileManager.default.isExecutableFile(atPath:)) else { return nil }
@@ -43,7 +43,7 @@ final class OIDCAgent: Sendable {
             environment: environment
         )
         guard let pid = lines.compactMap(Self.pid).first else {
-            throw BenchError.unreadable(program: Self.agent, output: lines.joined(separator: "\n"))
+            throw BenchError.unreadable(Self.agent, output: lines.joined(separator: "\n"))
         }
         self.pid = pid
         let grant = try await issuer.issuer.issueGrant(

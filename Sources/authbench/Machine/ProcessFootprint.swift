@@ -11,7 +11,7 @@ struct ProcessFootprint {
 
     /// Reads the values.
     ///
-    /// - Throws: `BenchError.failedToServe` if there is no such process.
+    /// - Throws: `BenchError` if there is no such process.
     init(of pid: Int32) throws {
         let sizes = try Self.fields(of: "/proc/\(pid)/smaps_rollup")
         residentSet = (sizes["Rss"] ?? 0) / 1024
@@ -40,7 +40,7 @@ struct ProcessFootprint {
     /// The first number of each line `Name: number …`.
     private static func fields(of path: String) throws -> [String: Double] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw BenchError.failedToServe(reason: "there is no \(path)")
+            throw BenchError.failedToServe("there is no \(path)")
         }
         var fields: [String: Double] = [:]
         for line in text.split(separator: "\n") {

@@ -16,7 +16,9 @@ actor Workshop {
         self.effort = effort
         for name in ["authrefreshd", "authctl"] {
             let path = Program.products + "/" + name
-            guard FileManager.default.isExecutableFile(atPath: path) else { throw BenchError.noProgram(path: path) }
+            guard FileManager.default.isExecutableFile(atPath: path) else {
+                throw BenchError("there is no '\(path)' to be measured", hint: "Tests/bench")
+            }
         }
         authctl = Program.products + "/authctl"
         folder = try TemporaryFolder()

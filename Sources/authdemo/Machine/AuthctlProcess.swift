@@ -1,3 +1,4 @@
+internal import DemoIssuer
 internal import Foundation
 
 /// One run of the real `authctl`.
@@ -13,7 +14,7 @@ enum AuthctlProcess {
     ///
     /// - Parameter input: written to its standard input through a pipe, so that a secret appears in no list of
     ///   processes.
-    /// - Throws: `cannotStart`.
+    /// - Throws: if it cannot be started.
     static func start(
         executable: String,
         arguments: [String],
@@ -39,7 +40,7 @@ enum AuthctlProcess {
         do {
             try process.runTakingSignals()
         } catch {
-            throw .cannotStart(program: executable)
+            throw DemoError("cannot start '\(executable)'")
         }
         // If the program does not read, it has already ended, and its status says why.
         try? inputPipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))

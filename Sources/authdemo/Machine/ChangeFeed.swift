@@ -4,16 +4,6 @@ internal import Foundation
 internal import StrictJSON
 internal import VarlinkClient
 
-/// Why a subscription ended.
-enum FeedEnd: Error, Equatable, Sendable {
-    case connection(VarlinkClientError)
-    /// The daemon replied with an error.
-    case refused(name: String)
-    case unreadableReply
-    /// The daemon said that there are no more changes.
-    case completed
-}
-
 /// Follows the daemon's `Subscribe` on a separate thread until the connection ends.
 enum ChangeFeed {
     /// Whether somebody listens on the socket.
@@ -21,16 +11,17 @@ enum ChangeFeed {
         (try? VarlinkConnection(path: socket)) != nil
     }
 
+    /// - Parameter whenEnded: gets why the subscription ended, in lower case.
     static func start(
         socket: String,
         onChange: @escaping @Sendable (Subscribe.Reply) -> Void,
-        whenEnded: @escaping @Sendable (FeedEnd) -> Void
+        whenEnded: @escaping @Sendable (String) -> Void
     ) {
         DispatchQueue(label: "authdemo.changes").async {
             do throws(VarlinkClientError) {
                 whenEnded(try follow(socket, onChange))
             } catch {
-                whenEnded(.connection(error))
+                whenEnded("the connection was lost")
             }
         }
     }
@@ -38,17 +29,17 @@ enum ChangeFeed {
     private static func follow(
         _ socket: String,
         _ onChange: (Subscribe.Reply) -> Void
-    ) throws(VarlinkClientError) -> FeedEnd {
+    ) throws(VarlinkClientError) -> String {
         var connection = try VarlinkConnection(path: socket)
-        var end = FeedEnd.completed
+        var end = "authrefreshd sends no more changes"
         try connection.callMore(Method.subscribe.rawValue) { reply in
             if let name = reply.error {
-                end = .refused(name: name)
+                end = "authrefreshd answered with the error '\(name)'"
                 return false
             }
             guard let change = try? JSONDecoder().decode(Subscribe.Reply.self, from: Data(reply.parameters.bytes))
             else {
-                end = .unreadableReply
+                end = "the answer cannot be read"
                 return false
             }
             onChange(change)

@@ -1,3 +1,4 @@
+internal import DemoIssuer
 internal import Foundation
 
 /// The real `authrefreshd` as a child process.
@@ -6,7 +7,7 @@ struct DaemonProcess {
 
     /// Starts it; its log goes to the stage's file. `whenEnded` is called once, on a separate thread.
     ///
-    /// - Throws: `cannotMake`, `cannotStart`.
+    /// - Throws: if its log cannot be made, or if it cannot be started.
     init(
         executable: String,
         stage: Stage,
@@ -14,7 +15,7 @@ struct DaemonProcess {
     ) throws(DemoError) {
         guard FileManager.default.createFile(atPath: stage.logFile, contents: nil),
             let log = FileHandle(forWritingAtPath: stage.logFile)
-        else { throw .cannotMake(path: stage.logFile) }
+        else { throw DemoError("cannot make '\(stage.logFile)'") }
         process.executableURL = URL(filePath: executable)
         process.environment = stage.environment
         process.currentDirectoryURL = URL(filePath: stage.folder)
@@ -25,7 +26,7 @@ struct DaemonProcess {
         do {
             try process.runTakingSignals()
         } catch {
-            throw .cannotStart(program: executable)
+            throw DemoError("cannot start '\(executable)'")
         }
     }
 

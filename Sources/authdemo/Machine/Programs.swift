@@ -1,3 +1,4 @@
+internal import DemoIssuer
 internal import Foundation
 
 /// The paths of a show's programs.
@@ -18,11 +19,13 @@ struct Programs: Sendable {
 
     /// Checks the programs.
     ///
-    /// - Throws: `noProgram`.
+    /// - Throws: if one is missing.
     init(folder: String) throws(DemoError) {
         let base = URL(filePath: folder).standardizedFileURL
         let paths = ["authrefreshd", "authctl"].map { base.appending(path: $0).path }
-        for path in paths where !FileManager.default.isExecutableFile(atPath: path) { throw .noProgram(path: path) }
+        for path in paths where !FileManager.default.isExecutableFile(atPath: path) {
+            throw DemoError("there is no program '\(path)'")
+        }
         daemon = paths[0]
         authctl = paths[1]
     }

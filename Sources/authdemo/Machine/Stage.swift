@@ -1,3 +1,4 @@
+internal import DemoIssuer
 internal import Foundation
 
 /// The temporary folder of a show, and an environment that keeps the daemon inside it.
@@ -9,7 +10,7 @@ struct Stage: Sendable {
 
     /// Creates the folder, for its owner only.
     ///
-    /// - Throws: `cannotMake`.
+    /// - Throws: if it cannot be created.
     init() throws(DemoError) {
         let wished = FileManager.default.temporaryDirectory.path
         let parent = wished.utf8.count <= Self.longestParent ? wished : "/tmp"
@@ -22,7 +23,7 @@ struct Stage: Sendable {
                 attributes: [.posixPermissions: 0o700]
             )
         } catch {
-            throw .cannotMake(path: folder)
+            throw DemoError("cannot make '\(folder)'")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import DemoIssuer
 internal import Foundation
 
 /// Standard output, for the show itself or the issuer's URL.

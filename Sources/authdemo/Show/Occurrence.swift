@@ -7,7 +7,7 @@ enum Occurrence: Sendable {
     case resized
     case signal(Int32)
     case change(Subscribe.Reply)
-    case feedEnded(FeedEnd)
+    case feedEnded(String)
     case daemonEnded(ProcessEnd)
     case commandEnded(AuthctlProcess.Outcome)
     /// The protected resource's HTTP status; nil if it did not answer.

@@ -20,17 +20,15 @@ extension Show {
 
     /// Signs the person in, as far as this server requires it.
     func issueGrant() async throws(DemoError) -> IssuedGrant {
-        do {
-            return try await issuer.issueGrant(clientID: Self.clientID)
-        } catch {
-            throw .issuer(error)
-        }
+        try await issuer.issueGrant(clientID: Self.clientID)
     }
 
     /// Waits until the account has the wanted state.
+    ///
+    /// - Parameter step: what is waited for, in lower case, for an error.
     @discardableResult
     mutating func reach(
-        _ step: DemoStep,
+        _ step: String,
         within limit: Duration,
         where isReached: (AccountStatus) -> Bool
     ) async throws(DemoError) -> AccountStatus {
@@ -38,13 +36,13 @@ extension Show {
         let deadline = ContinuousClock.now + limit
         while true {
             if let status, isReached(status) { return status }
-            guard ContinuousClock.now < deadline else { throw .tookTooLong(step, limit: limit) }
+            guard ContinuousClock.now < deadline else { throw .tookTooLong(step, limit) }
             _ = try await wait { _ in true }
         }
     }
 
     /// Waits for the next automatic refresh.
-    mutating func awaitRefresh(_ step: DemoStep) async throws(DemoError) {
+    mutating func awaitRefresh(_ step: String) async throws(DemoError) {
         let before = generation
         try await reach(step, within: plan.refreshLimit) { $0.state == "fresh" && $0.generation > before }
     }
@@ -61,7 +59,7 @@ extension Show {
     ///   - expected: the exit status that the step expects.
     ///   - isSecret: whether its output is shown only as "a token".
     ///   - isQuiet: whether its output is not shown.
-    /// - Throws: `commandFailed` for any other exit status.
+    /// - Throws: for any other exit status.
     @discardableResult
     mutating func authctl(
         _ arguments: [String],
@@ -75,12 +73,13 @@ extension Show {
         try AuthctlProcess.start(executable: programs.authctl, arguments: arguments, input: input, stage: stage) {
             [announce] in announce(.commandEnded($0))
         }
-        let outcome = try await wait(for: (step: .command(command), limit: plan.stepLimit)) { occurrence in
+        let outcome = try await wait(for: (step: "running '\(command)'", limit: plan.stepLimit)) { occurrence in
             if case .commandEnded(let outcome) = occurrence { return outcome }
             return nil
         }
         guard outcome.end == .status(expected) else {
-            throw .commandFailed(command: command, expected: expected, end: outcome.end, errors: outcome.errors)
+            let errors = outcome.errors.isEmpty ? "" : ":\n\(outcome.errors)"
+            throw DemoError("'\(command)' ended with \(outcome.end), expected status \(expected)\(errors)", .daemon)
         }
         if isSecret {
             tell(Report(.answer, "(an access token of \(outcome.output.utf8.count - 1) characters)"))
@@ -88,5 +87,17 @@ extension Show {
             for line in outcome.output.split(separator: "\n") { tell(Report(.answer, String(line))) }
         }
         return outcome
+    }
+}
+
+extension DemoError {
+    static func tookTooLong(_ step: String, _ limit: Duration) -> DemoError {
+        DemoError("\(step): not done within \(limit.components.seconds) s", .daemon)
+    }
+
+    /// The exit status: 1, or the shell's number for a signal.
+    var exitStatus: Int32 {
+        if case .signal(let number) = cause { return 128 + number }
+        return 1
     }
 }

@@ -21,12 +21,7 @@ extension Show {
     }
 
     private mutating func open() async throws(DemoError) -> URL {
-        let address: String
-        do {
-            address = try await issuer.start()
-        } catch {
-            throw .issuer(error)
-        }
+        let address = try await issuer.start()
         guard let server = URL(string: address) else { preconditionFailure("the issuer's identifier is a URL") }
         let seconds = plan.lifetime.components.seconds
         scene.facts = [address, "tokens live \(seconds) s", "refresh tokens rotate, reuse is detected"]
@@ -47,13 +42,13 @@ extension Show {
             ],
             input: grant.refreshToken
         )
-        try await reach(.firstRefresh, within: plan.stepLimit) { $0.state == "fresh" }
+        try await reach("the first refresh", within: plan.stepLimit) { $0.state == "fresh" }
     }
 
     private mutating func watchSilentRefreshes() async throws(DemoError) {
         enter("Nobody asks, and the token stays fresh: \(Self.silentRefreshes) silent refreshes.")
         for number in 1...Self.silentRefreshes {
-            try await awaitRefresh(.silentRefresh(number: number))
+            try await awaitRefresh("silent refresh \(number)")
         }
     }
 
@@ -63,26 +58,27 @@ extension Show {
         Task { [announce] in
             announce(.resourceAnswered(await ProtectedResource.status(port: server.port ?? 0, accessToken: token)))
         }
-        let status: Int? = try await wait(for: (step: .resourceAnswers, limit: plan.stepLimit)) { occurrence in
+        let status: Int? = try await wait(for: (step: "asking the protected resource", limit: plan.stepLimit)) {
+            occurrence in
             if case .resourceAnswered(let status) = occurrence { return .some(status) }
             return nil
         }
-        guard status == 200 else { throw .accessTokenRefused(httpStatus: status) }
+        guard status == 200 else {
+            let answer = status.map { "HTTP \($0)" } ?? "no answer"
+            throw DemoError("the server refused the access token that authctl gave out (\(answer))", .daemon)
+        }
         tell(Report(.proof, "the server's protected resource takes the access token (HTTP 200)"))
     }
 
     private mutating func revoke(_ grant: IssuedGrant) async throws(DemoError) {
         enter("The grant is revoked at the server. The daemon learns of it with its next refresh.")
-        do {
-            try await issuer.revokeGrant(grant.family)
-        } catch {
-            throw .issuer(error)
-        }
-        let status = try await reach(.revocationNoticed, within: plan.refreshLimit) {
+        try await issuer.revokeGrant(grant.family)
+        let status = try await reach("interaction required after the revocation", within: plan.refreshLimit) {
             $0.state == "interaction-required"
         }
         guard status.failure?.oauthError == "invalid_grant", let hint = status.hint, hint.hasPrefix("authctl ") else {
-            throw .wrongReason(oauthError: status.failure?.oauthError, hint: status.hint)
+            let (reason, hint) = (status.failure?.oauthError ?? "no reason", status.hint ?? "no command that helps")
+            throw DemoError("the revoked grant was reported with \(reason) and \(hint)", .daemon)
         }
         scene.chapter = "Only now is a person needed; the account says why, and which command helps."
         // An interactive show already has this in its picture.
@@ -99,18 +95,22 @@ extension Show {
             ["account", "import", Self.account, "--refresh-token-file", "-"],
             input: grant.refreshToken
         )
-        try await reach(.newGrantUsed, within: plan.stepLimit) {
+        try await reach("fresh after the new sign-in", within: plan.stepLimit) {
             $0.state == "fresh" && $0.generation > before
         }
         enter("The account is fresh again.")
-        try await awaitRefresh(.refreshOfNewGrant)
+        try await awaitRefresh("a silent refresh after the new sign-in")
     }
 
     /// Checks the server's own counts of requests.
     private mutating func checkPromises() async throws(DemoError) {
         let counters = await issuer.counters
         guard counters.overlaps == 0, counters.spentTokenUses == 0 else {
-            throw .brokenPromise(overlaps: counters.overlaps, spentTokenUses: counters.spentTokenUses)
+            throw DemoError(
+                "the server saw \(counters.overlaps) overlapping refreshes and \(counters.spentTokenUses) uses of spent"
+                    + " refresh tokens",
+                .daemon
+            )
         }
         let text = "the server saw \(counters.refreshes) refreshes: never two at a time, no spent token"
         tell(Report(.proof, text))
@@ -123,8 +123,9 @@ extension Show {
         if !screen.isDrawn { tell(Report(.answer, "\(scene.advice) \(scene.command)")) }
         do throws(DemoError) {
             try await wait { _ in Void?.none }
-        } catch .interrupted {
-            // This is the intended end. The promises must hold until the last moment.
+        } catch {
+            // A signal is the intended end. The promises must hold until the last moment.
+            guard case .signal = error.cause else { throw error }
         }
         try await checkPromises()
     }

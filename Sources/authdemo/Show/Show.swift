@@ -27,7 +27,7 @@ struct Show {
     var screen: Screen
     private var daemon: DaemonProcess?
     private var daemonEnd: ProcessEnd?
-    private var feedEnd: (end: FeedEnd, deadline: ContinuousClock.Instant)?
+    private var feedEnd: (end: String, deadline: ContinuousClock.Instant)?
     /// Whether the daemon was asked to stop. Its end is then expected, and a second Ctrl-C changes nothing.
     private var isClosing = false
 
@@ -107,7 +107,7 @@ struct Show {
             announce(.daemonEnded(end))
         }
         let socket = stage.socket
-        _ = try await wait(for: (step: .daemonListens, limit: plan.stepLimit)) { _ in
+        _ = try await wait(for: (step: "waiting for authrefreshd to listen", limit: plan.stepLimit)) { _ in
             ChangeFeed.isListening(socket) ? true : nil
         }
         ChangeFeed.start(
@@ -121,9 +121,9 @@ struct Show {
     /// wait.
     ///
     /// - Parameter timed: what is waited for, and how long; nil waits forever.
-    /// - Throws: `tookTooLong`, `daemonEnded`, `subscriptionEnded`, `interrupted`, `cannotWriteOutput`.
+    /// - Throws: after the limit, or if the daemon, the subscription or the viewer goes away, or if a signal comes.
     mutating func wait<Value>(
-        for timed: (step: DemoStep, limit: Duration)? = nil,
+        for timed: (step: String, limit: Duration)? = nil,
         until found: (Occurrence) -> Value?
     ) async throws(DemoError) -> Value {
         let deadline = timed.map { ContinuousClock.now + $0.limit }
@@ -131,7 +131,7 @@ struct Show {
             try take(occurrence)
             if let value = found(occurrence) { return value }
             if let timed, let deadline, ContinuousClock.now >= deadline {
-                throw .tookTooLong(timed.step, limit: timed.limit)
+                throw .tookTooLong(timed.step, timed.limit)
             }
         }
         preconditionFailure("the stream of occurrences is never finished")
@@ -142,12 +142,12 @@ struct Show {
         case .tick:
             screen.draw(scene)
             if let feedEnd, !isClosing, ContinuousClock.now >= feedEnd.deadline {
-                throw .subscriptionEnded(feedEnd.end)
+                throw DemoError("the subscription to authrefreshd ended: \(feedEnd.end)", .daemon)
             }
         case .resized: screen.resize(scene)
         case .change(let change): scene.apply(change).forEach { tell($0) }
         case .signal(let number):
-            if !isClosing { throw .interrupted(signal: number) }
+            if !isClosing { throw DemoError("interrupted", .signal(number)) }
         case .daemonEnded(let end):
             daemonEnd = end
             if !isClosing { throw .daemonEnded(end) }
@@ -174,12 +174,17 @@ struct Show {
         if let daemon, daemonEnd == nil {
             daemon.terminate()
             do throws(DemoError) {
-                daemonEnd = try await wait(for: (step: .daemonStops, limit: plan.stopLimit)) { $0.daemonEnd }
+                daemonEnd = try await wait(for: (step: "waiting for authrefreshd to end", limit: plan.stopLimit)) {
+                    $0.daemonEnd
+                }
             } catch {
-                failure = .daemonDidNotStop(limit: plan.stopLimit)
+                let seconds = plan.stopLimit.components.seconds
+                failure = DemoError("authrefreshd did not end within \(seconds) s of SIGTERM, and was killed", .daemon)
                 daemon.kill()
                 // SIGKILL cannot be ignored. The limit is for a kernel that hangs.
-                _ = try? await wait(for: (step: .daemonStops, limit: plan.stopLimit)) { $0.daemonEnd }
+                _ = try? await wait(for: (step: "waiting for authrefreshd to end", limit: plan.stopLimit)) {
+                    $0.daemonEnd
+                }
             }
         }
         await issuer.shutdown()
@@ -189,7 +194,7 @@ struct Show {
 
     private func report(_ failure: DemoError) {
         StandardError.report(failure)
-        guard failure.isAboutDaemon else { return }
+        guard failure.cause == .daemon else { return }
         let tail = stage.logTail(lines: Self.logTailLines)
         StandardError.write("authdemo: the last lines of authrefreshd's log:\n")
         StandardError.write((tail.isEmpty ? ["(empty)"] : tail).map { "  \(PlainText.line($0))\n" }.joined())
@@ -201,4 +206,12 @@ extension Occurrence {
         if case .daemonEnded(let end) = self { return end }
         return nil
     }
+}
+
+extension DemoError {
+    fileprivate static func daemonEnded(_ end: ProcessEnd) -> DemoError {
+        DemoError("authrefreshd ended by itself (\(end))", .daemon)
+    }
+
+    static let cannotWriteOutput = DemoError("cannot write to standard output")
 }
