@@ -122,6 +122,7 @@ let package = Package(
             dependencies: [
                 "AuthRefreshInterface",
                 "BlockingWork",
+                "CommandLineProgram",
                 "RefreshCore",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -172,6 +173,7 @@ let package = Package(
         ),
         .target(
             name: "AuthRefreshInterface",
+            dependencies: ["CommandLineProgram"],
             resources: [.embedInCode("io.authrefresh.varlink")],
             swiftSettings: strict + hotPath
         ),
@@ -195,7 +197,11 @@ let package = Package(
         ),
 
         // What the programs that people start have in common: how they end, and how their texts name things.
-        .target(name: "CommandLineProgram", dependencies: ["CLinux"], swiftSettings: strict + hotPath),
+        .target(
+            name: "CommandLineProgram",
+            dependencies: ["CLinux", "TextEncodings"],
+            swiftSettings: strict + hotPath
+        ),
 
         // A picture that a telephone reads off the terminal.
         .target(name: "QRCode", swiftSettings: strict),
@@ -227,8 +233,9 @@ let package = Package(
         .executableTarget(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "OAuthClient",
-                "OAuthMessages", "RedirectListener", "RefreshCore", "SecretService", "SignIn", "StandardDescriptors",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CSwiftRuntime", "CommandLineProgram",
+                "OAuthClient", "OAuthMessages", "RedirectListener", "RefreshCore", "SecretService", "SignIn",
+                "StandardDescriptors",
                 "StrictJSON", "Systemd", "TextEncodings", "Varlink",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -348,8 +355,8 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "DemoIssuer", "MovingIn", "OAuthClient",
-                "OAuthMessages", "RedirectListener", "RefreshCore", "SignIn", "Systemd",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CommandLineProgram", "DemoIssuer",
+                "MovingIn", "OAuthClient", "OAuthMessages", "RedirectListener", "RefreshCore", "SignIn", "Systemd",
                 "TestSupport", "Varlink", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -500,7 +507,8 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         .target(
             name: "AccountStorage",
             dependencies: [
-                "AuthRefreshInterface", "RefreshCore", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthRefreshInterface", "CommandLineProgram", "RefreshCore",
+                .product(name: "Crypto", package: "swift-crypto"),
             ],
             sources: [
                 "Keys/Sealer.swift", "Keys/StoreKey.swift", "Rows/PlausibleTime.swift", "Rows/Record.swift",
@@ -520,8 +528,9 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         .target(
             name: "authrefreshd",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "OAuthMessages", "RefreshCore", "SignIn",
-                "StrictJSON", "TextEncodings", "Varlink", .product(name: "Yams", package: "Yams"),
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CommandLineProgram", "OAuthMessages",
+                "RefreshCore", "SignIn", "StrictJSON", "TextEncodings", "Varlink",
+                .product(name: "Yams", package: "Yams"),
             ],
             sources: [
                 "Accounts/MissingSetting.swift", "ChangeCommand/ChangeCommand.swift",

@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The wire types of `ListAccounts`.
 package enum ListAccounts {
     /// The parameters.
@@ -213,7 +215,18 @@ package struct ClientNotRegisteredError: InterfaceError {
     package var reason: String
     package var failure: FailureReport
     package var hint: String
+    package var command: String?
 
+    package init(account: String, kind: String, reason: String, failure: FailureReport, hint: Hint) {
+        self.account = account
+        self.kind = kind
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, kind: String, reason: String, failure: FailureReport, hint: String) {
         self.account = account
         self.kind = kind

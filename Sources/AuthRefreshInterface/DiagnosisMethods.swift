@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The result of one check. The fields are described in `io.authrefresh.varlink`.
 package struct Finding: Codable, Hashable, Sendable {
     package var check: String
@@ -5,6 +7,7 @@ package struct Finding: Codable, Hashable, Sendable {
     package var level: String
     package var text: String
     package var advice: String?
+    package var command: String?
     package var needs: String?
 
     package init(
@@ -12,14 +15,15 @@ package struct Finding: Codable, Hashable, Sendable {
         subject: String? = nil,
         level: String,
         text: String,
-        advice: String? = nil,
+        advice: Hint? = nil,
         needs: String? = nil
     ) {
         self.check = check
         self.subject = subject
         self.level = level
         self.text = text
-        self.advice = advice
+        self.advice = advice?.text
+        self.command = advice?.command
         self.needs = needs
     }
 }
@@ -94,7 +98,7 @@ extension Finding {
         _ check: Check,
         _ text: String,
         of subject: String? = nil,
-        advice: String? = nil
+        advice: Hint? = nil
     ) -> Finding {
         Finding(check: check.rawValue, subject: subject, level: Level.note.rawValue, text: text, advice: advice)
     }
@@ -105,7 +109,7 @@ extension Finding {
         _ text: String,
         of subject: String? = nil,
         needs need: Need,
-        advice: String
+        advice: Hint
     ) -> Finding {
         Finding(
             check: check.rawValue,
@@ -123,7 +127,7 @@ extension Finding {
         _ text: String,
         of subject: String? = nil,
         needs need: Need,
-        advice: String
+        advice: Hint
     ) -> Finding {
         Finding(
             check: check.rawValue,
@@ -133,5 +137,32 @@ extension Finding {
             advice: advice,
             needs: need.rawValue
         )
+    }
+
+    @_disfavoredOverload
+    package static func note(_ check: Check, _ text: String, of subject: String? = nil, advice: String) -> Finding {
+        note(check, text, of: subject, advice: Hint(advice))
+    }
+
+    @_disfavoredOverload
+    package static func warning(
+        _ check: Check,
+        _ text: String,
+        of subject: String? = nil,
+        needs need: Need,
+        advice: String
+    ) -> Finding {
+        warning(check, text, of: subject, needs: need, advice: Hint(advice))
+    }
+
+    @_disfavoredOverload
+    package static func error(
+        _ check: Check,
+        _ text: String,
+        of subject: String? = nil,
+        needs need: Need,
+        advice: String
+    ) -> Finding {
+        error(check, text, of: subject, needs: need, advice: Hint(advice))
     }
 }

@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The wire types of `ImportGrant`.
 package enum ImportGrant {
     /// The parameters.
@@ -54,7 +56,18 @@ package struct GrantNotImportedError: InterfaceError {
     package var reason: String
     package var failure: FailureReport
     package var hint: String
+    package var command: String?
 
+    package init(account: String, kind: String, reason: String, failure: FailureReport, hint: Hint) {
+        self.account = account
+        self.kind = kind
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, kind: String, reason: String, failure: FailureReport, hint: String) {
         self.account = account
         self.kind = kind
@@ -70,7 +83,15 @@ package struct AccountParkedError: InterfaceError {
 
     package var account: String
     package var hint: String
+    package var command: String?
 
+    package init(account: String, hint: Hint) {
+        self.account = account
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, hint: String) {
         self.account = account
         self.hint = hint

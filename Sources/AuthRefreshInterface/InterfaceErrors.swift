@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// An error of the interface. Its parameters are one of the types below.
 package protocol InterfaceError: Codable, Hashable, Sendable {
     /// The error's full name on the wire.
@@ -35,7 +37,16 @@ package struct InvalidSettingsError: InterfaceError {
     package var field: String
     package var reason: String
     package var hint: String?
+    package var command: String?
 
+    package init(field: String, reason: String, hint: Hint? = nil) {
+        self.field = field
+        self.reason = reason
+        self.hint = hint?.text
+        self.command = hint?.command
+    }
+
+    @_disfavoredOverload
     package init(field: String, reason: String, hint: String? = nil) {
         self.field = field
         self.reason = reason
@@ -56,7 +67,32 @@ package struct InteractionRequiredError: InterfaceError {
     package var correlationId: String?
     package var sinceUSec: Int64
     package var hint: String
+    package var command: String?
 
+    package init(
+        account: String,
+        reason: String,
+        oauthError: String? = nil,
+        oauthErrorDescription: String? = nil,
+        subError: String? = nil,
+        providerCode: String? = nil,
+        correlationId: String? = nil,
+        sinceUSec: Int64,
+        hint: Hint
+    ) {
+        self.account = account
+        self.reason = reason
+        self.oauthError = oauthError
+        self.oauthErrorDescription = oauthErrorDescription
+        self.subError = subError
+        self.providerCode = providerCode
+        self.correlationId = correlationId
+        self.sinceUSec = sinceUSec
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(
         account: String,
         reason: String,
@@ -86,7 +122,15 @@ package struct SignedOutError: InterfaceError {
 
     package var account: String
     package var hint: String
+    package var command: String?
 
+    package init(account: String, hint: Hint) {
+        self.account = account
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, hint: String) {
         self.account = account
         self.hint = hint
@@ -118,7 +162,17 @@ package struct MisconfiguredError: InterfaceError {
     package var reason: String
     package var failure: FailureReport?
     package var hint: String
+    package var command: String?
 
+    package init(account: String, reason: String, failure: FailureReport? = nil, hint: Hint) {
+        self.account = account
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, reason: String, failure: FailureReport? = nil, hint: String) {
         self.account = account
         self.reason = reason
@@ -136,7 +190,18 @@ package struct TokenSetRefusedError: InterfaceError {
     package var reason: String
     package var failure: FailureReport
     package var hint: String
+    package var command: String?
 
+    package init(account: String, userRequired: Bool, reason: String, failure: FailureReport, hint: Hint) {
+        self.account = account
+        self.userRequired = userRequired
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, userRequired: Bool, reason: String, failure: FailureReport, hint: String) {
         self.account = account
         self.userRequired = userRequired
@@ -152,7 +217,15 @@ package struct StoreUnavailableError: InterfaceError {
 
     package var reason: String
     package var hint: String
+    package var command: String?
 
+    package init(reason: String, hint: Hint) {
+        self.reason = reason
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(reason: String, hint: String) {
         self.reason = reason
         self.hint = hint
@@ -165,7 +238,15 @@ package struct StoreLockedError: InterfaceError {
 
     package var reason: String
     package var hint: String
+    package var command: String?
 
+    package init(reason: String, hint: Hint) {
+        self.reason = reason
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(reason: String, hint: String) {
         self.reason = reason
         self.hint = hint
@@ -178,7 +259,15 @@ package struct KeyNotReplacedError: InterfaceError {
 
     package var reason: String
     package var hint: String
+    package var command: String?
 
+    package init(reason: String, hint: Hint) {
+        self.reason = reason
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(reason: String, hint: String) {
         self.reason = reason
         self.hint = hint
@@ -191,7 +280,15 @@ package struct PermissionDeniedError: InterfaceError {
 
     package var reason: String
     package var hint: String?
+    package var command: String?
 
+    package init(reason: String, hint: Hint? = nil) {
+        self.reason = reason
+        self.hint = hint?.text
+        self.command = hint?.command
+    }
+
+    @_disfavoredOverload
     package init(reason: String, hint: String? = nil) {
         self.reason = reason
         self.hint = hint
@@ -245,7 +342,17 @@ package struct SignInDeniedError: InterfaceError {
     package var oauthError: String
     package var oauthErrorDescription: String?
     package var hint: String
+    package var command: String?
 
+    package init(account: String, oauthError: String, oauthErrorDescription: String? = nil, hint: Hint) {
+        self.account = account
+        self.oauthError = oauthError
+        self.oauthErrorDescription = oauthErrorDescription
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, oauthError: String, oauthErrorDescription: String? = nil, hint: String) {
         self.account = account
         self.oauthError = oauthError
@@ -274,7 +381,18 @@ package struct SignInFailedError: InterfaceError {
     package var reason: String
     package var failure: FailureReport?
     package var hint: String
+    package var command: String?
 
+    package init(account: String, kind: String, reason: String, failure: FailureReport? = nil, hint: Hint) {
+        self.account = account
+        self.kind = kind
+        self.reason = reason
+        self.failure = failure
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, kind: String, reason: String, failure: FailureReport? = nil, hint: String) {
         self.account = account
         self.kind = kind
@@ -292,7 +410,17 @@ package struct OtherSubjectError: InterfaceError {
     package var signedIn: String?
     package var owner: String?
     package var hint: String
+    package var command: String?
 
+    package init(account: String, signedIn: String? = nil, owner: String? = nil, hint: Hint) {
+        self.account = account
+        self.signedIn = signedIn
+        self.owner = owner
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(account: String, signedIn: String? = nil, owner: String? = nil, hint: String) {
         self.account = account
         self.signedIn = signedIn
@@ -309,7 +437,17 @@ package struct WebSessionNotStartedError: InterfaceError {
     package var kind: String
     package var reason: String
     package var hint: String
+    package var command: String?
 
+    package init(callback: String, kind: String, reason: String, hint: Hint) {
+        self.callback = callback
+        self.kind = kind
+        self.reason = reason
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(callback: String, kind: String, reason: String, hint: String) {
         self.callback = callback
         self.kind = kind

@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The daemon's description of a provider. The fields are described in `io.authrefresh.varlink`, where it is called
 /// `ProviderProfile`.
 package struct ProviderDescription: Codable, Hashable, Sendable {
@@ -241,7 +243,16 @@ package struct ServerUnavailableError: InterfaceError {
     package var url: String
     package var reason: String
     package var hint: String
+    package var command: String?
 
+    package init(url: String, reason: String, hint: Hint) {
+        self.url = url
+        self.reason = reason
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(url: String, reason: String, hint: String) {
         self.url = url
         self.reason = reason

@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The wire types of `GetInfo`.
 package enum GetInfo {
     /// The parameters.
@@ -124,6 +126,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var sinceUSec: Int64?
     package var failure: FailureReport?
     package var hint: String?
+    package var command: String?
     package var tokenSets: [TokenSetStatus]?
     package var grantedScopes: [String]?
     package var subject: String?
@@ -153,7 +156,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         reason: String? = nil,
         sinceUSec: Int64? = nil,
         failure: FailureReport? = nil,
-        hint: String? = nil,
+        hint: Hint? = nil,
         tokenSets: [TokenSetStatus]? = nil,
         grantedScopes: [String]? = nil,
         subject: String? = nil,
@@ -181,7 +184,8 @@ package struct AccountStatus: Codable, Hashable, Sendable {
         self.reason = reason
         self.sinceUSec = sinceUSec
         self.failure = failure
-        self.hint = hint
+        self.hint = hint?.text
+        self.command = hint?.command
         self.tokenSets = tokenSets
         self.grantedScopes = grantedScopes
         self.subject = subject

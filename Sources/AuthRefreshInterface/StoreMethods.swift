@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The wire types of `BackupStore`.
 package enum BackupStore {
     /// The parameters.
@@ -80,7 +82,17 @@ package struct StoreFinding: Codable, Hashable, Sendable {
     package var account: String?
     package var summary: String
     package var hint: String
+    package var command: String?
 
+    package init(kind: String, account: String? = nil, summary: String, hint: Hint) {
+        self.kind = kind
+        self.account = account
+        self.summary = summary
+        self.hint = hint.text
+        self.command = hint.command
+    }
+
+    @_disfavoredOverload
     package init(kind: String, account: String? = nil, summary: String, hint: String) {
         self.kind = kind
         self.account = account

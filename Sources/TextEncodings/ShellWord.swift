@@ -15,4 +15,12 @@ package enum ShellWord {
         }
         return quoted + "'"
     }
+
+    /// The text unchanged if a shell takes it for one word as it is, or else in quotes.
+    package static func quotedIfNeeded(_ text: String) -> String {
+        let isSpecial = { (character: Character) in
+            character.isWhitespace || #"'"\`$&;|<>()[]{}*?!#"#.contains(character)
+        }
+        return text.isEmpty || text.contains(where: isSpecial) ? quoted(text) : text
+    }
 }

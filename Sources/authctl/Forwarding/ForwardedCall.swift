@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import StrictJSON
 
 /// The limits on what the other machine can make `authctl forward` hold.

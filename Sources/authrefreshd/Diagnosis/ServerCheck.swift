@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import OAuthClient
 internal import OAuthMessages

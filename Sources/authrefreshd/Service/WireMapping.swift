@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthClient
 internal import RefreshCore
 internal import SignIn
@@ -104,7 +105,7 @@ extension DamagedAccount {
             failures: 0,
             reason: "damaged",
             failure: FailureReport(summary: reason),
-            hint: hint
+            hint: Hint(hint)
         )
     }
 }

@@ -1,0 +1,52 @@
+import CommandLineProgram
+import Testing
+
+/// Texts with commands in them as values.
+@Suite struct HintTests {
+    @Test func `a command has the name by which the program is called`() {
+        let hint: Hint = "run '\(Command("login", "work"))', or \(Command("--help")); authctl keeps the rest"
+        #expect(hint.text == "run 'authctl login work', or authctl --help; authctl keeps the rest")
+        #expect(
+            hint.text(by: .unmistakable)
+                == "run 'authrefreshctl login work', or authrefreshctl --help; authctl keeps the rest"
+        )
+    }
+
+    @Test func `a command of another program keeps its name`() {
+        let hint: Hint = "then: \(Command(program: "systemctl", "--user", "restart", "authrefreshd"))"
+        #expect(hint.text(by: .unmistakable) == "then: systemctl --user restart authrefreshd")
+    }
+
+    @Test(arguments: [
+        ("work", "work"), ("you@example.org", "you@example.org"), ("https://HOST/", "https://HOST/"), ("-", "-"),
+        ("ACCOUNT…", "ACCOUNT…"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#), ("a;b", "'a;b'"), ("$HOME", "'$HOME'"),
+        ("", "''"), ("a?b=c&d", "'a?b=c&d'"),
+    ])
+    func `a word of a command is quoted if a shell would change it`(word: String, shown: String) {
+        #expect(Command("login", word).text(by: .usual) == "authctl login \(shown)")
+    }
+
+    @Test func `a path in a command is always quoted`() {
+        #expect(Command(program: "chmod", "600", path: "/a/b").text(by: .usual) == "chmod 600 '/a/b'")
+    }
+
+    @Test func `a hint and its commands come back from the wire as they were`() {
+        let sent: Hint =
+            "\(Command("store", "backup", "FILE")), then \(Command("account", "remove", "work")), and add it again"
+        #expect(sent.command == "authctl store backup FILE\nauthctl account remove work")
+        let received = Hint(sent.text, command: sent.command)
+        #expect(received.text == sent.text)
+        #expect(
+            received.text(by: .unmistakable)
+                == "authrefreshctl store backup FILE, then authrefreshctl account remove work, and add it again"
+        )
+        let other: Hint = "\(Command(program: "systemctl", "--user", "start", "a"))"
+        #expect(Hint(other.text, command: other.command).text(by: .unmistakable) == "systemctl --user start a")
+    }
+
+    @Test func `a hint without its command keeps every byte, as from an older daemon`() {
+        #expect(Hint("authctl login work", command: nil).text(by: .unmistakable) == "authctl login work")
+        #expect(Hint("authctl login work", command: "authctl status").text(by: .unmistakable) == "authctl login work")
+        #expect(Hint("", command: nil).isEmpty)
+    }
+}
