@@ -1,3 +1,4 @@
+import BlockingWork
 import Glibc
 import RefreshCore
 
@@ -25,7 +26,7 @@ extension StoreError: CustomStringConvertible {
         case .diskFull(let path): "no space is left for the store '\(path)'"
         case .fileLimit(let path): "a limit on the size of files keeps the store '\(path)' from growing"
         case .inputOutput(let path, let code): "reading or writing '\(path)' failed (SQLite \(code))"
-        case .cannotOpen(let path, let code): "'\(path)' cannot be opened: \(PosixError(code: code))"
+        case .cannotOpen(let path, let code): "'\(path)' cannot be opened: \(FileError.failed(errno: code))"
         case .notOurs(let path, let owner): "'\(path)' belongs to another user (uid \(owner))"
         case .refused(let path, let code): "the store '\(path)' refused a statement (SQLite \(code))"
         case .sealBroken(let account, let column):

@@ -40,16 +40,16 @@ package enum NamedFile {
 
     /// Opens the file for reading. A FIFO or a device does not block.
     ///
-    /// - Throws: `unreadable`; `ofTheStore`.
-    package static func open(_ path: String) throws(RegularFile.Fault) -> Int32 {
+    /// - Throws: `failed`; `ofTheStore`.
+    package static func open(_ path: String) throws(FileError) -> Int32 {
         let place = unsafe Glibc.open(path, pathOnly | O_CLOEXEC)
-        guard place >= 0 else { throw .unreadable(errno: errno) }
+        guard place >= 0 else { throw .last }
         defer { close(place) }
-        guard let identity = Identity(of: place) else { throw .unreadable(errno: errno) }
+        guard let identity = Identity(of: place) else { throw .last }
         guard !own.withLock({ $0.contains(identity) }) else { throw .ofTheStore }
         // This opens the file that was looked at, even if the path leads to another one by now.
         let file = unsafe Glibc.open("/proc/self/fd/\(place)", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard file >= 0 else { throw .unreadable(errno: errno) }
+        guard file >= 0 else { throw .last }
         return file
     }
 }

@@ -215,14 +215,7 @@ package struct ConnectionMachine {
         guard case .ready = phase else { return }
         guard !isShuttingDown else { return end(&actions) }
         guard !isOutputBlocked else { return awaitAnew(&actions) }
-        let message: [UInt8]?
-        do {
-            message = try framer.next()
-        } catch {
-            actions += refuse(.messageTooLong(limit: limits.messageBytesMax))
-            return
-        }
-        if let message {
+        if let message = framer.next() {
             guard let call = VarlinkCall(message: message, limits: limits) else {
                 actions += refuse(.messageMalformed)
                 return
@@ -231,6 +224,8 @@ package struct ConnectionMachine {
             phase = .serving(isOneway: call.isOneway, wantsMore: call.wantsMore)
             awaitAnew(&actions)
             actions.append(.dispatch(call, callNumber))
+        } else if framer.isTooLong {
+            actions += refuse(.messageTooLong(limit: limits.messageBytesMax))
         } else if isInputClosed {
             if framer.bufferedBytes > 0 {
                 actions += refuse(.messageIncomplete)
@@ -280,10 +275,10 @@ package struct ConnectionMachine {
 /// The work is linear in the number of bytes, however they arrive. No byte is searched twice, and consumed bytes are
 /// removed only when they are at least half of the buffer.
 package struct MessageFramer {
-    /// A message is longer than the limit. The rest of the stream cannot be read.
-    package struct MessageTooLong: Error, Equatable {}
-
     private let messageBytesMax: Int
+    /// Whether the next message is longer than the limit. The rest of the stream cannot be read, and the connection must
+    /// be closed.
+    package private(set) var isTooLong = false
     private var buffer: [UInt8] = []
     /// The start of the bytes that were not returned yet.
     private var start = 0
@@ -312,16 +307,15 @@ package struct MessageFramer {
         buffer += bytes
     }
 
-    /// The next complete message without its NUL; nil if it is not complete yet.
-    ///
-    /// - Throws: `MessageTooLong` as soon as that is certain. The connection must then be closed.
-    package mutating func next() throws(MessageTooLong) -> [UInt8]? {
+    /// The next complete message without its NUL; nil if it is not complete yet, or if it is too long.
+    package mutating func next() -> [UInt8]? {
         guard let end = buffer[searched...].firstIndex(of: 0) else {
             searched = buffer.count
-            guard bufferedBytes <= messageBytesMax else { throw MessageTooLong() }
+            isTooLong = bufferedBytes > messageBytesMax
             return nil
         }
-        guard end - start <= messageBytesMax else { throw MessageTooLong() }
+        isTooLong = end - start > messageBytesMax
+        guard !isTooLong else { return nil }
         defer { (start, searched) = buffer.isEmpty ? (0, 0) : (end + 1, end + 1) }
         guard end == buffer.count - 1 else { return Array(buffer[start..<end]) }
         // The last message of the buffer, and nearly always the only one. It takes over the buffer without a copy.

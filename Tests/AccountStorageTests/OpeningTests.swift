@@ -107,7 +107,7 @@ struct OpeningTests {
         try FileManager.default.linkItem(atPath: path, toPath: folder.file("second"))
         try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: path)
         for name in [path, folder.file("second"), folder.file("link")] {
-            #expect(throws: RegularFile.Fault.ofTheStore) { try RegularFile.contents(of: name, limit: 1 << 20) }
+            #expect(throws: FileError.ofTheStore) { try RegularFile.contents(of: name, limit: 1 << 20) }
             #expect(throws: StoreKeyError.unreadable(path: name, code: EBUSY)) { try StoreKeyFile.own(name).read() }
         }
         // SQLite's lock, which keeps other programs away, has survived all this.

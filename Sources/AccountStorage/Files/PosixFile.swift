@@ -2,20 +2,6 @@ import BlockingWork
 import Glibc
 import RefreshCore
 
-/// The error of a failed system call.
-struct PosixError: Error, Hashable, CustomStringConvertible {
-    /// An `errno` value.
-    let code: Int32
-
-    /// The error of this thread's last system call.
-    static var last: PosixError { PosixError(code: errno) }
-
-    var description: String {
-        guard let text = unsafe strerror(code) else { return "error \(code)" }
-        return unsafe String(cString: text)
-    }
-}
-
 /// System calls on files that SQLite does not make for us.
 enum PosixFile {
     /// The part of `lstat`'s result that we use.
@@ -39,7 +25,7 @@ enum PosixFile {
     }
 
     /// The status of `path` itself, not of a symbolic link's target; nil if there is nothing.
-    static func status(of path: String) throws(PosixError) -> Status? {
+    static func status(of path: String) throws(FileError) -> Status? {
         var raw = stat()
         guard unsafe lstat(path, &raw) == 0 else {
             if errno == ENOENT { return nil }
@@ -48,34 +34,20 @@ enum PosixFile {
         return Status(raw)
     }
 
-    /// Opens a file that a person, a setting or systemd names, for reading.
-    ///
-    /// - Throws: `EBUSY` if it is the open store.
-    private static func openNamed(_ path: String) throws(PosixError) -> Int32 {
-        do throws(RegularFile.Fault) {
-            return try NamedFile.open(path)
-        } catch {
-            switch error {
-            case .unreadable(let code): throw PosixError(code: code)
-            case .ofTheStore, .notRegular, .tooLarge: throw PosixError(code: EBUSY)
-            }
-        }
-    }
-
     /// Creates `path` with `contents`, readable and writable only by this user. When it returns, the file is on disk.
     ///
     /// - Throws: `EEXIST` if there is something at `path` already.
-    static func create(_ path: String, holding contents: Secret? = nil) throws(PosixError) {
+    static func create(_ path: String, holding contents: Secret? = nil) throws(FileError) {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw .last }
         defer { close(file) }
         // A umask can only remove bits, and we need both.
         guard fchmod(file, 0o600) == 0 else { throw .last }
-        try unsafe contents?.withBytes { (bytes) throws(PosixError) in try unsafe write(bytes, to: file) }
+        try unsafe contents?.withBytes { (bytes) throws(FileError) in try unsafe write(bytes, to: file) }
         guard fsync(file) == 0 else { throw .last }
     }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(PosixError) {
+    private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(FileError) {
         var written = 0
         while written < bytes.count {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -87,7 +59,7 @@ enum PosixFile {
     }
 
     /// Syncs the contents of the file at `path` to disk.
-    static func sync(_ path: String) throws(PosixError) {
+    static func sync(_ path: String) throws(FileError) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else { throw .last }
         defer { close(file) }
@@ -96,13 +68,13 @@ enum PosixFile {
 
     /// Copies the regular file at `path` into a new file that only this user can read.
     ///
-    /// - Throws: `EEXIST` if there is something at `copy` already; `EINVAL` if `path` is not a regular file.
-    static func copy(_ path: String, to copy: String) throws(PosixError) {
-        let source = try openNamed(path)
+    /// - Throws: `EEXIST` if there is something at `copy` already; `notRegular`; `ofTheStore`.
+    static func copy(_ path: String, to copy: String) throws(FileError) {
+        let source = try NamedFile.open(path)
         defer { close(source) }
         var raw = stat()
         guard unsafe fstat(source, &raw) == 0 else { throw .last }
-        guard Status(raw).isRegularFile else { throw PosixError(code: EINVAL) }
+        guard Status(raw).isRegularFile else { throw .notRegular }
         let target = unsafe open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard target >= 0 else { throw .last }
         defer { close(target) }
@@ -117,7 +89,7 @@ enum PosixFile {
 
     /// Makes the entries of the folder of `path` durable. After a crash, a new file exists only if its folder was
     /// synced.
-    static func syncFolder(of path: String) throws(PosixError) {
+    static func syncFolder(of path: String) throws(FileError) {
         let folder = unsafe open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .last }
         defer { close(folder) }
@@ -125,12 +97,14 @@ enum PosixFile {
     }
 
     /// Reads up to `limit` bytes of the file at `path`, and its `fstat` result.
-    static func read(_ path: String, limit: Int) throws(PosixError) -> (contents: Secret, status: Status) {
-        let file = try openNamed(path)
+    ///
+    /// - Throws: `ofTheStore` if it is the open store.
+    static func read(_ path: String, limit: Int) throws(FileError) -> (contents: Secret, status: Status) {
+        let file = try NamedFile.open(path)
         defer { close(file) }
         var raw = stat()
         guard unsafe fstat(file, &raw) == 0 else { throw .last }
-        let contents = try unsafe Secret(capacity: limit) { (bytes) throws(PosixError) in
+        let contents = try unsafe Secret(capacity: limit) { (bytes) throws(FileError) in
             var filled = 0
             while filled < limit {
                 let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
@@ -146,25 +120,25 @@ enum PosixFile {
     }
 
     /// Whether the file at `path` begins with these bytes.
-    static func begins(_ path: String, with bytes: [UInt8]) throws(PosixError) -> Bool {
+    static func begins(_ path: String, with bytes: [UInt8]) throws(FileError) -> Bool {
         let contents = try read(path, limit: bytes.count).contents
         return unsafe contents.withBytes { unsafe $0.elementsEqual(bytes) }
     }
 
     /// Removes the entry at `path`, if there is one.
-    static func remove(_ path: String) throws(PosixError) {
+    static func remove(_ path: String) throws(FileError) {
         guard unsafe unlink(path) == 0 || errno == ENOENT else { throw .last }
     }
 
     /// Gives the file at `path` a second name.
     ///
     /// - Throws: `EEXIST` if the name exists already. A rename would replace it.
-    static func link(_ path: String, as second: String) throws(PosixError) {
+    static func link(_ path: String, as second: String) throws(FileError) {
         guard unsafe Glibc.link(path, second) == 0 else { throw .last }
     }
 
     /// Renames the file at `path` to `new`, and replaces a file of that name.
-    static func rename(_ path: String, to new: String) throws(PosixError) {
+    static func rename(_ path: String, to new: String) throws(FileError) {
         guard unsafe Glibc.rename(path, new) == 0 else { throw .last }
     }
 
@@ -175,12 +149,12 @@ enum PosixFile {
         return unsafe String(cString: resolved)
     }
 
-    static func setMode(_ mode: UInt32, of path: String) throws(PosixError) {
+    static func setMode(_ mode: UInt32, of path: String) throws(FileError) {
         guard unsafe chmod(path, mode) == 0 else { throw .last }
     }
 
     /// Checks that this user may write to `path`, and that the file system is writable.
-    static func checkWritable(_ path: String) throws(PosixError) {
+    static func checkWritable(_ path: String) throws(FileError) {
         guard unsafe access(path, W_OK) == 0 else { throw .last }
     }
 
@@ -198,7 +172,7 @@ extension PosixFile {
     /// An existing folder is closed to others, because systemd creates state directories with mode 0755 by default.
     ///
     /// - Throws: `EPERM` if the folder belongs to another user.
-    static func createFolder(_ path: String) throws(PosixError) {
+    static func createFolder(_ path: String) throws(FileError) {
         if try status(of: path) == nil {
             let above = parent(of: path)
             if try status(of: above) == nil { try createFolder(above) }
@@ -207,8 +181,8 @@ extension PosixFile {
         var raw = stat()
         guard unsafe stat(path, &raw) == 0 else { throw .last }
         let folder = Status(raw)
-        guard folder.isFolder else { throw PosixError(code: ENOTDIR) }
-        guard folder.owner == geteuid() else { throw PosixError(code: EPERM) }
+        guard folder.isFolder else { throw FileError.failed(errno: ENOTDIR) }
+        guard folder.owner == geteuid() else { throw FileError.failed(errno: EPERM) }
         if folder.mode & 0o077 != 0 { try setMode(0o700, of: path) }
     }
 }

@@ -1,3 +1,4 @@
+import BlockingWork
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -194,7 +195,7 @@ package struct FinishedCopy: Sendable {
             try PosixFile.syncFolder(of: path)
         } catch {
             removeFiles()
-            if let error = error as? PosixError { throw StoreError(error, path: path) }
+            if let error = error as? FileError { throw StoreError(error, path: path) }
             let failure = StoreError(error, path: path)
             throw failure == .corrupt(path: path) ? .backupDamaged(path: path) : failure
         }

@@ -19,7 +19,7 @@ struct StoreLock: ~Copyable {
     init(_ path: String) throws(StoreError) {
         while true {
             let file = unsafe open(path + Self.suffix, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard file >= 0 else { throw StoreError(PosixError.last, path: path) }
+            guard file >= 0 else { throw StoreError(FileError.last, path: path) }
             guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
                 let holder = StoreHolder(ofLockFile: file)
@@ -45,7 +45,7 @@ struct StoreLock: ~Copyable {
     }
 
     /// Returns when no other process has the lock of the store at `path`. It blocks until then.
-    fileprivate static func waitUntilFree(_ path: String) throws(PosixError) {
+    fileprivate static func waitUntilFree(_ path: String) throws(FileError) {
         let file = unsafe open(path + suffix, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw .last }
         defer { close(file) }
@@ -122,7 +122,7 @@ enum SQLiteLock {
     }
 
     /// Returns when no other process has a lock on the database at `path`. It blocks until then.
-    static func waitUntilFree(_ path: String) throws(PosixError) {
+    static func waitUntilFree(_ path: String) throws(FileError) {
         let file = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { throw .last }
         defer { close(file) }
@@ -138,7 +138,7 @@ extension AccountStore {
     ///
     /// - Precondition: this process has not opened the store.
     package static func waitUntilFree(_ path: String) throws(StoreError) {
-        do throws(PosixError) {
+        do throws(FileError) {
             try StoreLock.waitUntilFree(path)
             try SQLiteLock.waitUntilFree(path)
         } catch {

@@ -1,3 +1,4 @@
+import BlockingWork
 import GRDB
 import Glibc
 
@@ -28,7 +29,7 @@ struct StoreOpening {
             try PosixFile.createFolder(folder)
             // SQLite would open a file that it may not write, and fail later with another error.
             try PosixFile.checkWritable(folder)
-        } catch let error as PosixError {
+        } catch let error as FileError {
             throw StoreError(error, path: path)
         } catch {
             throw StoreError(error, path: path)
@@ -74,7 +75,7 @@ struct StoreOpening {
             guard file.owner == geteuid() else { throw StoreError.notOurs(path: path, owner: file.owner) }
             try PosixFile.checkWritable(path)
             if file.mode & 0o077 != 0 { try PosixFile.setMode(0o600, of: path) }
-        } catch let error as PosixError {
+        } catch let error as FileError {
             throw StoreError(error, path: path)
         } catch {
             throw StoreError(error, path: path)
@@ -143,7 +144,7 @@ struct StoreOpening {
 
 extension StoreError {
     /// The error for a system call that failed on `path`.
-    init(_ error: PosixError, path: String) {
+    init(_ error: FileError, path: String) {
         switch error.code {
         case EROFS, EACCES: self = .readOnly(path: path)
         default: self = StoreError(noRoom: error.code, path: path) ?? .cannotOpen(path: path, code: error.code)

@@ -72,7 +72,7 @@ package struct StoreRestore {
             )
         } catch let error as StoreOpeningError {
             throw error
-        } catch let error as PosixError {
+        } catch let error as FileError {
             throw .store(StoreError(error, path: path))
         } catch {
             throw .store(StoreError(error, path: path))
@@ -93,7 +93,7 @@ package struct StoreRestore {
             if try PosixFile.status(of: backup + "-wal") != nil {
                 try PosixFile.copy(backup + "-wal", to: copy + "-wal")
             }
-        } catch let error as PosixError {
+        } catch let error as FileError {
             // Only the store itself is refused this way.
             if error.code == EBUSY {
                 throw StoreError.notRestorable(path: backup, cause: .cannotOpen(path: backup, code: EBUSY))
@@ -162,7 +162,7 @@ package struct StoreRestore {
             try new.close()
             try PosixFile.sync(copy)
             return (taken, parked, unreadable == 0 ? nil : "\(unreadable) of its accounts cannot be read")
-        } catch let error as PosixError {
+        } catch let error as FileError {
             return (0, 0, StoreError(error, path: path).description)
         } catch StoreOpeningError.store(let error) {
             return (0, 0, error.description.replacing(oldCopy, with: path))
@@ -196,9 +196,9 @@ package struct StoreRestore {
     /// Replaces the store with the copy.
     ///
     /// - Returns: where the old store is; nil if there was none.
-    private func replaceStore() throws(PosixError) -> String? {
+    private func replaceStore() throws(FileError) -> String? {
         let kept = try keepStore()
-        do throws(PosixError) {
+        do throws(FileError) {
             // The logs of a damaged store must never be beside the new file: SQLite would apply their pages to it.
             for suffix in ["-wal", "-journal", "-shm"] {
                 guard try PosixFile.status(of: path + suffix) != nil else { continue }
@@ -218,7 +218,7 @@ package struct StoreRestore {
     }
 
     /// Gives the current store a second name, the first free one.
-    private func keepStore() throws(PosixError) -> String? {
+    private func keepStore() throws(FileError) -> String? {
         guard try PosixFile.status(of: path) != nil else { return nil }
         var number = 1
         while true {

@@ -1,3 +1,4 @@
+import BlockingWork
 import Glibc
 
 /// Why no key is available to open the store.
@@ -67,7 +68,8 @@ extension StoreKeyError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .keyMissing(let path): "the store's key '\(path)' is missing"
-        case .unreadable(let path, let code): "the store's key '\(path)' cannot be read: \(PosixError(code: code))"
+        case .unreadable(let path, let code):
+            "the store's key '\(path)' cannot be read: \(FileError.failed(errno: code))"
         case .tooOpen(let path, let mode):
             "the store's key '\(path)' can be read by other users (mode 0\(String(mode, radix: 8)))"
         case .notOurs(let path, let owner): "the store's key '\(path)' belongs to another user (uid \(owner))"
@@ -75,9 +77,10 @@ extension StoreKeyError: CustomStringConvertible {
             "the store's key '\(path)' is a symbolic link of another user (uid \(owner))"
         case .notAFile(let path): "the store's key '\(path)' is not a file"
         case .malformed(let path, let count): "the store's key '\(path)' has \(count) bytes, and is not a key"
-        case .cannotCreate(let path, let code): "the store's key '\(path)' cannot be created: \(PosixError(code: code))"
+        case .cannotCreate(let path, let code):
+            "the store's key '\(path)' cannot be created: \(FileError.failed(errno: code))"
         case .cannotRemove(let path, let code):
-            "the old key '\(path)' cannot be removed: \(PosixError(code: code))"
+            "the old key '\(path)' cannot be removed: \(FileError.failed(errno: code))"
         case .credentialHasNoSuccessor:
             "the store's key is the systemd credential '\(StoreKeySource.name)', which only its owner can replace"
         case .successorNotInPlace:

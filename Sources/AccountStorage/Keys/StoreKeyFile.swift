@@ -45,12 +45,12 @@ struct StoreKeyFile {
     ///
     /// - Throws: `cannotCreate`, also if there is something at the path already.
     func create(_ key: StoreKey) throws(StoreKeyError) {
-        do throws(PosixError) {
+        do throws(FileError) {
             try PosixFile.createFolder(PosixFile.parent(of: path))
         } catch {
             throw .cannotCreate(path: path, code: error.code)
         }
-        try write(key) { draft throws(PosixError) in
+        try write(key) { draft throws(FileError) in
             // Unlike a rename, a link never replaces a file.
             try PosixFile.link(draft, as: path)
             try PosixFile.remove(draft)
@@ -82,7 +82,7 @@ struct StoreKeyFile {
         try checkIsFree(of: used)
         let target = target
         let old = PosixFile.Opened(writing: target.path)
-        try target.write(key) { draft throws(PosixError) in try PosixFile.rename(draft, to: target.path) }
+        try target.write(key) { draft throws(FileError) in try PosixFile.rename(draft, to: target.path) }
         old?.overwrite()
     }
 
@@ -95,7 +95,7 @@ struct StoreKeyFile {
         let target = target
         // The link comes last. After a crash, a link without a target is found again; a target without a link is not.
         for path in [target.draft, target.path, path] {
-            do throws(PosixError) {
+            do throws(FileError) {
                 try Self.discard(path)
             } catch {
                 throw .cannotRemove(path: path, code: error.code)
@@ -111,10 +111,10 @@ struct StoreKeyFile {
         StoreKeyFile(path: PosixFile.resolved(path), forbidden: forbidden, isOwn: isOwn)
     }
 
-    private func write(_ key: StoreKey, putting place: (String) throws(PosixError) -> Void) throws(StoreKeyError) {
-        do throws(PosixError) {
+    private func write(_ key: StoreKey, putting place: (String) throws(FileError) -> Void) throws(StoreKeyError) {
+        do throws(FileError) {
             try discardDraft()
-            do throws(PosixError) {
+            do throws(FileError) {
                 try PosixFile.create(draft, holding: key.fileContents)
                 try place(draft)
                 try PosixFile.syncFolder(of: path)
@@ -128,7 +128,7 @@ struct StoreKeyFile {
     }
 
     /// Destroys the draft of an earlier, failed `write`. It may hold a key that is now in use.
-    private func discardDraft() throws(PosixError) {
+    private func discardDraft() throws(FileError) {
         // If the process ended between `link` and `remove`, the draft is the file itself under a second name.
         if let file = NamedFile.Identity(at: path), file == NamedFile.Identity(at: draft) {
             return try PosixFile.remove(draft)
@@ -136,7 +136,7 @@ struct StoreKeyFile {
         try Self.discard(draft)
     }
 
-    private static func discard(_ path: String) throws(PosixError) {
+    private static func discard(_ path: String) throws(FileError) {
         guard try PosixFile.status(of: path) != nil else { return }
         let old = PosixFile.Opened(writing: path)
         try PosixFile.remove(path)

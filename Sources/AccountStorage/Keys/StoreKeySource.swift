@@ -1,3 +1,5 @@
+internal import BlockingWork
+
 /// Where a store key is kept.
 package enum StoreKeyPlace: String, Hashable, Sendable {
     /// The systemd credential `store-key`.

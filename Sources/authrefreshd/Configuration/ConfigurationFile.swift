@@ -21,7 +21,7 @@ enum ConfigurationFile {
     ///
     /// - Throws: `unreadable`.
     static func text(at path: String) throws(ConfigurationError) -> String {
-        do throws(RegularFile.Fault) {
+        do throws(FileError) {
             return String(decoding: try RegularFile.contents(of: path, limit: largestFile), as: UTF8.self)
         } catch {
             throw .unreadable(path: path, reason: error.description)

@@ -51,11 +51,8 @@ enum VarlinkMessages {
         var found: [[UInt8]] = []
         for chunk in chunks {
             framer.append(chunk)
-            do {
-                while let message = try framer.next() { found.append(message) }
-            } catch {
-                return (found, true)
-            }
+            while let message = framer.next() { found.append(message) }
+            if framer.isTooLong { return (found, true) }
         }
         return (found, false)
     }
