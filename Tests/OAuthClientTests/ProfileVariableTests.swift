@@ -33,7 +33,7 @@ struct ProfileVariableTests {
             Self.tenants + "\ntoken_endpoint: https://{tenant}.x.example/{policy}/token?p={policy}"
         )
         #expect(profile.tokenEndpoint == nil)
-        #expect(throws: ProfileVariableFault.missing([profile.variables[1]])) { try profile.resolved(with: [:]) }
+        #expect(throws: ProfileVariableError.missing([profile.variables[1]])) { try profile.resolved(with: [:]) }
         let own = try profile.resolved(with: ["policy": "B2C_1", "tenant": "abc"])
         #expect(own.tokenEndpoint?.url == "https://abc.x.example/B2C_1/token?p=B2C_1")
     }
@@ -54,7 +54,7 @@ struct ProfileVariableTests {
     ])
     func `a value can fill only a host label, a host or a path segment`(value: String) throws {
         let profile = try decode("name: x\nvariables: [{name: realm, help: h}]\nissuer: https://x.example/{realm}")
-        #expect(throws: ProfileVariableFault.unfit(profile.variables[0], value: value)) {
+        #expect(throws: ProfileVariableError.unfit(profile.variables[0], value: value)) {
             try profile.resolved(with: ["realm": value])
         }
     }
@@ -62,10 +62,10 @@ struct ProfileVariableTests {
     @Test(arguments: ["abcd", "commons", "ab", "xcommon"])
     func `the whole value matches the pattern`(value: String) throws {
         let profile = try decode(Self.tenants)
-        #expect(throws: ProfileVariableFault.unfit(profile.variables[0], value: value)) {
+        #expect(throws: ProfileVariableError.unfit(profile.variables[0], value: value)) {
             try profile.resolved(with: ["tenant": value])
         }
-        #expect(throws: ProfileVariableFault.unknown(name: "realm")) { try profile.resolved(with: ["realm": "a"]) }
+        #expect(throws: ProfileVariableError.unknown(name: "realm")) { try profile.resolved(with: ["realm": "a"]) }
     }
 
     @Test func `an alias of a value is accepted, and the URLs contain the real value`() throws {
@@ -100,7 +100,7 @@ struct ProfileVariableTests {
             """
         )
         #expect(profile.missingForIssuer([:]).map(\.name) == ["tenant"])
-        #expect(throws: ProfileVariableFault.self) { try profile.resolved(with: [:]) }
+        #expect(throws: ProfileVariableError.self) { try profile.resolved(with: [:]) }
         let usual = try profile.resolved(with: ["tenant": "abc"])
         #expect(usual.issuer?.url == "https://abc.login.example/v2")
         #expect(usual.tokenEndpoint?.url == "https://abc.login.example/abc/token")
@@ -148,7 +148,7 @@ struct ProfileVariableTests {
             refresh_parameters: {resource: "https://{tenant}.example", claims: '{"a":{}}', redirect_uri: "{redirect_uri}"}
             """
         )
-        #expect(throws: ProfileVariableFault.missing(profile.variables)) { try profile.resolved(with: [:]) }
+        #expect(throws: ProfileVariableError.missing(profile.variables)) { try profile.resolved(with: [:]) }
         let own = try profile.resolved(with: ["tenant": "abc"])
         var registration = ClientRegistration(clientID: "c")
         let usual = ["resource": "https://abc.example", "claims": #"{"a":{}}"#]

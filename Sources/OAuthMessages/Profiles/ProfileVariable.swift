@@ -13,7 +13,7 @@ extension ProviderProfile {
     /// The profile with the values of an account filled in.
     ///
     /// An issuer with a missing value becomes nil, because the account may name its own issuer.
-    package func resolved(with values: [String: String]) throws(ProfileVariableFault) -> ProviderProfile {
+    package func resolved(with values: [String: String]) throws(ProfileVariableError) -> ProviderProfile {
         guard !variables.isEmpty || !values.isEmpty else { return self }
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             guard let variable = variables.first(where: { $0.name == name }) else { throw .unknown(name: name) }
@@ -215,7 +215,7 @@ extension ProfileVariable: Decodable {
 }
 
 /// Why a profile cannot be filled in with an account's values.
-package enum ProfileVariableFault: Error, Hashable, Sendable {
+package enum ProfileVariableError: Error, Hashable, Sendable {
     /// The profile has no variable of this name.
     case unknown(name: String)
     /// The variable cannot have this value.

@@ -3,6 +3,7 @@ internal import Foundation
 internal import OAuthMessages
 internal import RefreshCore
 internal import TextEncodings
+internal import Varlink
 internal import Yams
 
 /// The installed provider profiles, by name.
@@ -68,11 +69,11 @@ struct ProviderProfiles: Equatable, Sendable {
 
     /// `profile` with an account's settings; nil stands for an empty profile.
     ///
-    /// - Throws: the first of `settings` that would be invalid in a profile's file.
+    /// - Throws: `InvalidSettings` for the first of `settings` that would be invalid in a profile's file.
     func profile(
         _ profile: ProviderProfile?,
         with settings: [String: String]
-    ) throws(ProviderSettingFault) -> ProviderProfile? {
+    ) throws(VarlinkError) -> ProviderProfile? {
         guard !settings.isEmpty else { return profile }
         return try ProviderSettings.profile(settings, over: profile.flatMap { texts[$0.name] } ?? "{name: account}")
     }
@@ -95,49 +96,47 @@ enum ProviderSettings {
 
     /// The profile in `text` with `settings` inserted, read by the same reader.
     ///
-    /// - Throws: the first invalid setting.
+    /// - Throws: `InvalidSettings` for the first invalid setting.
     static func profile(
         _ settings: [String: String],
         over text: String
-    ) throws(ProviderSettingFault) -> ProviderProfile {
+    ) throws(VarlinkError) -> ProviderProfile {
         guard let root = try? Yams.compose(yaml: text), var mapping = root.mapping else {
             preconditionFailure("the text of a profile was read before, and is a mapping")
         }
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
             guard !excluded.contains(key) else {
-                throw ProviderSettingFault(key: key, reason: ConfigurationFault.notForAccounts(key).text)
+                throw Complaint.providerSetting(ConfigurationFault.notForAccounts(key).text).error
             }
             mapping[key] = value.isEmpty ? nil : try node(value, for: key)
         }
         do {
             return try YAMLDecoder().decode(ProviderProfile.self, from: Node.mapping(mapping))
         } catch {
-            let place = (error as? DecodingError)?.place
-            let key = place?.path.first?.stringValue ?? ""
-            throw ProviderSettingFault(key: key, reason: place?.reason ?? ConfigurationFault.unusable.text)
+            let reason = (error as? DecodingError)?.place.reason ?? ConfigurationFault.unusable.text
+            throw Complaint.providerSetting(reason).error
         }
     }
 
     /// A text is taken literally, even if its characters have a meaning in YAML: a comma is a comma. Lists and mappings
     /// need brackets.
-    private static func node(_ value: String, for key: String) throws(ProviderSettingFault) -> Node {
+    private static func node(_ value: String, for key: String) throws(VarlinkError) -> Node {
         guard value.first == "[" || value.first == "{" else { return Node(value, Tag(.str)) }
         guard PlainFlowText.isPlain(value) else {
-            throw ProviderSettingFault(key: key, reason: ConfigurationFault.notPlain(key).text)
+            throw Complaint.providerSetting(ConfigurationFault.notPlain(key).text).error
         }
         guard let node = try? Yams.compose(yaml: value) else {
-            throw ProviderSettingFault(key: key, reason: ConfigurationFault.badBrackets(key).text)
+            throw Complaint.providerSetting(ConfigurationFault.badBrackets(key).text).error
         }
         return node
     }
 }
 
-/// Why an account cannot replace a setting of its provider's profile.
-struct ProviderSettingFault: Error, Hashable {
-    /// The profile's key; empty if the error is not about a single key.
-    let key: String
-    /// What is wrong, as for a profile's file.
-    let reason: String
+extension Complaint {
+    /// - Parameter reason: what is wrong, as for a profile's file.
+    fileprivate static func providerSetting(_ reason: String) -> Complaint {
+        Complaint(field: "providerSettings", reason, hint: "man provider-profile.yaml")
+    }
 }
 
 /// An account's profile and the settings that replace the profile's.

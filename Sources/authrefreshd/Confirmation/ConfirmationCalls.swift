@@ -5,7 +5,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls of agents that ask the user, and the questions of callers that wait for the answer.
-struct ConfirmationCalls: DutyCalls {
+struct ConfirmationCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func serve(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
@@ -70,7 +70,7 @@ struct ConfirmationCalls: DutyCalls {
     }
 }
 
-extension DutyCalls {
+extension CallSupport {
     /// Checks whether the user allows this to this call, by the answer to a question or by an earlier answer.
     ///
     /// - Returns: false if the user has to be asked first.

@@ -17,7 +17,7 @@ struct SourceAccounts {
         case failed(RefreshFailure)
     }
 
-    private enum Fault: Error {
+    private enum SourceError: Error {
         case awaited(AccountSnapshot)
         case failed(RefreshFailure)
     }
@@ -36,7 +36,7 @@ struct SourceAccounts {
     /// The tokens of other accounts that a request by `grant` for `account` needs.
     func exchange(of grant: ServiceGrant, for account: Account) -> Answer {
         guard let terms = grant.exchange else { return .ready(nil, programs: []) }
-        do throws(Fault) {
+        do throws(SourceError) {
             var programs: [ListedProgram] = []
             let subject = try token(terms.subject, for: account, setUpBy: terms.deriver, &programs)
             var exchange = TokenExchange(subjectToken: subject, subjectTokenType: terms.subject.type)
@@ -62,7 +62,7 @@ struct SourceAccounts {
         for account: Account,
         setUpBy deriver: SeenProgram?,
         _ programs: inout [ListedProgram]
-    ) throws(Fault) -> Secret {
+    ) throws(SourceError) -> Secret {
         let found: ShownAccount?
         do throws(StoreError) {
             found = try self.account(behind: source)

@@ -4,7 +4,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The call that returns figures for a monitoring system.
-struct MetricsCalls: DutyCalls {
+struct MetricsCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func metrics(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)

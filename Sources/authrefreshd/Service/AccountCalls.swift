@@ -8,7 +8,7 @@ internal import SignIn
 internal import Varlink
 
 /// The calls about accounts.
-struct AccountCalls: DutyCalls {
+struct AccountCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func info(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> GetInfo.Reply {

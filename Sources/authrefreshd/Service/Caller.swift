@@ -6,8 +6,8 @@ internal import Varlink
 /// What is known about the caller.
 ///
 /// Looking it up takes some system calls, which may block. So it is done on separate threads, and only if an account
-/// needs it. A method that needs to know more returns before it has done anything, and the call is answered again
-/// later.
+/// needs it. If something is missing, the handler returns without side effects; the service looks it up and calls the
+/// handler again.
 final class Caller {
     /// The result of looking something up.
     enum Look<Value: Sendable>: Sendable {

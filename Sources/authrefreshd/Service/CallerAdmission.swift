@@ -13,7 +13,7 @@ internal import Varlink
 ///
 /// If the account requires it, the user is asked before all of these except `Refresh` and `ReportRejected`, and before
 /// the account gets another grant, is renamed or removed.
-extension DutyCalls {
+extension CallSupport {
     /// Checks whether a caller is on `allowed`, the list of `account`, and asks the user if required.
     ///
     /// - Parameter request: what the caller wants; nil if it gets no secret and does not say where one is sent, so that

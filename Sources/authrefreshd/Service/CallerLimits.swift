@@ -85,9 +85,9 @@ enum CallerLimits {
     /// How many lines about refused callers are written per `refusalStretch`, for each account whose list refuses and
     /// for each reason of the socket. The first lines show who it is.
     static let refusalLinesMax = 20
-    /// How many accounts have their own budget of `refusalLinesMax` lines per `refusalStretch`. As many reasons of the
-    /// socket have one, too; each refused user counts as a reason. All later ones share one budget. Together that is at
-    /// most 2,600 lines. The journal accepts 10,000 lines in 30 s from a service, and then drops everything from it.
+    /// 64 accounts, and 64 reasons of the socket (each refused user is one), have a budget of `refusalLinesMax` lines per
+    /// `refusalStretch` each. All later accounts share one more, and so do all later reasons: (64 + 64 + 2) × 20 = 2,600
+    /// lines. The journal accepts 10,000 lines in 30 s from a service, and then drops everything from it.
     static let refusalSubjectsMax = 64
     static let refusalStretch = Duration.seconds(60)
 

@@ -7,7 +7,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls that import, export and end grants.
-struct GrantCalls: DutyCalls {
+struct GrantCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func importGrant(

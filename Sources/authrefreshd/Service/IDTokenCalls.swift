@@ -6,7 +6,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls for an account's ID token (OpenID Connect Core §2), which tells a program's own back end who signed in.
-struct IDTokenCalls: DutyCalls {
+struct IDTokenCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     /// The reason in the error if only a sign-in can bring an ID token.

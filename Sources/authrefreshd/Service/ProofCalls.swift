@@ -5,7 +5,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The call for proofs that a sender may use an account's key.
-struct ProofCalls: DutyCalls {
+struct ProofCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func prove(

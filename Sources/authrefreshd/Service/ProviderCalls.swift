@@ -5,7 +5,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls about provider profiles.
-struct ProviderCalls: DutyCalls {
+struct ProviderCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func discover(

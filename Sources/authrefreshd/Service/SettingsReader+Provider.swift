@@ -19,7 +19,7 @@ extension SettingsReader {
                     hint: "--set \(variable)=VALUE"
                 ).error
             }
-            let profile = try adapted(known, with: own).map { profile throws(VarlinkError) in
+            let profile = try profiles.profile(known, with: own).map { profile throws(VarlinkError) in
                 try resolved(profile, with: variables, hasIssuer: settings.issuer != nil)
             }
             issuer = try self.issuer(settings.issuer, provider: profile, variables)
@@ -32,23 +32,9 @@ extension SettingsReader {
                 ).error
             }
             issuer = try self.issuer(settings.issuer, provider: nil, variables)
-            _ = try adapted(profiles.profile(provider: nil, issuer: issuer), with: own)
+            _ = try profiles.profile(profiles.profile(provider: nil, issuer: issuer), with: own)
         }
         return ProfileChoice(provider: settings.provider, issuer: issuer, variables: variables, settings: own)
-    }
-
-    /// The profile with settings inserted.
-    ///
-    /// - Throws: the error of the first invalid setting.
-    private func adapted(
-        _ profile: ProviderProfile?,
-        with settings: [String: String]
-    ) throws(VarlinkError) -> ProviderProfile? {
-        do throws(ProviderSettingFault) {
-            return try profiles.profile(profile, with: settings)
-        } catch {
-            throw Complaint(field: "providerSettings", error.reason, hint: "man provider-profile.yaml").error
-        }
     }
 
     private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
@@ -67,7 +53,7 @@ extension SettingsReader {
         with variables: [String: String],
         hasIssuer: Bool
     ) throws(VarlinkError) -> ProviderProfile {
-        do throws(ProfileVariableFault) {
+        do throws(ProfileVariableError) {
             return try profile.resolved(with: variables)
         } catch {
             switch error {

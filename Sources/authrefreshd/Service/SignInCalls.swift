@@ -8,7 +8,7 @@ internal import Varlink
 
 /// The calls about signing in. Like `ImportGrant`, they bring a grant and return no secret, so every process of the
 /// user may call them.
-struct SignInCalls: DutyCalls {
+struct SignInCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func startSignIn(
@@ -57,7 +57,7 @@ struct SignInCalls: DutyCalls {
         do throws(SignInStartError) {
             let (number, account) =
                 if let new {
-                    try AccountsBySignIn.start(
+                    try NewAccountSignIn.start(
                         request,
                         adding: new,
                         like: snapshot,

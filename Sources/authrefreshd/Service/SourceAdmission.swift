@@ -56,12 +56,6 @@ extension AccountCalls {
         return true
     }
 
-    /// The calling program.
-    struct CallingProgram {
-        /// The program; nil if it has ended.
-        let seen: SeenProgram?
-    }
-
     /// The source account for `draft`; nil if the caller has to be looked up first.
     private func source(
         _ source: SourceToken,

@@ -6,7 +6,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls about the whole store.
-struct StoreCalls: DutyCalls {
+struct StoreCalls: CallSupport {
     let coordinator: RefreshCoordinator
     /// The current error in the configuration files; nil if there is none. It may block.
     let configurationError: @Sendable () -> ConfigurationError?

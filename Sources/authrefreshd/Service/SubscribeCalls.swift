@@ -4,7 +4,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The call for following changes.
-struct SubscribeCalls: DutyCalls {
+struct SubscribeCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     /// The part of the initial state that a subscriber has not received.

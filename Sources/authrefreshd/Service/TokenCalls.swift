@@ -8,7 +8,7 @@ internal import StrictJSON
 internal import Varlink
 
 /// The calls for access tokens, and about rejected ones.
-struct TokenCalls: DutyCalls {
+struct TokenCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func acquire(
@@ -49,7 +49,7 @@ struct TokenCalls: DutyCalls {
             return try acquire(call, of: snapshot, responder, on: coordinator)
         }
         if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
-            let token = hand(over: snapshot, responder, on: coordinator)
+            let token = replyWithToken(of: snapshot, responder, on: coordinator)
             if let token { coordinator.records.noteGiven(token, of: snapshot) }
             return
         }
@@ -65,7 +65,7 @@ struct TokenCalls: DutyCalls {
                 // A valid token is better than none, unless the caller has said that it does not work.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
                 if after.givesTokens, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
-                    hand(over: after, responder, on: coordinator)
+                    replyWithToken(of: after, responder, on: coordinator)
                     return
                 }
                 refuse(outcome, asked.account, responder)
@@ -107,8 +107,8 @@ struct TokenCalls: DutyCalls {
     ///
     /// - Returns: the token; nil if there is none, or if it cannot be read.
     @discardableResult
-    private func hand(
-        over snapshot: AccountSnapshot,
+    private func replyWithToken(
+        of snapshot: AccountSnapshot,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) -> AccessToken? {
@@ -181,7 +181,7 @@ struct TokenCalls: DutyCalls {
             let isValid = held.map { $0.times.remaining(at: snapshot.at) > .zero } ?? false
             // A valid token is better than repeating why there is no newer one.
             if isGood || isValid && standing != nil,
-                try stored(hand(over: held, of: snapshot, responder, on: coordinator))
+                try stored(replyWithToken(held, of: snapshot, responder, on: coordinator))
             {
                 // Replace the token before it expires, so that its users never wait.
                 if isGood, standing == nil, held?.times.isDue(at: snapshot.at) == true {
@@ -239,7 +239,7 @@ struct TokenCalls: DutyCalls {
             guard let after, after.account.id == account.account.id else { return refuse(outcome, name, responder) }
             let held = try coordinator.records.targetRecord(call.target, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
-            if isNew || !call.isForced, try hand(over: held, of: after, responder, on: coordinator) { return }
+            if isNew || !call.isForced, try replyWithToken(held, of: after, responder, on: coordinator) { return }
             refuse(outcome, name, responder)
         } catch {
             responder.fail(VarlinkError(error))
@@ -247,8 +247,8 @@ struct TokenCalls: DutyCalls {
     }
 
     /// Replies with the token of a target; false if there is no valid one.
-    private func hand(
-        over held: TokenTargetRecord?,
+    private func replyWithToken(
+        _ held: TokenTargetRecord?,
         of snapshot: AccountSnapshot,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator

@@ -6,7 +6,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls of tools that know an address but no account.
-struct ToolCalls: DutyCalls {
+struct ToolCalls: CallSupport {
     let coordinator: RefreshCoordinator
 
     func findAccount(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)

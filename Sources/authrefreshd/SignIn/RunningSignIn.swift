@@ -47,9 +47,9 @@ struct RunningSignIn {
     /// The followers by number. They are told in the order in which they came.
     var followers: [Int: Follower] = [:]
     /// Browsers that wait for their page, at most as many as the listener has connections.
-    var pages: [@Sendable (RedirectPage) -> Void] = []
+    var browsersAwaitingPage: [@Sendable (RedirectPage) -> Void] = []
     /// Browsers that will be sent on to the server when the address is known.
-    var travellers: [@Sendable (RedirectPage) -> Void] = []
+    var browsersAwaitingURL: [@Sendable (RedirectPage) -> Void] = []
     var listener: RedirectListener?
     /// `redirect` with the listener's port; nil until that is known.
     var redirectURI: String?

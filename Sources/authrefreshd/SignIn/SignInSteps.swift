@@ -20,7 +20,7 @@ enum SignInSteps {
     ) throws(SignInStartError) -> Int {
         let (account, now) = (snapshot.account, coordinator.timebase.now())
         if let failure = coordinator.settings.failure(of: request, to: account) { throw .failed(failure) }
-        coordinator.take(coordinator.signIns.makeWay(for: request, of: account.id, at: now))
+        coordinator.take(coordinator.signIns.endReplaced(by: request, of: account.id, at: now))
         let (number, steps) = try coordinator.signIns.start(
             request,
             of: account,
@@ -74,7 +74,7 @@ enum SignInSteps {
                 guard let asking = requestingClient(ofSignIn: id, on: coordinator) else { continue }
                 Task { coordinator.take(await coordinator.signIns.poll(id, as: asking)) }
             case .submit(let arrival): coordinator.submit(arrival)
-            case .addAccount(let id): AccountsBySignIn.add(ofSignIn: id, on: coordinator)
+            case .addAccount(let id): NewAccountSignIn.add(ofSignIn: id, on: coordinator)
             case .announce(let announcement, let account, let now):
                 announce(announcement, of: account, at: now, on: coordinator)
             case .report(let report, let followers):

@@ -95,7 +95,7 @@ final class SignIns {
     // MARK: Callers
 
     /// Ends the sign-in that `request` replaces. Call it before `start`.
-    func makeWay(for request: SignInRequest, of account: AccountID, at now: Moment) -> [Step] {
+    func endReplaced(by request: SignInRequest, of account: AccountID, at now: Moment) -> [Step] {
         request.restarts ? tell(.cancelled(by: .superseded), to: account, at: now) : []
     }
 
@@ -232,9 +232,9 @@ final class SignIns {
         let effects = handle(.responseArrived(response), of: account, at: now)
         for case .refuse(let refusal) in effects { return (refusal, []) }
         if let show, effects.contains(.prepare) {
-            running[account]?.travellers.append(show)
+            running[account]?.browsersAwaitingURL.append(show)
         } else if let show {
-            running[account]?.pages.append(show)
+            running[account]?.browsersAwaitingPage.append(show)
         }
         return (nil, perform(effects, of: account, at: now))
     }
@@ -298,9 +298,9 @@ final class SignIns {
     private func invite(again invitation: StartSignIn.Reply, to signIn: RunningSignIn) -> Step {
         let account = signIn.account.id
         var told = invitation
-        if !signIn.travellers.isEmpty, let url = invitation.url {
-            for show in signIn.travellers { show(.goingOn(to: url, signIn.account.name)) }
-            running[account]?.travellers = []
+        if !signIn.browsersAwaitingURL.isEmpty, let url = invitation.url {
+            for show in signIn.browsersAwaitingURL { show(.goingOn(to: url, signIn.account.name)) }
+            running[account]?.browsersAwaitingURL = []
             told.forgetPlace()
         }
         // Later followers get the current address.
@@ -324,7 +324,7 @@ final class SignIns {
         signIn.listener?.close()
         let unchanged = signIn.completionWithoutGrant(end, at: now)
         let page = RedirectPage(unchanged == nil ? end : .policyCompleted, signIn.target)
-        for show in signIn.pages + signIn.travellers { show(page) }
+        for show in signIn.browsersAwaitingPage + signIn.browsersAwaitingURL { show(page) }
         if let reply = unchanged {
             return [.reportUnchanged(reply, of: account, to: followers), .ended(account)]
         }

@@ -31,7 +31,7 @@ struct TokenFiles {
         /// Why there is no token to write; nil if there is one, or if the account has none at all.
         var lack: String?
         /// The error of the file system; nil for none.
-        var fault: TokenFolder.Fault?
+        var error: TokenFolderError?
     }
 
     /// The work of one batch.
@@ -43,7 +43,7 @@ struct TokenFiles {
 
     private let folder: TokenFolder
     /// There is one batch at a time, so the key is always the same.
-    let work = BlockingWork<Bool, [String: TokenFolder.Fault]>(
+    let work = BlockingWork<Bool, [String: TokenFolderError]>(
         "authrefreshd.token-files",
         timeLimit: CallerLimits.tokenFileTime,
         piecesMax: 1
@@ -99,7 +99,7 @@ struct TokenFiles {
             failedAt = now
         }
         return entries.filter { _, entry in
-            entry.content?.remaining(at: now) == .zero || isRetryDue && entry.fault != nil
+            entry.content?.remaining(at: now) == .zero || isRetryDue && entry.error != nil
         }.map(\.key).sorted()
     }
 
@@ -135,10 +135,10 @@ struct TokenFiles {
         next.file = file
         next.lack = lack
         defer { entries[account] = next }
-        if let content, let text = next.content == content && next.fault == nil ? nil : text() {
+        if let content, let text = next.content == content && next.error == nil ? nil : text() {
             next.content = content
             waiting[file.name] = .some(text)
-        } else if content == nil, next.content != nil || next.fault != nil {
+        } else if content == nil, next.content != nil || next.error != nil {
             next.content = nil
             waiting[file.name] = .some(nil)
         } else if next.content == content {
@@ -178,19 +178,19 @@ struct TokenFiles {
 
     /// Handles the end of a batch.
     ///
-    /// - Parameter faults: the errors by file name; nil if the batch hangs.
+    /// - Parameter errors: the errors by file name; nil if the batch hangs.
     /// - Returns: the news for the journal; nil for none.
-    mutating func ended(_ batch: Batch, _ faults: [String: TokenFolder.Fault]?, at now: Moment) -> News? {
+    mutating func ended(_ batch: Batch, _ errors: [String: TokenFolderError]?, at now: Moment) -> News? {
         isBusy = false
         busy = []
         let hadFailed = failedAt != nil
         var first: News?
         for job in batch.jobs {
-            let fault = faults.map { $0[job.name] } ?? .hangs
-            if let fault, first == nil { first = .failed(owners[job.name], "'\(path(job.name))': \(fault)") }
-            note(fault, job, at: now)
+            let error = errors.map { $0[job.name] } ?? .hangs
+            if let error, first == nil { first = .failed(owners[job.name], "'\(path(job.name))': \(error.reason)") }
+            note(error, job, at: now)
         }
-        let isFailing = first != nil || !leftovers.isEmpty || entries.values.contains { $0.fault != nil }
+        let isFailing = first != nil || !leftovers.isEmpty || entries.values.contains { $0.error != nil }
         failedAt = first != nil ? now : isFailing ? failedAt : nil
         if waiting.isEmpty { (listeners, laterListeners) = (listeners + laterListeners, []) }
         for listener in listeners { listener() }
@@ -199,13 +199,13 @@ struct TokenFiles {
         return hadFailed && !isFailing ? .well : nil
     }
 
-    private mutating func note(_ fault: TokenFolder.Fault?, _ job: TokenFolder.Job, at now: Moment) {
+    private mutating func note(_ error: TokenFolderError?, _ job: TokenFolder.Job, at now: Moment) {
         guard let owner = owners[job.name], entries[owner]?.file.name == job.name else {
-            if fault != nil { leftovers.insert(job.name) }
+            if error != nil { leftovers.insert(job.name) }
             return
         }
-        entries[owner]?.fault = fault
-        guard fault == nil else {
+        entries[owner]?.error = error
+        guard error == nil else {
             // The file does not have the intended content.
             if waiting[job.name] == nil, job.contents != nil { entries[owner]?.content = nil }
             return
@@ -234,7 +234,7 @@ struct TokenFiles {
             path: path(file.name),
             kind: file.kind.rawValue,
             writtenAtUSec: entry?.writtenAt?.microseconds,
-            trouble: entry?.fault.map { TokenFileLack.cannotBeWritten("\($0)") } ?? entry?.lack
+            trouble: entry?.error.map { TokenFileLack.cannotBeWritten($0.reason) } ?? entry?.lack
         )
     }
 

@@ -1,6 +1,22 @@
 internal import Glibc
 internal import RefreshCore
 
+/// Why a token file could not be written or removed.
+struct TokenFolderError: Error, Hashable {
+    /// It follows the file's path.
+    let reason: String
+
+    static let notOurs = TokenFolderError(reason: "its folder is a symbolic link, or another user's, or no folder")
+    /// It has files, and was not made by a daemon.
+    static let unmarked = TokenFolderError(reason: "its folder has files that are not the daemon's")
+    static let hangs = TokenFolderError(reason: "its file system does not answer")
+
+    /// A system call failed.
+    static func failed(errno: Int32) -> TokenFolderError {
+        TokenFolderError(reason: unsafe String(cString: strerror(errno)))
+    }
+}
+
 /// The folder of the token files. Its calls block if the file system does, so call them in a piece of `BlockingWork`.
 ///
 /// It must belong to this user and must not be a symbolic link, so that nobody else can influence what is written in
@@ -8,16 +24,6 @@ internal import RefreshCore
 /// wherever it is.
 struct TokenFolder: Sendable {
     let path: String
-
-    enum Fault: Error, Hashable {
-        /// A system call failed with this `errno`.
-        case failed(errno: Int32)
-        /// It is a symbolic link or a file, or belongs to another user.
-        case notOurs
-        /// It has files, and was not made by a daemon.
-        case unmarked
-        case hangs
-    }
 
     /// The work for one file.
     struct Job: Sendable {
@@ -40,9 +46,9 @@ struct TokenFolder: Sendable {
     ///
     /// - Parameter kept: the files to keep; nil keeps all.
     /// - Returns: the errors, by file name.
-    func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: Fault] {
+    func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: TokenFolderError] {
         let folder: Int32
-        do throws(Fault) {
+        do throws(TokenFolderError) {
             guard let opened = try open(creating: jobs.contains { $0.contents != nil }) else { return [:] }
             folder = opened
         } catch {
@@ -50,25 +56,25 @@ struct TokenFolder: Sendable {
         }
         defer { close(folder) }
         if let kept { sweep(folder, keeping: kept) }
-        var faults: [String: Fault] = [:]
+        var errors: [String: TokenFolderError] = [:]
         for job in jobs {
-            do throws(Fault) {
+            do throws(TokenFolderError) {
                 if let contents = job.contents {
                     try write(contents, to: job.name, in: folder)
                 } else {
                     try remove(job.name, in: folder)
                 }
             } catch {
-                faults[job.name] = error
+                errors[job.name] = error
             }
         }
-        return faults
+        return errors
     }
 
     /// Opens the folder.
     ///
     /// - Returns: nil if there is no folder of a daemon's, and none should be created.
-    private func open(creating: Bool) throws(Fault) -> Int32? {
+    private func open(creating: Bool) throws(TokenFolderError) -> Int32? {
         var folder = openFolder()
         if folder < 0, errno == ENOENT {
             guard creating else { return nil }
@@ -82,7 +88,7 @@ struct TokenFolder: Sendable {
             let number = errno
             throw number == ENOTDIR || number == ELOOP ? .notOurs : .failed(errno: number)
         }
-        do throws(Fault) {
+        do throws(TokenFolderError) {
             guard try check(folder, taking: creating) else {
                 close(folder)
                 return nil
@@ -98,7 +104,7 @@ struct TokenFolder: Sendable {
     ///
     /// - Parameter taking: whether to take the folder if it is empty.
     /// - Returns: whether the folder is a daemon's.
-    private func check(_ folder: Int32, taking: Bool) throws(Fault) -> Bool {
+    private func check(_ folder: Int32, taking: Bool) throws(TokenFolderError) -> Bool {
         var status = stat()
         guard unsafe fstat(folder, &status) == 0, status.st_uid == geteuid() else { throw .notOurs }
         if unsafe faccessat(folder, Self.mark, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
@@ -118,7 +124,7 @@ struct TokenFolder: Sendable {
     }
 
     /// Writes a file atomically. Readers get the old token or the new one, but never a part.
-    private func write(_ contents: Secret, to name: String, in folder: Int32) throws(Fault) {
+    private func write(_ contents: Secret, to name: String, in folder: Int32) throws(TokenFolderError) {
         let temporary = Self.unfinished + name
         // Left over from a daemon that was killed.
         unsafe unlinkat(folder, temporary, 0)
@@ -148,7 +154,7 @@ struct TokenFolder: Sendable {
         return 0
     }
 
-    private func remove(_ name: String, in folder: Int32) throws(Fault) {
+    private func remove(_ name: String, in folder: Int32) throws(TokenFolderError) {
         guard unsafe unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw .failed(errno: errno) }
     }
 

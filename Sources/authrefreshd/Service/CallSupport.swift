@@ -7,11 +7,11 @@ internal import Varlink
 
 /// The calls of one duty. All duties find accounts, use the store, admit callers and wait for refreshes in the same
 /// way.
-protocol DutyCalls: Sendable {
+protocol CallSupport: Sendable {
     var coordinator: RefreshCoordinator { get }
 }
 
-extension DutyCalls {
+extension CallSupport {
     /// Uses the store for a call.
     ///
     /// - Throws: the error reply for a failing store.
@@ -35,8 +35,8 @@ extension DutyCalls {
 
     /// The account of this name, for a caller that will get its secrets.
     ///
-    /// The list of allowed callers is read first and alone, so a caller that is not on it gets the same answer in every
-    /// state of the account.
+    /// The list of allowed callers is checked before anything else: a caller that is not allowed must not learn the
+    /// account's state from the error.
     ///
     /// - Parameter request: what the caller wants; nil if it gets no secret and does not say where one is sent, so that
     ///   the user is not asked.

@@ -5,7 +5,7 @@ import Testing
 @testable import authrefreshd
 
 /// The parts of the coordinator that hold data, each alone: without a daemon, a store or a server.
-struct RoomTests {
+struct DutyTests {
     private let account = AccountID(7)
 
     private func at(_ seconds: Int64) -> Moment {

@@ -4,7 +4,7 @@ internal import RefreshCore
 internal import SignIn
 
 /// Accounts that are added by a sign-in, for several people with one client.
-enum AccountsBySignIn {
+enum NewAccountSignIn {
     /// Begins the sign-in for a new account with the settings of `snapshot`'s, or joins the current one. Nothing is
     /// added before the tokens have arrived.
     static func start(
@@ -18,7 +18,7 @@ enum AccountsBySignIn {
         let registration = coordinator.registrations.current(of: source.id, stored: source.registration)
         let account = source.another(name, id: coordinator.signIns.number(forAdding: name), registration: registration)
         if let failure = coordinator.settings.failure(of: request, to: account) { throw .failed(failure) }
-        coordinator.take(coordinator.signIns.makeWay(for: request, of: account.id, at: now))
+        coordinator.take(coordinator.signIns.endReplaced(by: request, of: account.id, at: now))
         let (number, steps) = try coordinator.signIns.start(
             request,
             of: account,

@@ -12,7 +12,7 @@ import Varlink
 @testable import authrefreshd
 
 /// Sign-ins, and requests for more than a grant, without a daemon, a store or a server.
-struct SignInRoomTests {
+struct SignInsTests {
     private typealias Reports = EventLog<RunningSignIn.Report>
     private typealias Pages = EventLog<RedirectPage>
 
@@ -222,10 +222,10 @@ struct SignInRoomTests {
     @Test func `a restart ends the current sign-in before the new one begins`() async throws {
         try await withRoom { room in
             let old = try await wait(in: room)
-            #expect(room.makeWay(for: SignInRequest(), of: AccountID(7), at: at(1)).isEmpty)
+            #expect(room.endReplaced(by: SignInRequest(), of: AccountID(7), at: at(1)).isEmpty)
             var request = SignInRequest()
             request.restarts = true
-            let steps = room.makeWay(for: request, of: AccountID(7), at: at(1))
+            let steps = room.endReplaced(by: request, of: AccountID(7), at: at(1))
             #expect(words(steps) == failure + ["wake"])
             #expect(end(in: steps) == .cancelled(by: .superseded))
             #expect(room.isEmpty)
