@@ -459,7 +459,7 @@ let package = Package(
         ),
         .testTarget(
             name: "MovingInTests",
-            dependencies: ["AuthRefreshInterface", "MovingIn", "RefreshCore", "TestSupport"],
+            dependencies: ["AuthRefreshInterface", "CommandLineProgram", "MovingIn", "RefreshCore", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -551,8 +551,8 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
     }
     let fuzzed: [Target.Dependency] = [
-        "AccountStorage", "AuthRefreshInterface", "JOSE", "MovingIn", "OAuthMessages", "RefreshCore", "SignIn",
-        "StrictJSON", "TextEncodings", "Varlink", "VarlinkClient", "authctl", "authrefreshd",
+        "AccountStorage", "AuthRefreshInterface", "CommandLineProgram", "JOSE", "MovingIn", "OAuthMessages",
+        "RefreshCore", "SignIn", "StrictJSON", "TextEncodings", "Varlink", "VarlinkClient", "authctl", "authrefreshd",
     ]
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),

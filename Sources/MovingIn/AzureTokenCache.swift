@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// Reads the accounts in Azure CLI's token cache, which MSAL writes.
 package enum AzureTokenCache {
@@ -67,7 +68,7 @@ package enum AzureTokenCache {
             (own.first { $0.isTrue("isDefault") } ?? own.first)?.text("tenantId")
             ?? identity.split(separator: ".").last.map(String.init)
         var settings = AccountSettings(name: SuggestedName.from(user ?? "", fallback: "azure"), clientId: client)
-        var notes: [String] = []
+        var notes: [Hint] = []
         if server == publicCloud {
             settings.provider = "microsoft"
             settings.variables = tenant.map { ["tenant": $0] }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// Reads the account in gcloud's `application_default_credentials.json`, which Google's libraries use as well.
 package enum GcloudCredentials {
@@ -21,7 +22,7 @@ package enum GcloudCredentials {
         else { throw .wrongFormat(origin, expected: expected) }
         var settings = AccountSettings(name: "gcloud", provider: "google", clientId: client)
         if let person = fields.text("account") { settings.username = person }
-        var notes = ["The file does not name the scopes. If you sign in again, name them with --scope."]
+        var notes: [Hint] = ["The file does not name the scopes. If you sign in again, name them with --scope."]
         if let project = fields.text("quota_project_id") {
             notes.append("The quota project '\(project)' is not a setting of the account.")
         }

@@ -6,9 +6,9 @@ package struct ImportError: Error, Hashable, Sendable {
     /// What failed, on what, and why. Lower case, no full stop.
     package let message: String
     /// What the user can do; nil if the message says everything.
-    package let hint: String?
+    package let hint: Hint?
 
-    package init(_ status: ExitStatus, _ message: String, hint: String? = nil) {
+    package init(_ status: ExitStatus, _ message: String, hint: Hint? = nil) {
         self.status = status
         self.message = message
         self.hint = hint
@@ -24,7 +24,7 @@ extension ImportError {
     }
 
     /// - Parameter hint: how a person makes the file readable.
-    package static func encrypted(_ origin: String, hint: String) -> ImportError {
+    package static func encrypted(_ origin: String, hint: Hint) -> ImportError {
         ImportError(.badData, "'\(origin)' is encrypted", hint: hint)
     }
 

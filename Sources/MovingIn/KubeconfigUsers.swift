@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import Yams
 
@@ -73,11 +74,11 @@ package enum KubeconfigUsers {
         ) {
             $0.scopes = text("extra-scopes").map { ["openid"] + $0.split(separator: ",").map(String.init) }
         }
-        var notes: [String] = []
+        var notes: [Hint] = []
         if text("idp-certificate-authority") != nil || text("idp-certificate-authority-data") != nil {
             notes.append("The issuer's certificate authority was not taken over. Set 'ca_file' in authrefreshd.yaml.")
         }
-        if text("refresh-token") == nil { notes.append(SourceProgram.kubeconfig.noRefreshToken) }
+        if text("refresh-token") == nil { notes.append(Hint(SourceProgram.kubeconfig.noRefreshToken)) }
         return MovableAccount(
             source: .kubeconfig,
             sourceName: name,

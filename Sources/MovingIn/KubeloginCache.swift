@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import TextEncodings
 
@@ -35,7 +36,7 @@ package enum KubeloginCache {
         else { return nil }
         account.origin = origin
         account.refreshToken = fields.secret("refresh_token")
-        if account.refreshToken == nil { account.notes.append(SourceProgram.kubelogin.noRefreshToken) }
+        if account.refreshToken == nil { account.notes.append(Hint(SourceProgram.kubelogin.noRefreshToken)) }
         return account
     }
 }

@@ -1,4 +1,5 @@
 package import AuthRefreshInterface
+package import CommandLineProgram
 package import RefreshCore
 
 /// An account of another program, with everything that can be taken over.
@@ -16,7 +17,7 @@ package struct MovableAccount: Sendable {
     /// The file or the command that it was read from, for display.
     package var origin: String
     /// What could not be taken over, in whole sentences. The last one may end with a command instead of a full stop.
-    package var notes: [String]
+    package var notes: [Hint]
 
     /// Creates an account.
     ///
@@ -28,7 +29,7 @@ package struct MovableAccount: Sendable {
         clientSecret: Secret? = nil,
         refreshToken: Secret? = nil,
         origin: String,
-        notes: [String] = []
+        notes: [Hint] = []
     ) {
         self.source = source
         self.sourceName = sourceName ?? settings.name

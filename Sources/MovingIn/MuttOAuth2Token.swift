@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 
 /// Reads a decrypted token file of mutt_oauth2.py. The client's data is in the user's copy of the script.
@@ -28,9 +29,9 @@ package enum MuttOAuth2Token {
         settings.scopes = server["scope"].map { $0.split(separator: " ").map(String.init) }
         settings.username = email
         if let tenant = server["tenant"], tenant != "common" { settings.variables = ["tenant": tenant] }
-        var notes: [String] = []
+        var notes: [Hint] = []
         if let endpoint = server["token_endpoint"] {
-            if let note = KnownEndpoint.place(endpoint, in: &settings) { notes.append(note) }
+            if let note = KnownEndpoint.place(endpoint, in: &settings) { notes.append(Hint(note)) }
         } else if ["google", "microsoft"].contains(registration) {
             settings.provider = registration
         }

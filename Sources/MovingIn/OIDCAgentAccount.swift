@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// Reads an account of oidc-agent, in the form that `oidc-gen -p NAME` prints.
 package enum OIDCAgentAccount {
@@ -17,12 +18,12 @@ package enum OIDCAgentAccount {
             $0.scopes = fields.text("scope").map { $0.split(separator: " ").map(String.init) }
             $0.redirectUri = fields.texts("redirect_uris")?.first(where: isLoopback)
         }
-        var notes: [String] = []
+        var notes: [Hint] = []
         if let audience = fields.text("audience") {
-            let command = "authctl token \(name) --audience \(audience)"
+            let command = Command("token", name, "--audience", audience)
             notes.append("The audience is not a setting of the account. Ask for it: \(command)")
         }
-        if fields.text("refresh_token") == nil { notes.append(SourceProgram.oidcAgent.noRefreshToken) }
+        if fields.text("refresh_token") == nil { notes.append(Hint(SourceProgram.oidcAgent.noRefreshToken)) }
         return MovableAccount(
             source: .oidcAgent,
             settings: settings,

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 
 /// Reads the accounts in pizauth's configuration file. pizauth keeps its tokens only in memory, so only settings can be
@@ -28,11 +29,11 @@ package enum PizauthConfiguration {
         var settings = AccountSettings(name: SuggestedName.from(block.name, fallback: "pizauth"))
         settings.clientId = block.texts["client_id"]
         settings.scopes = block.lists["scopes"]
-        var notes = ["pizauth stores no refresh tokens. Sign in once: authctl login \(settings.name)"]
+        var notes: [Hint] = ["pizauth stores no refresh tokens. Sign in once: \(Command("login", settings.name))"]
         if let endpoint = block.texts["token_uri"] ?? block.texts["auth_uri"],
             let note = KnownEndpoint.place(endpoint, in: &settings)
         {
-            notes.append(note)
+            notes.append(Hint(note))
         }
         // The login hint is an option of `login`. The other fields are sent with each authorization request.
         let fields = block.maps["auth_uri_fields"] ?? [:]

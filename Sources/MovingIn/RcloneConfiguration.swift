@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 
 /// Reads the remotes in rclone's configuration file that have an OAuth token.
@@ -84,7 +85,7 @@ package enum RcloneConfiguration {
         )
         let kind = text("type") ?? ""
         if let address = text("token_url") ?? text("auth_url") {
-            if let note = KnownEndpoint.place(address, in: &account.settings) { account.notes.append(note) }
+            if let note = KnownEndpoint.place(address, in: &account.settings) { account.notes.append(Hint(note)) }
         } else if let provider = providers[kind] {
             account.settings.provider = provider
         } else {
@@ -103,7 +104,7 @@ package enum RcloneConfiguration {
         account.settings.clientId = client
         account.clientSecret = text("client_secret").map { .init($0) }
         account.refreshToken = token.secret("refresh_token")
-        if account.refreshToken == nil { account.notes.append(SourceProgram.rclone.noRefreshToken) }
+        if account.refreshToken == nil { account.notes.append(Hint(SourceProgram.rclone.noRefreshToken)) }
         return account
     }
 

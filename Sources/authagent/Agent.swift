@@ -213,7 +213,7 @@ struct Agent: ~Copyable {
     private mutating func show(_ account: String, _ text: NotificationText, _ replaces: UInt32) {
         if showsActions == nil { showsActions = server.showsActions() }
         let hasActions = (showsActions ?? false) && text.offersSignIn
-        let body = text.markup(hasActions: hasActions, command: "authctl login \(account)")
+        let body = text.markup(hasActions: hasActions, command: Command("login", account).text(by: .usual))
         let actions = hasActions ? Self.signInActions : []
         // Without a server nothing is shown. A server that starts later gets everything that is needed then.
         guard let id = server.show(text.summary, body: body, actions: actions, replaces: replaces) else { return }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import TextEncodings
 
 /// The text of a notification about an account that needs its user.
@@ -17,9 +18,10 @@ struct NotificationText: Equatable {
 
     private init() {
         summary = "Accounts are parked"
+        let resume = Command("account", "resume", "--all").text(by: .usual)
         body =
             "They came with a store from another machine. Two machines must not use the same grants."
-            + " If the other one no longer uses them, run: authctl account resume --all"
+            + " If the other one no longer uses them, run: \(resume)"
         (since, offersSignIn) = (0, false)
     }
 

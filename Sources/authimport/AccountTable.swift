@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import MovingIn
 internal import Terminal
 
@@ -15,8 +16,8 @@ struct AccountTable {
         return account.settings.issuer ?? account.settings.provider ?? "unknown"
     }
 
-    func text(isJSON: Bool) -> String {
-        isJSON ? json : lines
+    func text(for output: ImportOutput) -> String {
+        output.isJSON ? json(by: output.called) : lines
     }
 
     private static func takes(_ found: FoundAccount) -> String {
@@ -40,12 +41,12 @@ struct AccountTable {
         }.joined()
     }
 
-    private var json: String {
+    private func json(by called: CalledName) -> String {
         let members = accounts.map { found in
             ImportDocument.Account(
                 account: found.name,
                 issuer: found.account?.settings.issuer,
-                notes: found.account?.notes ?? [],
+                notes: found.account?.notes.map { $0.text(by: called) } ?? [],
                 origin: found.origin,
                 program: found.source.rawValue,
                 provider: found.account?.settings.provider,

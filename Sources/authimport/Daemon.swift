@@ -88,13 +88,13 @@ struct Daemon {
                 throw ImportError(
                     .daemonUnreachable,
                     "authrefreshd does not answer at '\(socket)'",
-                    hint: "authctl doctor"
+                    hint: Hint(Command("doctor"))
                 )
             case .permissionDenied, .otherUser:
                 throw ImportError(
                     .notPermitted,
                     "permission denied for the socket '\(socket)'",
-                    hint: "authctl doctor"
+                    hint: Hint(Command("doctor"))
                 )
             case .timedOut, .connectionClosed, .malformedReply, .replyTooLarge: throw .noAnswer
             }
@@ -106,6 +106,6 @@ extension ImportError {
     fileprivate static let noAnswer = ImportError(
         .tryAgainLater,
         "authrefreshd sent no answer, or one that cannot be read",
-        hint: "to see whether the account was added: authctl status"
+        hint: "to see whether the account was added: \(Command("status"))"
     )
 }

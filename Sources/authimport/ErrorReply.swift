@@ -22,13 +22,17 @@ struct ErrorReply {
     var error: ImportError {
         if let error = decode(InvalidSettingsError.self) {
             let field = Setting.words(forField: error.field)
-            return ImportError(status, "\(field) cannot be used: \(error.reason)", hint: error.hint)
+            let hint = error.hint.map { Hint($0, command: error.command) }
+            return ImportError(status, "\(field) cannot be used: \(error.reason)", hint: hint)
         }
         if let error = decode(InteractionRequiredError.self) {
             let reason = error.oauthError ?? Self.words(error.reason)
-            return ImportError(status, "the server refuses it: \(reason)", hint: error.hint)
+            let hint = Hint(error.hint, command: error.command)
+            return ImportError(status, "the server refuses it: \(reason)", hint: hint)
         }
-        if let error = decode(MisconfiguredError.self) { return ImportError(status, error.reason, hint: error.hint) }
+        if let error = decode(MisconfiguredError.self) {
+            return ImportError(status, error.reason, hint: Hint(error.hint, command: error.command))
+        }
         if let error = decode(TemporarilyUnavailableError.self) { return ImportError(status, error.reason) }
         return ImportError(status, "the daemon answered with the error '\(name)'")
     }

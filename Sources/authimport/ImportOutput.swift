@@ -7,7 +7,7 @@ internal import Terminal
 /// Writes the answer to standard output, and everything else to standard error.
 struct ImportOutput {
     let isJSON: Bool
-    /// What the texts call authctl.
+    /// What commands call authctl.
     let called: CalledName
 
     func answer(_ text: String) throws(ImportError) {
@@ -23,11 +23,11 @@ struct ImportOutput {
 
     func tell(_ error: ImportError) {
         guard !isJSON else {
-            _ = write(Self.json(error), to: STDERR_FILENO)
+            _ = write(json(error), to: STDERR_FILENO)
             return
         }
-        let lines = [("error", error.message)] + (error.hint.map { [("hint", $0)] } ?? [])
-        _ = write(lines.map(line).joined(), to: STDERR_FILENO)
+        let hint = error.hint.map { line("hint", $0.text(by: called)) } ?? ""
+        _ = write(line("error", error.message) + hint, to: STDERR_FILENO)
     }
 
     func warn(_ message: String) {
@@ -45,21 +45,20 @@ struct ImportOutput {
     }
 
     /// One line for programs.
-    private static func json(_ error: ImportError) -> String {
+    private func json(_ error: ImportError) -> String {
         JSONText.object([
             ("error", JSONText.quote("authctl.Import")),
             ("exitStatus", String(error.status.rawValue)),
-            ("hints", "[" + (error.hint.map { JSONText.quote(PlainText.line($0)) } ?? "") + "]"),
+            ("hints", "[" + (error.hint.map { JSONText.quote(PlainText.line($0.text(by: called))) } ?? "") + "]"),
             ("message", JSONText.quote(PlainText.line(error.message))),
         ]) + "\n"
     }
 
     private func line(_ kind: String, _ message: String) -> String {
-        MessageLines.text(kind, called.inText(PlainText.line(message)), .standardError)
+        MessageLines.text(kind, PlainText.line(message), .standardError)
     }
 
     private func write(_ text: String, to descriptor: Int32) -> Bool {
-        let text = called.inText(text)
         var rest = Array((isJSON ? PlainText.json(text) : Charset.current.rendered(PlainText.lines(text))).utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }

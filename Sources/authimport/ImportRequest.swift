@@ -23,7 +23,7 @@ struct ImportRequest {
     private static let startedByHand = ImportError(
         .usage,
         "authimport cannot be used alone: 'authctl import' runs it",
-        hint: "authctl import --help"
+        hint: Hint(Command("import", "--help"))
     )
 
     /// Reads the arguments.

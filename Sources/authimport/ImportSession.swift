@@ -27,7 +27,7 @@ struct ImportSession {
         let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && !request.isJSON
         let takesNone = request.names.isEmpty && !request.takesAll && !canAsk
         guard !request.isDryRun, !takesNone else {
-            try output.answer(AccountTable(accounts: search.accounts).text(isJSON: request.isJSON))
+            try output.answer(AccountTable(accounts: search.accounts).text(for: output))
             if takesNone, !request.isDryRun, !search.accounts.isEmpty {
                 output.note("nothing was taken over: name accounts, or use --all")
             }
@@ -41,7 +41,10 @@ struct ImportSession {
             transfer(found)
         }
         if chosen.isEmpty { output.note(AccountTable.nothingFound) }
-        if request.isJSON { try output.answer(ImportDocument(accounts: records.map(\.document)).text) }
+        if request.isJSON {
+            let members = records.map { $0.document(by: output.called) }
+            try output.answer(ImportDocument(accounts: members).text)
+        }
         let unread = chosen.isEmpty ? search.problems.first.map { [$0.status] } ?? [] : []
         return (records.map(\.status) + unread).reduce(outputStatus, ExitStatus.worst)
     }
@@ -56,14 +59,14 @@ struct ImportSession {
                     throw ImportError(
                         .noSuchAccount,
                         "no account named '\(name)' was found in another program",
-                        hint: "to see the accounts: authctl import --dry-run"
+                        hint: "to see the accounts: \(Command("import", "--dry-run"))"
                     )
                 }
                 guard matches.count == 1 else {
                     throw ImportError(
                         .usage,
                         "'\(name)' is an account of \(matches.map(\.source.rawValue).joined(separator: " and of "))",
-                        hint: "authctl import --from \(match.source.rawValue) \(name)"
+                        hint: Hint(Command("import", "--from", match.source.rawValue, name))
                     )
                 }
                 chosen.append(match)
@@ -73,7 +76,7 @@ struct ImportSession {
             throw ImportError(
                 .usage,
                 "'--as' names one account, and \(chosen.count) are to be taken over",
-                hint: "authctl import NAME --as NEWNAME"
+                hint: Hint(Command("import", "NAME", "--as", "NEWNAME"))
             )
         }
         return chosen
@@ -102,7 +105,7 @@ struct ImportSession {
         }
         guard !request.isJSON, let record = records.last else { return }
         do throws(ImportError) {
-            try output.answer(record.text)
+            try output.answer(record.text(by: output.called))
         } catch {
             outputStatus = error.status
             output.tell(error)

@@ -35,12 +35,13 @@ extension SourceProgram {
     }
 
     /// The commands that remove an account there, or other steps. None of them revokes the grant that was taken over.
-    func retire(_ account: MovableAccount, sourceName: String, name: String) -> [String] {
+    func retire(_ account: MovableAccount, sourceName: String, name: String) -> [Hint] {
         let origin = account.origin
         return switch self {
         // `oidc-gen --delete` and `gcloud … revoke` also revoke the grant.
         case .oidcAgent: ["rm \(ShellWord.quoted(origin)) ('oidc-gen --delete' would revoke the grant)"]
-        case .muttOAuth2: ["in the mail program's settings: authctl token \(name)", "rm \(ShellWord.quoted(origin))"]
+        case .muttOAuth2:
+            ["in the mail program's settings: \(Command("token", name))", "rm \(ShellWord.quoted(origin))"]
         case .pizauth: ["delete the block of '\(sourceName)' from '\(origin)'", "pizauth reload"]
         case .gcloud:
             ["rm \(ShellWord.quoted(origin)) ('gcloud auth application-default revoke' would revoke the grant)"]
@@ -50,11 +51,11 @@ extension SourceProgram {
         // Without a grant there is no cache file, and the origin is the kubeconfig file.
         case .kubelogin:
             (account.refreshToken == nil ? [] : ["rm \(ShellWord.quoted(origin))"])
-                + ["authctl kubeconfig \(name) prints the entry for kubectl"]
+                + ["\(Command("kubeconfig", name)) prints the entry for kubectl"]
         case .kubeconfig:
             [
                 "kubectl config --kubeconfig=\(ShellWord.quoted(origin)) delete-user \(ShellWord.quoted(sourceName))",
-                "authctl kubeconfig \(name) prints the entry for kubectl",
+                "\(Command("kubeconfig", name)) prints the entry for kubectl",
             ]
         }
     }

@@ -38,7 +38,7 @@ struct Transfer {
             throw ImportError(
                 .usage,
                 "an account named '\(name)' exists already",
-                hint: "authctl import --from \(found.source.rawValue) \(name) --as NEWNAME"
+                hint: Hint(Command("import", "--from", found.source.rawValue, name, "--as", "NEWNAME"))
             )
         }
         guard account.refreshToken != nil else { return .settingsOnly(account) }
@@ -56,9 +56,10 @@ struct Transfer {
 
     private func check(_ account: MovableAccount) throws(ImportError) {
         func missing(_ what: String) -> ImportError {
-            // The last note says what the source lacks. A hint has no full stop.
-            let note = account.notes.last.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
-            return ImportError(.badData, "\(what) is missing", hint: note ?? "see 'authctl account add --help'")
+            // The last note says what the source lacks.
+            let note = account.notes.last?.withoutFullStop
+            let help: Hint = "see '\(Command("account", "add", "--help"))'"
+            return ImportError(.badData, "\(what) is missing", hint: note ?? help)
         }
         guard account.settings.clientId != nil else { throw missing("the client id") }
         guard account.settings.issuer != nil || account.settings.provider != nil else {
@@ -81,14 +82,23 @@ struct Transfer {
             throw ImportError(
                 .tryAgainLater,
                 "the grant of '\(name)' does not work, and the account could not be removed",
-                hint: "authctl account remove \(name)"
+                hint: Hint(Command("account", "remove", name))
             )
         }
         let error = refusal.error
         throw ImportError(
             error.status,
             "the grant of '\(name)' does not work: \(error.message); the account was removed again",
-            hint: "it may have been used or revoked elsewhere; sign in to a new account: authctl login --help"
+            hint: "it may have been used or revoked elsewhere; sign in to a new account: "
+                + "\(Command("login", "--help"))"
         )
+    }
+}
+
+extension Hint {
+    /// A note as a hint, which has no full stop.
+    fileprivate var withoutFullStop: Hint {
+        guard case .text(let text) = parts.last, text.hasSuffix(".") else { return self }
+        return Hint(parts: parts.dropLast() + [.text(String(text.dropLast()))])
     }
 }

@@ -8,10 +8,10 @@ struct TransferRecord {
     let source: SourceProgram
     /// `taken`, `settings`, `unproved` or `refused`.
     let outcome: String
-    let message: String
-    let notes: [String]
+    let message: Hint
+    let notes: [Hint]
     /// How to remove the account from the source; empty if nothing was taken over.
-    let retire: [String]
+    let retire: [Hint]
     let status: ExitStatus
 
     init(_ found: FoundAccount, name: String, _ outcome: Transfer.Outcome) {
@@ -25,7 +25,7 @@ struct TransferRecord {
             message = "taken over from \(program), and refreshed once"
         case .settingsOnly(let account):
             (moved, self.outcome, status) = (account, "settings", .success)
-            message = "settings taken over from \(program); sign in: authctl login \(name)"
+            message = "settings taken over from \(program); sign in: \(Command("login", name))"
         case .unproved(let account, let refusal):
             let error = refusal?.error ?? ImportError(.tryAgainLater, "the daemon did not answer")
             (moved, self.outcome, status) = (account, "unproved", error.status)
@@ -40,29 +40,29 @@ struct TransferRecord {
         self.name = name
         source = found.source
         outcome = "refused"
-        message = error.message
+        message = Hint(error.message)
         (notes, retire) = ([], [])
         status = error.status
     }
 
     /// The lines for people, each with a newline.
-    var text: String {
-        var lines = ["\(name): \(message)"]
-        lines += notes.map { "  note: \($0)" }
-        lines += retire.map { "  to retire it there: \($0)" }
+    func text(by called: CalledName) -> String {
+        var lines = ["\(name): \(message.text(by: called))"]
+        lines += notes.map { "  note: \($0.text(by: called))" }
+        lines += retire.map { "  to retire it there: \($0.text(by: called))" }
         return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 
     /// The record for programs.
-    var document: ImportDocument.Account {
+    func document(by called: CalledName) -> ImportDocument.Account {
         ImportDocument.Account(
             account: name,
             exitStatus: status.rawValue,
-            message: message,
-            notes: notes,
+            message: message.text(by: called),
+            notes: notes.map { $0.text(by: called) },
             outcome: outcome,
             program: source.rawValue,
-            retire: retire
+            retire: retire.map { $0.text(by: called) }
         )
     }
 }

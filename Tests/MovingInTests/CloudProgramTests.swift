@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import MovingIn
 import RefreshCore
 import TestSupport
@@ -74,7 +75,7 @@ struct CloudProgramTests {
             try AzureTokenCache.accounts(in: [1, 2, 3], profile: nil, origin: "msal_token_cache.bin")
         }
         #expect(error?.message == "'msal_token_cache.bin' is encrypted")
-        #expect(error?.hint?.contains("core.encrypt_token_cache=false") == true)
+        #expect(error?.hint?.text.contains("core.encrypt_token_cache=false") == true)
     }
 
     // MARK: rclone
@@ -107,7 +108,7 @@ struct CloudProgramTests {
         #expect(accounts.map(\.settings.provider) == ["google", "microsoft"])
         #expect(accounts.map { $0.refreshToken?.reveal() } == ["1//rclone", nil])
         #expect(accounts.map { $0.clientSecret?.reveal() } == ["GOCSPX-own", nil])
-        #expect(accounts[1].notes.first?.contains("rclone's built-in client") == true)
+        #expect(accounts[1].notes.first?.text.contains("rclone's built-in client") == true)
     }
 
     @Test func `an encrypted rclone.conf is reported as encrypted`() {
@@ -118,7 +119,7 @@ struct CloudProgramTests {
             )
         }
         #expect(error?.message == "'rclone.conf' is encrypted")
-        #expect(error?.hint?.contains("rclone config") == true)
+        #expect(error?.hint?.text.contains("rclone config") == true)
     }
 
     // MARK: kubectl and kubelogin

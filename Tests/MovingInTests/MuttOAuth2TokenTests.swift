@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Foundation
 import MovingIn
 import RefreshCore
@@ -69,13 +70,13 @@ struct MuttOAuth2TokenTests {
         let account = try read(Self.token.replacing("microsoft", with: "own"))
         #expect(account.settings.issuer == "http://127.0.0.1:8080")
         #expect(account.settings.provider == nil)
-        #expect(account.notes.count == 1 && account.notes[0].contains("is a guess"))
+        #expect(account.notes.count == 1 && account.notes[0].text.contains("is a guess"))
     }
 
     @Test func `without the script the client is unknown, and the reason is reported`() throws {
         let account = try read(script: nil)
         #expect(account.settings.provider == "microsoft" && account.settings.clientId == nil)
-        #expect(account.notes.count == 1 && account.notes[0].hasPrefix("The client id is not known."))
+        #expect(account.notes.count == 1 && account.notes[0].text.hasPrefix("The client id is not known."))
     }
 
     @Test(arguments: [[0x85, 0x01], Array("-----BEGIN PGP MESSAGE-----\n".utf8)])
@@ -83,7 +84,7 @@ struct MuttOAuth2TokenTests {
         let error = #expect(throws: ImportError.self) {
             try MuttOAuth2Token.account(in: bytes, script: nil, origin: "token")
         }
-        #expect(error?.message == "'token' is encrypted" && error?.hint?.contains("DECRYPTION_PIPE") == true)
+        #expect(error?.message == "'token' is encrypted" && error?.hint?.text.contains("DECRYPTION_PIPE") == true)
         #expect(MuttOAuth2Token.isEncrypted(bytes))
     }
 

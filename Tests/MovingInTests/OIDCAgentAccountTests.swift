@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import MovingIn
 import RefreshCore
 import Testing
@@ -40,7 +41,8 @@ struct OIDCAgentAccountTests {
         #expect(account.refreshToken == Secret("rt-1"))
         #expect(account.clientSecret == Secret("s-1"))
         let note = "The audience is not a setting of the account. Ask for it: authctl token work --audience grid"
-        #expect(account.notes == [note])
+        #expect(account.notes.map(\.text) == [note])
+        #expect(account.notes.first?.command == "authctl token work --audience grid")
     }
 
     @Test func `a public client has no secret, and a missing refresh token is reported`() throws {
@@ -48,7 +50,7 @@ struct OIDCAgentAccountTests {
         #expect(account.clientSecret == nil)
         #expect(account.refreshToken == nil)
         #expect(account.settings.name == "oidc-agent")
-        #expect(account.notes == ["oidc-agent has no refresh token. Sign in again."])
+        #expect(account.notes.map(\.text) == ["oidc-agent has no refresh token. Sign in again."])
     }
 
     @Test(arguments: ["", "{", "[]", "{}", #"{"issuer_url": "https://a.example"}"#, "\"text\""])

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import MovingIn
 import RefreshCore
 import Testing
@@ -38,7 +39,7 @@ struct PizauthConfigurationTests {
         #expect(accounts.allSatisfy { $0.refreshToken == nil })
         for account in accounts {
             let command = "authctl login \(account.settings.name)"
-            #expect(account.notes.first == "pizauth stores no refresh tokens. Sign in once: \(command)")
+            #expect(account.notes.first?.text == "pizauth stores no refresh tokens. Sign in once: \(command)")
         }
         #expect(
             accounts[0].settings

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import MovingIn
 import RefreshCore
 import StrictJSON
@@ -44,7 +45,7 @@ import Testing
             let isKnown = reply.name != Self.unknown.name
             #expect(error.message.contains(reply.name) != isKnown, "\(error.message)")
         }
-        #expect(Self.replies.map(\.error.hint) == [nil, "drop some", nil, "authctl login", "check it", nil])
+        #expect(Self.replies.map(\.error.hint?.text) == [nil, "drop some", nil, "authctl login", "check it", nil])
         #expect(Set(Self.replies.map(\.error.message)).count == 5)
         // What is a code on the wire is words here.
         for (reason, reply) in zip(InteractionReason.allCases, Self.codeless) {
@@ -66,7 +67,7 @@ import Testing
             )
             let steps = program.retire(account, sourceName: "work", name: "work")
             #expect(!steps.isEmpty)
-            for step in steps {
+            for step in steps.map(\.text) {
                 #expect(MessageForm.flaws(ofMessage: step) == [])
                 #expect(!step.contains("/home/me/a file") || step.contains("'/home/me/a file'"), "\(step)")
             }

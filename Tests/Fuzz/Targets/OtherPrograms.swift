@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import MovingIn
 internal import RefreshCore
 
@@ -78,7 +79,7 @@ enum OtherPrograms {
         }
         require(account.origin == origin, "an account says where it comes from")
         let isSentence = { (note: String) in note.hasSuffix(".") || note.contains(": ") }
-        require(account.notes.allSatisfy(isSentence), "a note is a sentence, or ends with a command")
+        require(account.notes.map(\.text).allSatisfy(isSentence), "a note is a sentence, or ends with a command")
     }
 
     private static func check(_ error: ImportError) {
