@@ -77,20 +77,19 @@ package struct AuthorizationResponse: Equatable, Sendable {
             guard let path else { return .refused(.needsWholeAddress) }
             guard path == own else { return .refused(.wrongPath) }
         }
-        // RFC 9207 §2.4: compare byte by byte, before anything else is trusted, errors included.
-        if let issuer = parameters["iss"] {
-            let known = [expected.issuer] + expected.issuerAliases
-            guard known.contains(where: { issuer.utf8.elementsEqual($0.utf8) }) else { return .untrusted(.wrongIssuer) }
-        } else if expected.requiresIssuer, isAnswer {
-            return .untrusted(.noIssuer)
-        }
+        // Before anything else is trusted, errors included.
+        if let failure = failureOfIssuer(expected, isAnswer: isAnswer) { return .untrusted(failure) }
         if let error {
-            guard !isAnswer else { return .untrusted(.codeAndError) }
+            guard !isAnswer else {
+                return .untrusted(SignInFailure(.refused, "the answer has both a code and an error"))
+            }
             // Errors are accepted without an issuer, as django-oauth-toolkit 3.4 sends them. Whoever sent the error, it
             // can only end the sign-in, and it contains nothing that could be misused.
             return .error(ServerRefusal(error: error, description: self["error_description"]))
         }
-        guard idToken != nil || !expected.responseType.hasIDToken else { return .untrusted(.noIDToken) }
+        guard idToken != nil || !expected.responseType.hasIDToken else {
+            return .untrusted(SignInFailure(.refused, "the answer lacks the ID token that was requested"))
+        }
         // A code that was not requested belongs to another request, or to a server that misunderstood this one.
         if let idToken, !expected.responseType.hasCode {
             return codes.isEmpty ? .idToken(idToken) : .untrusted(.malformedCode)
@@ -101,6 +100,21 @@ package struct AuthorizationResponse: Equatable, Sendable {
         let fields = expected.keptParameters.compactMap { name in self[name].map { (name, $0) } }
         let kept = Dictionary(fields) { first, _ in first }
         return .code(AuthorizationCode(Secret(code), idToken: idToken, keptFields: kept))
+    }
+
+    /// Why the response is not from the server that was asked; nil if it may be (RFC 9207 §2.4).
+    private func failureOfIssuer(_ expected: AuthorizationExpectation, isAnswer: Bool) -> SignInFailure? {
+        if let issuer = parameters["iss"] {
+            let known = [expected.issuer] + expected.issuerAliases
+            // The section wants the bytes to be compared.
+            guard known.contains(where: { issuer.utf8.elementsEqual($0.utf8) }) else {
+                // Somebody redirected the person from one server to another (mix-up, RFC 9700 §4.4).
+                return SignInFailure(.refused, "the answer names another issuer than the one that you sign in to")
+            }
+        } else if expected.requiresIssuer, isAnswer {
+            return SignInFailure(.refused, "the answer does not name its issuer, although this server's answers should")
+        }
+        return nil
     }
 
     /// The value of a parameter; nil if it is missing or empty, which are the same in RFC 6749 §3.1.
@@ -187,7 +201,7 @@ package enum AuthorizationVerdict: Equatable, Sendable {
     /// It is not an answer to our request, and changes nothing. Otherwise anybody could end a sign-in.
     case refused(ResponseRefusal)
     /// It has our `state` but is wrong. The sign-in ends, and the code is not used (RFC 9207 §2.4).
-    case untrusted(Mistrust)
+    case untrusted(SignInFailure)
 }
 
 /// An authorization code (RFC 6749 §1.3.1), and what came with it.
@@ -230,17 +244,10 @@ package enum ResponseRefusal: String, Hashable, Sendable, CaseIterable {
     case notAwaited
 }
 
-/// Why an answer with the right `state` is not trusted.
-package enum Mistrust: String, Hashable, Sendable, CaseIterable {
-    /// It names another issuer: somebody redirected the person from one server to another (mix-up, RFC 9700 §4.4).
-    case wrongIssuer
-    /// The server declares that its responses always name it, but this one does not.
-    case noIssuer
-    case codeAndError
+extension SignInFailure {
     /// The code is not valid by RFC 6749 appendix A.11, occurs more than once, or was not requested.
-    case malformedCode
-    /// An ID token was requested with the code, but is missing.
-    case noIDToken
+    fileprivate static let malformedCode =
+        SignInFailure(.refused, "the answer has a malformed code, or one that was not requested")
 }
 
 /// An error of the server instead of a code or of a device's tokens (RFC 6749 §4.1.2.1, RFC 8628 §3.5).

@@ -107,7 +107,7 @@ package struct SignInAttempt: Sendable {
         case .waiting(let expected):
             switch response.verdict(against: expected) {
             case .refused(let refusal): return [.refuse(refusal)]
-            case .untrusted(let mistrust): return [.tell(.callbackReceived)] + end(.failed(SignInFailure(mistrust)))
+            case .untrusted(let failure): return [.tell(.callbackReceived)] + end(.failed(failure))
             case .error(let refusal): return refused(refusal, expected, at: now)
             case .code(let code): return codeArrived(code, at: now)
             case .idToken(let token):

@@ -95,17 +95,4 @@ package struct SignInFailure: Error, Hashable, Sendable {
         )
         self.init(kind, summary, detail: detail)
     }
-
-    init(_ mistrust: Mistrust) {
-        switch mistrust {
-        case .wrongIssuer:
-            self.init(.refused, "the answer names another issuer than the one that you sign in to")
-        case .noIssuer:
-            self.init(.refused, "the answer does not name its issuer, although this server's answers should")
-        case .codeAndError: self.init(.refused, "the answer has both a code and an error")
-        case .malformedCode:
-            self.init(.refused, "the answer has a malformed code, or one that was not requested")
-        case .noIDToken: self.init(.refused, "the answer lacks the ID token that was requested")
-        }
-    }
 }
