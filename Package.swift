@@ -378,7 +378,7 @@ let package = Package(
 
         .testTarget(
             name: "SecretServiceTests",
-            dependencies: ["SecretService", "TestSupport"],
+            dependencies: ["SecretService"],
             swiftSettings: strict
         ),
         .testTarget(

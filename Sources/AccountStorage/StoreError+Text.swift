@@ -6,6 +6,7 @@ extension StoreError: CustomStringConvertible {
     /// What failed, on what, and why: lower case, no full stop.
     package var description: String {
         switch self {
+        case .key(let error): error.description
         case .inUse(let path, let holder): "the store '\(path)' is in use by \(holder)"
         case .missing(let path, _): "the store '\(path)' is missing, and the last daemon had one there"
         case .corrupt(let path): "the store '\(path)' is damaged"
@@ -51,6 +52,7 @@ extension StoreError: CustomStringConvertible {
     /// The next step for the user; nil if there is none.
     package var hint: String? {
         switch self {
+        case .key(let error): error.hint
         case .inUse(_, let holder) where holder.isElsewhere:
             "one daemon serves a store; to use it from '\(StoreHolder.ownHost)', run this on the other host: authctl forward"
                 + " '\(StoreHolder.ownHost)' ACCOUNT; or stop the daemon there"
@@ -112,7 +114,7 @@ extension StoreError: CustomStringConvertible {
     }
 }
 
-extension ColumnFlaw: CustomStringConvertible {
+extension ColumnFinding: CustomStringConvertible {
     /// Completes "the column …".
     package var description: String {
         switch self {

@@ -40,11 +40,13 @@ package enum StoreError: Error, Hashable, Sendable {
     case notOurs(path: String, owner: UInt32)
     /// SQLite refused for a reason that has no case of its own; `code` is its extended result code.
     case refused(path: String, code: Int32)
+    /// There is no key to open the store with.
+    case key(StoreKeyError)
 
     /// A secret cannot be opened: it was altered, or moved from another row.
     case sealBroken(AccountID, column: SealedColumn)
     /// A column has a value that this version never writes.
-    case damagedRow(AccountID, column: String, ColumnFlaw)
+    case damagedRow(AccountID, column: String, ColumnFinding)
     /// The write was based on a state that is no longer the stored one; `base` is the generation of that state.
     case staleGeneration(AccountID, stored: Generation, base: Generation)
     /// The write would leave the account's generation without its refresh token.

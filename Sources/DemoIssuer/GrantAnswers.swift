@@ -41,7 +41,7 @@ struct IssuedTokens: Sendable, Equatable {
 }
 
 /// Why a refresh was refused.
-enum RefreshRefusal: Sendable, Equatable {
+enum RefreshFinding: Sendable, Equatable {
     case unknownToken
     /// The token was issued to another client (RFC 6749 §10.4).
     case wrongClient
@@ -70,7 +70,7 @@ enum RefreshDecision: Sendable, Equatable {
     case rotated(IssuedTokens)
     /// The token that was just replaced came again within the grace period, and gets the same answer again.
     case graceRepeat(IssuedTokens)
-    case refused(RefreshRefusal)
+    case refused(RefreshFinding)
 }
 
 /// The result of a revocation request (RFC 7009).

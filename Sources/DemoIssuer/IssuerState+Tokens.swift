@@ -236,7 +236,7 @@ extension RefreshDecision {
     }
 }
 
-extension RefreshRefusal {
+extension RefreshFinding {
     /// The reason for people, sent as `error_description`.
     fileprivate var explanation: String {
         switch self {

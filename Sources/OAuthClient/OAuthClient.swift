@@ -62,7 +62,7 @@ package final class OAuthClient: Sendable {
     }
 
     /// Revokes a grant at the server (RFC 7009): the refresh token, then the access token.
-    @concurrent package func revoke(_ request: RevocationRequest) async -> Result<Void, RevocationFailure> {
+    @concurrent package func revoke(_ request: RevocationRequest) async -> Result<Void, RevocationError> {
         await Revocation(servers: servers).run(request)
     }
 

@@ -16,7 +16,7 @@ final class SecretServiceBus {
         do {
             handle = try BusHandle(address: address, context: Nothing())
         } catch {
-            throw .unavailable(SecretServiceError.Absence(error))
+            throw SecretServiceError(error)
         }
         try waitUntilReady()
     }
@@ -32,14 +32,14 @@ final class SecretServiceBus {
             try check(progress)
             guard progress == 0 else { continue }
             let now = DispatchTime.now().uptimeNanoseconds / 1_000
-            guard now < deadline else { throw .unavailable(.noAnswer(errno: ETIMEDOUT)) }
+            guard now < deadline else { throw .noAnswer(errno: ETIMEDOUT) }
             try check(unsafe sd_bus_wait(handle.bus, deadline - now))
         }
     }
 
     private func check(_ result: Int32) throws(SecretServiceError) {
         guard result < 0, result != -EINTR else { return }
-        throw .unavailable(.busUnusable(errno: -result))
+        throw .busUnusable(errno: -result)
     }
 
     /// Calls a method of `org.freedesktop.Secret.INTERFACE`. `write` writes its arguments.
@@ -58,7 +58,7 @@ final class SecretServiceBus {
             "org.freedesktop.Secret.\(interface)",
             method
         )
-        guard made >= 0, let message = unsafe message else { throw .unavailable(.noAnswer(errno: -made)) }
+        guard made >= 0, let message = unsafe message else { throw .noAnswer(errno: -made) }
         let question = unsafe BusMessage(message)
         write(question)
         var failure = unsafe sd_bus_error()
@@ -76,7 +76,7 @@ final class SecretServiceBus {
     }
 }
 
-extension SecretServiceError.Absence {
+extension SecretServiceError {
     /// Why the bus cannot be connected.
     init(_ error: SystemdError) {
         // `BusHandle` throws nothing else.

@@ -1,60 +1,33 @@
 internal import Glibc
 
-/// Why the Secret Service did not do what was requested.
+/// Why the Secret Service did not do what was requested. Each reason is in lower case, without a full stop.
 package enum SecretServiceError: Error, Hashable, Sendable {
     /// Somebody must unlock the keyring first.
     case locked
-    case unavailable(Absence)
-    case refused(Refusal)
-
-    /// Why nobody answers.
-    package enum Absence: Hashable, Sendable {
-        /// The session bus has no address.
-        case noBus
-        /// The session bus cannot be connected.
-        case busUnusable(errno: Int32)
-        /// The call did not reach the service, or its answer did not reach us.
-        case noAnswer(errno: Int32)
-        /// The bus could not start the service, or got no answer from it. The words are the bus's own, or the name of
-        /// its error.
-        case reportedByBus(words: String)
-        case noKeyring
-    }
-
-    /// Why the service does not do it.
-    package enum Refusal: Hashable, Sendable {
-        /// The words are the service's own, or the name of its error.
-        case reported(words: String)
-        case unreadableAnswer
-    }
+    /// Nobody answers.
+    case unavailable(reason: String)
+    /// The service does not do it.
+    case refused(reason: String)
 }
 
-extension SecretServiceError.Absence {
-    /// Lower case, no full stop.
-    package var text: String {
-        switch self {
-        case .noBus: "there is no session bus"
-        case .busUnusable(let errno): "there is no session bus: \(Self.text(errno))"
-        case .noAnswer(let errno): "the session bus does not answer: \(Self.text(errno))"
-        case .reportedByBus(let words): "the session bus says '\(words)'"
-        case .noKeyring: "there is no default keyring"
-        }
+extension SecretServiceError {
+    package static let noBus = SecretServiceError.unavailable(reason: "there is no session bus")
+    static let unreadable = SecretServiceError.refused(reason: "its answer cannot be read")
+
+    /// The call did not reach the service, or its answer did not reach us. `errno` is positive.
+    static func noAnswer(errno: Int32) -> SecretServiceError {
+        .unavailable(reason: "the session bus does not answer: \(text(errno))")
+    }
+
+    /// The session bus cannot be connected. `errno` is positive.
+    static func busUnusable(errno: Int32) -> SecretServiceError {
+        .unavailable(reason: "there is no session bus: \(text(errno))")
     }
 
     private static func text(_ errno: Int32) -> String {
         var text = [CChar](repeating: 0, count: 128)
         guard unsafe strerror_r(errno, &text, text.count) == 0 else { return "error \(errno)" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-}
-
-extension SecretServiceError.Refusal {
-    /// Lower case, no full stop.
-    package var text: String {
-        switch self {
-        case .reported(let words): "it says '\(words)'"
-        case .unreadableAnswer: "its answer cannot be read"
-        }
     }
 }
 
@@ -75,16 +48,16 @@ extension SecretServiceError {
     ///   - name: the D-Bus error's name; nil if there was no answer.
     init(errno: Int32, name: String?, message: String?) {
         guard let name else {
-            self = .unavailable(.noAnswer(errno: errno))
+            self = .noAnswer(errno: errno)
             return
         }
         let last = String(name.split(separator: ".").last ?? "")
         if name == "org.freedesktop.Secret.Error.IsLocked" {
             self = .locked
         } else if Self.ofTheBus.contains(last) || Self.prefixesOfTheBus.contains(where: name.hasPrefix) {
-            self = .unavailable(.reportedByBus(words: message ?? name))
+            self = .unavailable(reason: "the session bus says '\(message ?? name)'")
         } else {
-            self = .refused(.reported(words: message ?? name))
+            self = .refused(reason: "it says '\(message ?? name)'")
         }
     }
 }

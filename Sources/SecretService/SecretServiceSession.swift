@@ -24,7 +24,7 @@ package final class SecretServiceSession {
             call.within(.variant, "s") { call.append("") }
         }
         reply.enter(.variant, "s") { _ = reply.text() }
-        guard let path = reply.path() else { throw .refused(.unreadableAnswer) }
+        guard let path = reply.path() else { throw .unreadable }
         session = path
     }
 
@@ -80,7 +80,7 @@ package final class SecretServiceSession {
             }
             call.append(false)
         }
-        guard let item = reply.path(), let prompt = reply.path() else { throw .refused(.unreadableAnswer) }
+        guard let item = reply.path(), let prompt = reply.path() else { throw .unreadable }
         if item == "/" { try decline(prompt) }
     }
 
@@ -92,7 +92,7 @@ package final class SecretServiceSession {
         let kept = Set(try items(attributes.merging(spared) { $1 }))
         for item in try items(attributes) where !kept.contains(item) {
             let reply = try bus.call(item, "Item", "Delete") { _ in }
-            guard let prompt = reply.path() else { throw .refused(.unreadableAnswer) }
+            guard let prompt = reply.path() else { throw .unreadable }
             if prompt != "/" { try decline(prompt) }
         }
     }
@@ -100,15 +100,15 @@ package final class SecretServiceSession {
     /// The items with these attributes, all of them unlocked.
     private func items(_ attributes: [String: String]) throws(SecretServiceError) -> [String] {
         let reply = try bus.call(Self.service, "Service", "SearchItems") { $0.append(attributes) }
-        guard let unlocked = reply.paths(), let locked = reply.paths() else { throw .refused(.unreadableAnswer) }
+        guard let unlocked = reply.paths(), let locked = reply.paths() else { throw .unreadable }
         if !locked.isEmpty { try unlock(locked) }
         return unlocked + locked
     }
 
     private func unlockedDefaultCollection() throws(SecretServiceError) -> String {
         let reply = try bus.call(Self.service, "Service", "ReadAlias") { $0.append("default") }
-        guard let collection = reply.path() else { throw .refused(.unreadableAnswer) }
-        guard collection != "/" else { throw .unavailable(.noKeyring) }
+        guard let collection = reply.path() else { throw .unreadable }
+        guard collection != "/" else { throw .unavailable(reason: "there is no default keyring") }
         try unlock([collection])
         return collection
     }
@@ -116,7 +116,7 @@ package final class SecretServiceSession {
     /// Unlocks objects, as far as that needs no prompt.
     private func unlock(_ objects: [String]) throws(SecretServiceError) {
         let reply = try bus.call(Self.service, "Service", "Unlock") { $0.append(paths: objects) }
-        guard let unlocked = reply.paths(), let prompt = reply.path() else { throw .refused(.unreadableAnswer) }
+        guard let unlocked = reply.paths(), let prompt = reply.path() else { throw .unreadable }
         if prompt != "/" { try decline(prompt) }
         guard Set(objects).isSubset(of: unlocked) else { throw .locked }
     }

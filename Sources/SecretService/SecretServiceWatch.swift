@@ -31,7 +31,7 @@ package final class SecretServiceWatch {
         do {
             handle = try BusHandle(address: address, context: listener)
         } catch {
-            throw .unavailable(SecretServiceError.Absence(error))
+            throw SecretServiceError(error)
         }
         for rule in Self.rules {
             // The start of the watch counts as a change, because earlier changes would be missed otherwise.
@@ -43,7 +43,7 @@ package final class SecretServiceWatch {
                 { _, context, _ in unsafe ChangeListener.take(context) },
                 Unmanaged.passUnretained(listener).toOpaque()
             )
-            guard result >= 0 else { throw .unavailable(.busUnusable(errno: -result)) }
+            guard result >= 0 else { throw .busUnusable(errno: -result) }
         }
         connection = BusConnection(handle, queue: queue) { _ in onLost() }
     }

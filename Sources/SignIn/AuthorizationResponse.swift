@@ -85,7 +85,7 @@ package struct AuthorizationResponse: Equatable, Sendable {
             }
             // Errors are accepted without an issuer, as django-oauth-toolkit 3.4 sends them. Whoever sent the error, it
             // can only end the sign-in, and it contains nothing that could be misused.
-            return .error(ServerRefusal(error: error, description: self["error_description"]))
+            return .error(ErrorResponse(error: error, description: self["error_description"]))
         }
         guard idToken != nil || !expected.responseType.hasIDToken else {
             return .untrusted(SignInFailure(.refused, "the answer lacks the ID token that was requested"))
@@ -197,9 +197,9 @@ package enum AuthorizationVerdict: Equatable, Sendable {
     /// The server issued an ID token for our request, and nothing else was requested.
     case idToken(Secret)
     /// The server returned an error for our request.
-    case error(ServerRefusal)
+    case error(ErrorResponse)
     /// It is not an answer to our request, and changes nothing. Otherwise anybody could end a sign-in.
-    case refused(ResponseRefusal)
+    case refused(ResponseFinding)
     /// It has our `state` but is wrong. The sign-in ends, and the code is not used (RFC 9207 §2.4).
     case untrusted(SignInFailure)
 }
@@ -229,7 +229,7 @@ package struct AuthorizationCode: Equatable, Sendable {
 }
 
 /// Why a response does not count as an answer to the sign-in.
-package enum ResponseRefusal: String, Hashable, Sendable, CaseIterable {
+package enum ResponseFinding: String, Hashable, Sendable, CaseIterable {
     /// It has no `state` or the wrong one: it is forged, or belongs to another sign-in.
     case wrongState
     /// It came to the redirect URI of another issuer (mix-up, RFC 9700 §4.4).
@@ -251,7 +251,7 @@ extension SignInFailure {
 }
 
 /// An error of the server instead of a code or of a device's tokens (RFC 6749 §4.1.2.1, RFC 8628 §3.5).
-package struct ServerRefusal: Hashable, Sendable {
+package struct ErrorResponse: Hashable, Sendable {
     /// `error`, safe for a terminal.
     package let error: String
     /// `error_description`, safe for a terminal; nil if there was none.

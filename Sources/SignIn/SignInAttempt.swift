@@ -132,7 +132,7 @@ package struct SignInAttempt: Sendable {
     }
 
     private mutating func refused(
-        _ refusal: ServerRefusal,
+        _ refusal: ErrorResponse,
         _ expected: AuthorizationExpectation,
         at now: Moment
     ) -> [SignInEffect] {
@@ -254,7 +254,7 @@ package struct SignInAttempt: Sendable {
     }
 }
 
-extension ServerRefusal {
+extension ErrorResponse {
     /// How this error ends a sign-in.
     fileprivate var end: SignInEnd {
         switch meaning {
@@ -339,7 +339,7 @@ package enum SignInEvent: Equatable, Sendable {
 package enum DevicePollAnswer: Hashable, Sendable {
     case pending
     case slowDown
-    case denied(ServerRefusal)
+    case denied(ErrorResponse)
     case expired
     case failed(RefreshFailure)
 }
@@ -359,7 +359,7 @@ package enum SignInEffect: Equatable, Sendable {
     /// Commit the tokens that arrived.
     case store
     /// Tell the sender of the response that it does not count as an answer.
-    case refuse(ResponseRefusal)
+    case refuse(ResponseFinding)
     /// Tell everybody how the sign-in ended, and forget it.
     case finish(SignInEnd)
 }

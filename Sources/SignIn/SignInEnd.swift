@@ -11,7 +11,7 @@ package enum SignInEnd: Hashable, Sendable {
     case passwordForgotten(isResettable: Bool)
     case cancelled(by: SignInCanceller)
     /// The person refused, or the server did so on their behalf.
-    case denied(ServerRefusal)
+    case denied(ErrorResponse)
     /// Nobody returned in time.
     case timedOut
     case failed(SignInFailure)
@@ -86,7 +86,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
     }
 
     /// Creates the failure for an error that came through the browser.
-    init(_ kind: Kind, _ refusal: ServerRefusal) {
+    init(_ kind: Kind, _ refusal: ErrorResponse) {
         let summary = "the server sent the browser back with an error"
         let detail = FailureDetail(
             summary: summary,

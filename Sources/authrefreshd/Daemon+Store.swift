@@ -99,7 +99,7 @@ extension Daemon {
             throw .system(error)
         }
         let store = paths.stateDirectory + "/" + AccountStore.fileName
-        do throws(StoreOpeningError) {
+        do throws(StoreError) {
             let outcome = try StoreRestore(of: store, from: backup, keyring: makeKeyring()).run()
             if let reason = outcome.grantsLost {
                 DaemonCommand.warn(
@@ -126,7 +126,7 @@ extension Daemon {
     /// Why the store cannot be opened.
     private struct Lock {
         /// The reason; nil while nothing is known yet and the daemon is not ready.
-        var cause: StoreOpeningError?
+        var cause: StoreError?
         var isConfigurationRejected = false
 
         func tell(_ manager: ServiceManagerLink) {
@@ -147,11 +147,8 @@ extension VarlinkServerConfiguration.Endpoint {
 }
 
 extension DaemonError {
-    fileprivate init(_ error: StoreOpeningError) {
-        switch error {
-        case .key(let error): self = .key(error)
-        case .store(let error): self = .store(error)
-        }
+    fileprivate init(_ error: StoreError) {
+        if case .key(let error) = error { self = .key(error) } else { self = .store(error) }
     }
 }
 
@@ -164,7 +161,7 @@ extension SecretServiceKeys {
         @Sendable func withSession<Result>(
             _ body: (SecretServiceSession) throws(SecretServiceError) -> Result
         ) throws(StoreKeyError) -> Result {
-            guard let address else { throw StoreKeyError(SecretServiceError.unavailable(.noBus)) }
+            guard let address else { throw StoreKeyError(SecretServiceError.noBus) }
             do throws(SecretServiceError) {
                 return try body(SecretServiceSession(address: address))
             } catch {
@@ -197,8 +194,8 @@ extension StoreKeyError {
     fileprivate init(_ error: SecretServiceError) {
         switch error {
         case .locked: self = .secretServiceLocked
-        case .unavailable(let absence): self = .secretServiceUnavailable(reason: absence.text)
-        case .refused(let refusal): self = .secretServiceRefused(reason: refusal.text)
+        case .unavailable(let reason): self = .secretServiceUnavailable(reason: reason)
+        case .refused(let reason): self = .secretServiceRefused(reason: reason)
         }
     }
 }

@@ -30,7 +30,7 @@ struct DamageTests {
         "settings = json_set(settings, '$.\(setting)', \(value))"
     }
 
-    private func expectDamage(_ column: String, _ flaw: ColumnFlaw, name: String = "b") throws {
+    private func expectDamage(_ column: String, _ flaw: ColumnFinding, name: String = "b") throws {
         let page = try store.entries(after: nil, limit: 9)
         #expect(page.map(\.name).sorted() == ["a", name, "c"].sorted())
         for entry in page where entry.name != name { _ = try entry.record() }
@@ -43,7 +43,7 @@ struct DamageTests {
     }
 
     @Test(arguments: [
-        ("phase = 'dreaming'", "phase", ColumnFlaw.unknownWord),
+        ("phase = 'dreaming'", "phase", ColumnFinding.unknownWord),
         (said("clientAuthentication", "'by heart'"), "settings.clientAuthentication", .unknownWord),
         (said("grantType", "'by heart'"), "settings.grantType", .unknownWord),
         ("basic_encoding = 'morse'", "basic_encoding", .unknownWord),
@@ -68,7 +68,7 @@ struct DamageTests {
         ("allowed_callers = '{\"units\":[],\"executables\":[]}'", "allowed_callers", .notJSON),
         ("issuer_id = 4711", "issuer_id", .missing),
     ])
-    func `damage is named by its column and its kind`(assignment: String, column: String, flaw: ColumnFlaw) throws {
+    func `damage is named by its column and its kind`(assignment: String, column: String, flaw: ColumnFinding) throws {
         try damage(assignment)
         try expectDamage(column, flaw)
     }

@@ -131,7 +131,7 @@ struct MigrationTests {
     ]) func `missing terms are damage, not weaker terms`(change: String, name: String, column: String) throws {
         try self.change("UPDATE account SET \(change) WHERE name = '\(name)'")
         let entry = try #require(try folder.open().entry(named: name))
-        let flaw = column.hasSuffix("grantTerms") ? ColumnFlaw.unknownWord : .missing
+        let flaw = column.hasSuffix("grantTerms") ? ColumnFinding.unknownWord : .missing
         #expect(throws: StoreError.damagedRow(entry.id, column: column, flaw)) { try entry.record() }
     }
 

@@ -97,7 +97,7 @@ struct StoreKeyTests {
         let store = try AccountStore(path: folder.store, key: load())
         try store.close()
         try FileManager.default.removeItem(atPath: keyFile)
-        #expect(throws: StoreOpeningError.key(.keyMissing(path: keyFile))) {
+        #expect(throws: StoreError.key(.keyMissing(path: keyFile))) {
             try FakeSecretService().keyring(source, isUsed: false).openStore(at: folder.store)
         }
         #expect(!FileManager.default.fileExists(atPath: keyFile))

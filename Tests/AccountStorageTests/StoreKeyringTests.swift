@@ -89,7 +89,7 @@ struct StoreKeyringTests {
     @Test func `a locked Secret Service has its own error, which is temporary`() throws {
         try open(withSecretService).close()
         service.fail(with: .secretServiceLocked)
-        #expect(throws: StoreOpeningError.key(.secretServiceLocked)) { try open(withSecretService) }
+        #expect(throws: StoreError.key(.secretServiceLocked)) { try open(withSecretService) }
         #expect(StoreKeyError.secretServiceLocked.isPassing)
         service.fail(with: nil)
         try open(withSecretService).close()
@@ -100,7 +100,7 @@ struct StoreKeyringTests {
         let identifier = store.rekeying.keyIdentifier
         try store.close()
         try withSecretService.secretService.removeOthers("none")
-        let nowhere = StoreOpeningError.key(.secretServiceLacksKey(identifier: nil))
+        let nowhere = StoreError.key(.secretServiceLacksKey(identifier: nil))
         #expect(throws: nowhere) { try open(withSecretService) }
         #expect(throws: StoreKeyError.secretServiceLacksKey(identifier: identifier)) {
             try withSecretService.locate(identifier)
@@ -108,11 +108,11 @@ struct StoreKeyringTests {
         _ = try withSecretService.secretService.create()
         try pass(StoreKey.random())
         let another = StoreKeyError.secretServiceLacksKey(identifier: identifier)
-        #expect(throws: StoreOpeningError.key(another)) { try open(withSecretService) }
+        #expect(throws: StoreError.key(another)) { try open(withSecretService) }
         #expect(another.isAwaited && StoreKeyError.secretServiceRefused(reason: "no").isAwaited)
         #expect(!StoreKeyError.keyMissing(path: "/k").isAwaited)
         // Without the option there is no keyring.
-        #expect(throws: StoreOpeningError.self) { try open(withoutSecretService) }
+        #expect(throws: StoreError.self) { try open(withoutSecretService) }
         #expect(throws: StoreKeyError.keyMissing(path: folder.file("store-key"))) {
             try withoutSecretService.locate(identifier)
         }
@@ -131,7 +131,7 @@ struct StoreKeyringTests {
     }
 
     @Test func `without the option the Secret Service is asked only if the start would fail otherwise`() throws {
-        let missing = StoreOpeningError.key(.keyMissing(path: folder.file("store-key")))
+        let missing = StoreError.key(.keyMissing(path: folder.file("store-key")))
         try open(withSecretService).close()
         try open(withoutSecretService).close()
         service.fail(with: .secretServiceUnavailable(reason: "no bus"))
@@ -165,7 +165,7 @@ struct StoreKeyringTests {
         let away = StoreKeyError.secretServiceUnavailable(reason: "not yet")
         service.fail(with: away)
         let lacking = StoreError.wrongKey(path: folder.store, expected: old, given: next.key.identifier)
-        #expect(throws: StoreOpeningError.store(lacking)) { try open(withoutSecretService) }
+        #expect(throws: lacking) { try open(withoutSecretService) }
         service.fail(with: nil)
         store = try open(withoutSecretService)
         #expect(store.rekeying.isBeingResealed)
@@ -350,7 +350,7 @@ struct StoreKeyringTests {
         for name in ["accounts.sqlite", "store-key"] {
             try FileManager.default.moveItem(atPath: folder.file(name), toPath: folder.file("away-\(name)"))
         }
-        let missing = StoreOpeningError.store(.missing(path: folder.store, record: record))
+        let missing = StoreError.missing(path: folder.store, record: record)
         for _ in 0..<2 {
             #expect(throws: missing) { try keyring.openStore(at: folder.store, rememberedIn: memory) }
             #expect(!FileManager.default.fileExists(atPath: folder.store))

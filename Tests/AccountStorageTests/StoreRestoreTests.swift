@@ -76,7 +76,7 @@ struct StoreRestoreTests {
         let obstacle = folder.store + ".before-restore-shm"
         try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
         let before = try files
-        #expect(throws: StoreOpeningError.self) { try restore() }
+        #expect(throws: StoreError.self) { try restore() }
         #expect(try files == before.filter { $0 != "accounts.sqlite-wal" })
         #expect(try folder.open().counts().scheduled == 600)
     }
@@ -97,7 +97,7 @@ struct StoreRestoreTests {
         try manager.createSymbolicLink(atPath: store, withDestinationPath: elsewhere)
         let before = try (files, Data(contentsOf: URL(fileURLWithPath: elsewhere)))
         #expect(throws: StoreError.isLink(path: store)) { try folder.open() }
-        #expect(throws: StoreOpeningError.store(.isLink(path: store))) { try restore() }
+        #expect(throws: StoreError.isLink(path: store)) { try restore() }
         #expect(try files == before.0 && Data(contentsOf: URL(fileURLWithPath: elsewhere)) == before.1)
     }
 
@@ -108,8 +108,8 @@ struct StoreRestoreTests {
         await #expect(processExitsWith: .success) {
             [path = path as String, backup = backup as String, state = state as String, holder = holder as Int32] in
             let restore = StoreRestore(of: path, from: backup, keyring: StoreRestoreTests.keyring(in: state))
-            let error = #expect(throws: StoreOpeningError.self) { try restore.run() }
-            guard case .store(.inUse(path, let found)) = error, found.pid == holder else { throw Sample.Missing() }
+            let error = #expect(throws: StoreError.self) { try restore.run() }
+            guard case .inUse(path, let found) = error, found.pid == holder else { throw Sample.Missing() }
         }
         #expect(try self.files == files)
         #expect(try store.counts().scheduled == 600)
@@ -217,9 +217,8 @@ struct StoreRestoreTests {
 
     @Test func `the store itself is no backup of it, and the text says so`() throws {
         try leaveKilledStore()
-        let error = #expect(throws: StoreOpeningError.self) { try restore(folder.store) }
-        guard case .store(let refusal) = error else { throw Sample.Missing() }
-        #expect(refusal.description == "'\(folder.store)' cannot be restored: it is the store itself")
+        let error = #expect(throws: StoreError.self) { try restore(folder.store) }
+        #expect(error?.description == "'\(folder.store)' cannot be restored: it is the store itself")
         #expect(try folder.open().counts().scheduled == 600)
     }
 
@@ -255,7 +254,7 @@ struct StoreRestoreTests {
         func expect(_ cause: StoreError, _ contents: Data?) throws {
             if let contents { try contents.write(to: URL(fileURLWithPath: backup)) }
             let refusal = StoreError.notRestorable(path: backup, cause: cause)
-            #expect(throws: StoreOpeningError.store(refusal)) { try restore() }
+            #expect(throws: refusal) { try restore() }
             #expect(try Data(contentsOf: URL(fileURLWithPath: folder.store)) == before)
             #expect(
                 try files == ["accounts.sqlite", "accounts.sqlite-wal", "accounts.sqlite.lock", "backup", "store-key"]

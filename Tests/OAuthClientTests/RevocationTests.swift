@@ -12,7 +12,7 @@ struct RevocationTests {
         refreshToken: String? = "r1",
         accessToken: String? = nil,
         hasEndpoint: Bool = true
-    ) async throws -> (failure: RevocationFailure?, requests: [LoopbackServer.Request]) {
+    ) async throws -> (failure: RevocationError?, requests: [LoopbackServer.Request]) {
         try await withServer(script) { server in
             var profile = ProviderProfile(name: "p", tokenEndpoint: Endpoint(server.origin + "/token"))
             profile.revocationEndpoint = hasEndpoint ? Endpoint(server.origin + "/revoke") : nil
@@ -51,7 +51,7 @@ struct RevocationTests {
     private func revokeInOwnForm(
         accessToken: String?,
         _ step: LoopbackServer.Step = LoopbackServer.answer(204)
-    ) async throws -> (result: Result<Void, RevocationFailure>, requests: [LoopbackServer.Request]) {
+    ) async throws -> (result: Result<Void, RevocationError>, requests: [LoopbackServer.Request]) {
         try await withServer({ _, _ in [step] }) { server in
             let yaml = """
                 name: p
@@ -93,7 +93,7 @@ struct RevocationTests {
     @Test func `at a provider with its own form, an unknown token means that nothing was revoked`() async throws {
         let answer = LoopbackServer.json(404, #"{"message":"Not Found"}"#)
         let (result, _) = try await revokeInOwnForm(accessToken: "a1", answer)
-        #expect(throws: RevocationFailure.self) { try result.get() }
+        #expect(throws: RevocationError.self) { try result.get() }
     }
 
     @Test func `a server without a revocation endpoint is reported as unsupported`() async throws {

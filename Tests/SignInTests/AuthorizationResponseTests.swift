@@ -93,7 +93,7 @@ import Testing
 
     @Test func `an error counts without an issuer, too`() throws {
         let error = "error=access_denied&state=\(Samples.state)"
-        #expect(try verdict(error, requiresIssuer: true) == .error(ServerRefusal(error: "access_denied")))
+        #expect(try verdict(error, requiresIssuer: true) == .error(ErrorResponse(error: "access_denied")))
     }
 
     // MARK: codes and errors
@@ -120,19 +120,19 @@ import Testing
 
     @Test func `an error has the server's text, safe for a terminal`() throws {
         let form = "error=access_denied&error_description=You%0Asaid%1B%5B31m+no&state=\(Samples.state)"
-        let refusal = ServerRefusal(error: "access_denied", description: "You said [31m no")
+        let refusal = ErrorResponse(error: "access_denied", description: "You said [31m no")
         #expect(try verdict(form) == .error(refusal))
         #expect(refusal.meaning == .denied)
     }
 
     @Test(arguments: [
-        ("access_denied", ServerRefusal.Meaning.denied), ("user_cancelled_login", .denied),
+        ("access_denied", ErrorResponse.Meaning.denied), ("user_cancelled_login", .denied),
         ("temporarily_unavailable", .failed(.unavailable)), ("server_error", .failed(.unavailable)),
         ("invalid_scope", .failed(.misconfigured)), ("unauthorized_client", .failed(.misconfigured)),
         ("consent_required", .failed(.refused)), ("something_new", .failed(.refused)),
     ])
-    func `an error means what its code says`(error: String, meaning: ServerRefusal.Meaning) {
-        #expect(ServerRefusal(error: error).meaning == meaning)
+    func `an error means what its code says`(error: String, meaning: ErrorResponse.Meaning) {
+        #expect(ErrorResponse(error: error).meaning == meaning)
     }
 
     @Test func `a provider's own name for the code is accepted, and no other`() throws {

@@ -34,7 +34,7 @@ import Testing
 
     @Test func `an error after the number sign is read`() throws {
         let text = "https://me.example/relay#error=access_denied&state=\(Samples.state)"
-        #expect(try verdict(text) == .error(ServerRefusal(error: "access_denied")))
+        #expect(try verdict(text) == .error(ErrorResponse(error: "access_denied")))
     }
 
     @Test(arguments: ["4/0Ab:c", "SplxlOBeZQQYbYS6WxSbIA==", "a=b", "M.C507_BAY.2.U.x-y!z$$"])

@@ -184,7 +184,7 @@ import Testing
     @Test func `a person who refuses has denied the sign-in`() throws {
         var attempt = waiting()
         let answer = try Samples.response("error=access_denied&state=\(Samples.state)")
-        let denied = SignInEnd.denied(ServerRefusal(error: "access_denied"))
+        let denied = SignInEnd.denied(ErrorResponse(error: "access_denied"))
         #expect(
             attempt.handle(.responseArrived(answer), at: start) == [.tell(.callbackReceived), .finish(denied)]
         )
@@ -385,7 +385,7 @@ import Testing
     }
 
     @Test func `a refused device code ends with the reason`() {
-        let denied = ServerRefusal(error: "access_denied")
+        let denied = ErrorResponse(error: "access_denied")
         for (answer, end) in [
             (DevicePollAnswer.denied(denied), SignInEnd.denied(denied)), (.expired, .timedOut),
         ] {

@@ -98,6 +98,7 @@ extension MessageSamples {
     static let keyErrorsCount = 16
 
     static let storeErrors: [StoreError] = [
+        .key(.secretServiceLocked),
         .inUse(path: "/s/a", by: StoreHolder(pid: 7, program: "sqlite3", host: nil)),
         .inUse(path: "/s/a", by: StoreHolder(pid: nil, program: nil, host: nil)),
         .inUse(path: "/s/a", by: StoreHolder(pid: 7, program: nil, host: "desk")),
@@ -124,6 +125,7 @@ extension MessageSamples {
     /// Does not compile if a case is added; add a sample above, then the case here, then count it.
     static func name(_ text: StoreError) -> String {
         switch text {
+        case .key: "key"
         case .inUse: "inUse"
         case .missing: "missing"
         case .replaced: "replaced"
@@ -156,7 +158,7 @@ extension MessageSamples {
         }
     }
 
-    static let storeErrorsCount = 29
+    static let storeErrorsCount = 30
 
     static let socketErrors: [VarlinkServerError] = [
         .alreadyListening(path: "/r/s"), .notASocket(path: "/r/s"), .pathTooLong(path: "/r/s", limit: 107),

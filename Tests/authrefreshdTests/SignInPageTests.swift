@@ -18,7 +18,7 @@ import Testing
         [
             .completed, .policyCompleted, .timedOut,
             .passwordForgotten(isResettable: true), .passwordForgotten(isResettable: false),
-            .denied(ServerRefusal(error: "access_denied", description: "The user declined")),
+            .denied(ErrorResponse(error: "access_denied", description: "The user declined")),
             .otherSubject(signedIn: "jane@example.org", owner: "joe@example.org"),
         ] + SignInCanceller.allCases.map { SignInEnd.cancelled(by: $0) }
         + SignInFailure.Kind.allCases.map { SignInEnd.failed(SignInFailure($0, "the daemon is stopping")) }
@@ -38,7 +38,7 @@ import Testing
     }
 
     private static let endPages = ends.flatMap { end in targets.map { RedirectPage(end, $0) } }
-    private static let refusalPages = ResponseRefusal.allCases.map { RedirectPage($0, work) }
+    private static let refusalPages = ResponseFinding.allCases.map { RedirectPage($0, work) }
     private static let otherPages: [RedirectPage] = [
         .goingOn(to: "https://as.example/authorize", work), .awaited(work, mayBeBehindHash: false),
         .awaited(work, mayBeBehindHash: true), .nothingUnderWay, .unreadable, .webSessionDone, .webSessionOver,

@@ -109,7 +109,7 @@ struct StoreOpenerTests {
         let wait = makeWait()
         await wait.open(with: keyring())
         let refusal = try await answer(1).refusal
-        guard case .store(.inUse(_, let holder)) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
+        guard case .inUse(_, let holder) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
         #expect(!holder.isDaemon && refusal?.isAwaited(false) == true && refusal?.isLocked == false)
         // Nothing but the end of the reader brings another attempt.
         for _ in 0..<10 { await wait.callerCame() }
@@ -123,7 +123,7 @@ struct StoreOpenerTests {
         let wait = makeWait()
         await wait.open(with: keyring())
         let refusal = try await answer(1).refusal
-        guard case .store(.inUse(_, let holder)) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
+        guard case .inUse(_, let holder) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
         #expect(holder.isDaemon && refusal?.isAwaited(false) == false)
         await wait.callerCame()
         #expect(answers.count == 1)
@@ -145,7 +145,7 @@ struct StoreOpenerTests {
         let wait = makeWait(memory)
         await wait.open(with: keyring())
         let refusal = try await answer(1).refusal
-        guard case .store(.missing(path, _)) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
+        guard case .missing(path, _) = refusal else { throw TestFault.timedOut(waitingFor: "a refusal") }
         #expect(refusal?.isAwaited(false) == true)
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
         await wait.callerCame()
@@ -196,7 +196,7 @@ struct StoreOpenerTests {
 }
 
 extension StoreOpener.Answer {
-    fileprivate var refusal: StoreOpeningError? {
+    fileprivate var refusal: StoreError? {
         switch self {
         case .success: nil
         case .failure(let error): error

@@ -137,12 +137,17 @@ package struct StoreCheck {
 
 /// A finding of the store's check: what is wrong, and what to do about it. It contains no value of a column.
 package enum StoreFinding: Hashable, Sendable {
+    /// How a part of the schema differs from the migrations.
+    package enum Difference: Hashable, Sendable {
+        case missing, altered, unknown
+    }
+
     /// SQLite finds the file inconsistent; `verdict` is its message.
     case file(path: String, verdict: String)
     /// The file cannot be read from here on, so the rest was not checked.
     case unreadable(path: String, StoreError)
     /// A table, an index or a trigger differs from the one this version creates.
-    case schema(path: String, name: String, SchemaFlaw)
+    case schema(path: String, name: String, Difference)
     /// Rows of a table that belong to no account or issuer.
     case orphans(path: String, table: String, count: Int)
     /// The number of accounts in each phase, as the status line shows it, is wrong.
@@ -168,11 +173,6 @@ package enum StoreFinding: Hashable, Sendable {
     case deadlineTooFar(name: String)
     /// The account was removed from the schedule because of damage that is now repaired.
     case stillAside(name: String)
-}
-
-/// How a part of the schema differs from the migrations.
-package enum SchemaFlaw: Hashable, Sendable {
-    case missing, altered, unknown
 }
 
 extension StoreFinding {

@@ -46,7 +46,7 @@ package struct StoreRestore {
     ///
     /// - Throws: `inUse` while a daemon has the store open; `notRestorable` if the backup cannot be used; an error if
     ///   its key is missing; disk errors. The store is then unchanged.
-    package func run() throws(StoreOpeningError) -> Outcome {
+    package func run() throws(StoreError) -> Outcome {
         defer { Self.removeLeftovers(besides: path) }
         do {
             try PosixFile.createFolder(PosixFile.parent(of: path))
@@ -70,12 +70,10 @@ package struct StoreRestore {
                 parkedGrants: newer.parked,
                 grantsLost: newer.lost
             )
-        } catch let error as StoreOpeningError {
-            throw error
         } catch let error as FileError {
-            throw .store(StoreError(error, path: path))
+            throw StoreError(error, path: path)
         } catch {
-            throw .store(StoreError(error, path: path))
+            throw StoreError(error, path: path)
         }
     }
 
@@ -137,8 +135,8 @@ package struct StoreRestore {
             try store.close()
             try PosixFile.sync(copy)
             return counts.total
-        } catch StoreOpeningError.store(let error) {
-            throw error.refusal(of: backup)
+        } catch StoreError.key(let error) {
+            throw StoreError.key(error)
         } catch let error as StoreError {
             throw error.refusal(of: backup)
         }
@@ -154,7 +152,12 @@ package struct StoreRestore {
             for suffix in ["", "-wal"] where try PosixFile.status(of: path + suffix) != nil {
                 try PosixFile.copy(path + suffix, to: oldCopy + suffix)
             }
-            let (old, new) = (try keyring.openStore(at: oldCopy), try keyring.openStore(at: copy))
+            let (old, new): (AccountStore, AccountStore)
+            do throws(StoreError) {
+                (old, new) = (try keyring.openStore(at: oldCopy), try keyring.openStore(at: copy))
+            } catch {
+                return (0, 0, error.description.replacing(oldCopy, with: path))
+            }
             let grants = NewerGrants(old: old, new: new)
             let (taken, unreadable) = try grants.take()
             let parked = try grants.parkRemoved()
@@ -164,10 +167,6 @@ package struct StoreRestore {
             return (taken, parked, unreadable == 0 ? nil : "\(unreadable) of its accounts cannot be read")
         } catch let error as FileError {
             return (0, 0, StoreError(error, path: path).description)
-        } catch StoreOpeningError.store(let error) {
-            return (0, 0, error.description.replacing(oldCopy, with: path))
-        } catch StoreOpeningError.key(let error) {
-            return (0, 0, error.description.replacing(oldCopy, with: path))
         } catch {
             return (0, 0, StoreError(error, path: path).description)
         }

@@ -34,27 +34,23 @@ package struct StoreKeyring: Sendable {
     package func openStore(
         at path: String,
         rememberedIn memory: StoreMemory? = nil
-    ) throws(StoreOpeningError) -> sending AccountStore {
+    ) throws(StoreError) -> sending AccountStore {
         let store = try open(path, memory)
         memory?.remember(path)
         return store
     }
 
-    private func open(_ path: String, _ memory: StoreMemory?) throws(StoreOpeningError) -> sending AccountStore {
+    private func open(_ path: String, _ memory: StoreMemory?) throws(StoreError) -> sending AccountStore {
         guard try key(source.holdsStore(at: path)) else {
-            if let record = memory?.record(of: path) { throw .store(.missing(path: path, record: record)) }
+            if let record = memory?.record(of: path) { throw .missing(path: path, record: record) }
             let first = try key(firstKey().key)
-            do throws(StoreError) {
-                return try AccountStore(path: path, keys: [first])
-            } catch {
-                throw .store(error)
-            }
+            return try AccountStore(path: path, keys: [first])
         }
         return try openExisting(path)
     }
 
     /// Runs `work` on keys, and converts its error to one about opening the store.
-    private func key<Value>(_ work: @autoclosure () throws(StoreKeyError) -> Value) throws(StoreOpeningError) -> Value {
+    private func key<Value>(_ work: @autoclosure () throws(StoreKeyError) -> Value) throws(StoreError) -> Value {
         do throws(StoreKeyError) {
             return try work()
         } catch {
@@ -62,7 +58,7 @@ package struct StoreKeyring: Sendable {
         }
     }
 
-    private func openExisting(_ path: String) throws(StoreOpeningError) -> sending AccountStore {
+    private func openExisting(_ path: String) throws(StoreError) -> sending AccountStore {
         var keys: [StoreKey] = []
         var wrongKey: StoreError?
         var missing: String?
@@ -73,11 +69,11 @@ package struct StoreKeyring: Sendable {
             do throws(StoreError) {
                 return try AccountStore(path: path, keys: keys)
             } catch {
-                guard case .wrongKey(_, let expected, _) = error else { throw .store(error) }
+                guard case .wrongKey(_, let expected, _) = error else { throw error }
                 (wrongKey, missing) = (error, expected)
             }
         }
-        if let wrongKey, !usesSecretService { throw .store(wrongKey) }
+        if let wrongKey, !usesSecretService { throw wrongKey }
         throw .key(absence(of: missing))
     }
 
@@ -172,12 +168,6 @@ package struct StoreKeyring: Sendable {
         let held = ((try? source.credentials()) ?? []) + ((try? source.files()) ?? [])
         return held.first { $0.key.identifier == identifier }?.place ?? .secretService
     }
-}
-
-/// Why a store cannot be opened.
-package enum StoreOpeningError: Error, Equatable, Sendable {
-    case key(StoreKeyError)
-    case store(StoreError)
 }
 
 /// The items of the Secret Service that belong to one store. Every call blocks until the service has answered.

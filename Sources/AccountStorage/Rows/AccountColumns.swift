@@ -111,8 +111,8 @@ enum AccountColumns {
         of settings: AccountSettings,
         of account: AccountID
     ) throws(StoreError) -> (ClientRegistration, RefreshPolicy, Delivery) {
-        do throws(SettingFault) {
-            guard settings.clientId != nil else { throw SettingFault(setting: "clientId", flaw: .missing) }
+        do throws(SettingError) {
+            guard settings.clientId != nil else { throw SettingError(setting: "clientId", flaw: .missing) }
             return (try settings.registration(), try settings.policy(), try settings.delivery())
         } catch {
             throw .damagedRow(account, column: "settings.\(error.setting)", error.flaw)

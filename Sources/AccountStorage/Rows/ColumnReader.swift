@@ -75,7 +75,7 @@ struct ColumnReader {
     func required<Value>(
         _ value: Value?,
         _ column: String,
-        _ flaw: ColumnFlaw = .missing
+        _ flaw: ColumnFinding = .missing
     ) throws(StoreError) -> Value {
         guard let value else { throw .damagedRow(account, column: column, flaw) }
         return value
@@ -96,7 +96,7 @@ struct ColumnReader {
         return number
     }
 
-    private func damage(of column: Int, _ flaw: ColumnFlaw) -> StoreError {
+    private func damage(of column: Int, _ flaw: ColumnFinding) -> StoreError {
         .damagedRow(account, column: AccountColumns.recordNames[column], flaw)
     }
 }

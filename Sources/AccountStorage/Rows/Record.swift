@@ -276,7 +276,7 @@ package struct DamagedAccount: Equatable, Sendable {
 }
 
 /// What is wrong with a column of an account's row.
-package enum ColumnFlaw: Hashable, Sendable {
+package enum ColumnFinding: Hashable, Sendable {
     /// The column is empty, or refers to something that is missing.
     case missing
     /// The column has a word that this version does not know. A later version may know it.

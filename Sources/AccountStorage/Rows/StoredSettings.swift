@@ -95,17 +95,17 @@ struct StoredSettings: Codable {
 }
 
 /// A setting with an invalid value.
-package struct SettingFault: Error, Hashable {
+package struct SettingError: Error, Hashable {
     /// The setting's name on the wire.
     package let setting: String
-    package let flaw: ColumnFlaw
+    package let flaw: ColumnFinding
 }
 
 /// Converts settings to the core's types.
 extension AccountSettings {
     /// The registration, without its secrets and without facts that are not settings. The client ID is empty if it is
     /// not set.
-    package func registration() throws(SettingFault) -> ClientRegistration {
+    package func registration() throws(SettingError) -> ClientRegistration {
         ClientRegistration(
             clientID: clientId ?? "",
             authentication: try word(clientAuthentication, "clientAuthentication"),
@@ -129,7 +129,7 @@ extension AccountSettings {
         )
     }
 
-    package func policy() throws(SettingFault) -> RefreshPolicy {
+    package func policy() throws(SettingError) -> RefreshPolicy {
         RefreshPolicy(
             leadTime: try length(leadTimeSec, "leadTimeSec"),
             rotationGrace: try length(rotationGraceSec, "rotationGraceSec"),
@@ -138,9 +138,9 @@ extension AccountSettings {
         )
     }
 
-    package func delivery() throws(SettingFault) -> Delivery {
+    package func delivery() throws(SettingError) -> Delivery {
         let kind: TokenFile.Kind? = try word(tokenFileKind, "tokenFileKind")
-        guard tokenFile != nil || kind == nil else { throw SettingFault(setting: "tokenFile", flaw: .missing) }
+        guard tokenFile != nil || kind == nil else { throw SettingError(setting: "tokenFile", flaw: .missing) }
         return Delivery(
             urls: urls ?? [],
             username: username,
@@ -149,7 +149,7 @@ extension AccountSettings {
     }
 
     /// The grant of a service account; nil for a person's account.
-    private func serviceGrant() throws(SettingFault) -> ServiceGrant? {
+    private func serviceGrant() throws(SettingError) -> ServiceGrant? {
         guard let kind: ServiceGrant.Kind = try word(grantType, "grantType") else { return nil }
         switch kind {
         case .clientCredentials: return .clientCredentials
@@ -163,10 +163,10 @@ extension AccountSettings {
             )
         case .tokenExchange:
             guard let subject = try source(subjectAccount, "subjectAccount", subjectTokenType, "subjectTokenType")
-            else { throw SettingFault(setting: "subjectAccount", flaw: .missing) }
+            else { throw SettingError(setting: "subjectAccount", flaw: .missing) }
             // Without the actor, the token would impersonate the subject.
             guard actorAccount != nil || actorTokenType == nil else {
-                throw SettingFault(setting: "actorAccount", flaw: .missing)
+                throw SettingError(setting: "actorAccount", flaw: .missing)
             }
             return .tokenExchange(
                 ExchangeTerms(
@@ -183,34 +183,34 @@ extension AccountSettings {
         _ nameSetting: String,
         _ type: String?,
         _ typeSetting: String
-    ) throws(SettingFault) -> SourceToken? {
+    ) throws(SettingError) -> SourceToken? {
         guard let name else { return nil }
-        guard let account = AccountName(name) else { throw SettingFault(setting: nameSetting, flaw: .malformed) }
+        guard let account = AccountName(name) else { throw SettingError(setting: nameSetting, flaw: .malformed) }
         return SourceToken(account: account, type: try word(type, typeSetting) ?? .accessToken)
     }
 
     private func word<Word: RawRepresentable<String>>(
         _ text: String?,
         _ setting: String
-    ) throws(SettingFault) -> Word? {
+    ) throws(SettingError) -> Word? {
         guard let text else { return nil }
-        guard let word = Word(rawValue: text) else { throw SettingFault(setting: setting, flaw: .unknownWord) }
+        guard let word = Word(rawValue: text) else { throw SettingError(setting: setting, flaw: .unknownWord) }
         return word
     }
 
-    private func length(_ seconds: Int64?, _ setting: String) throws(SettingFault) -> Duration? {
+    private func length(_ seconds: Int64?, _ setting: String) throws(SettingError) -> Duration? {
         guard let seconds else { return nil }
         let (count, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         guard !overflow, PlausibleTime.range.contains(count) else {
-            throw SettingFault(setting: setting, flaw: .outOfRange)
+            throw SettingError(setting: setting, flaw: .outOfRange)
         }
         return .seconds(seconds)
     }
 
-    private func port(_ number: Int64?, _ setting: String) throws(SettingFault) -> Int? {
+    private func port(_ number: Int64?, _ setting: String) throws(SettingError) -> Int? {
         guard let number else { return nil }
         guard let port = Int(exactly: number), RegisteredRedirect.isPort(port) else {
-            throw SettingFault(setting: setting, flaw: .outOfRange)
+            throw SettingError(setting: setting, flaw: .outOfRange)
         }
         return port
     }

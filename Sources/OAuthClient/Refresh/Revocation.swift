@@ -21,7 +21,7 @@ package struct RevocationRequest: Sendable {
 }
 
 /// Why a grant was not revoked.
-package enum RevocationFailure: Error, Hashable, Sendable {
+package enum RevocationError: Error, Hashable, Sendable {
     /// The server has no revocation endpoint, or it does not revoke refresh tokens.
     case unsupported
     /// The server could not revoke it now (503), and the token is still valid (RFC 7009 §2.2.1). `retryAfter` is nil if
@@ -37,7 +37,7 @@ package enum RevocationFailure: Error, Hashable, Sendable {
 struct Revocation: Sendable {
     let servers: ServerAccess
 
-    func run(_ request: RevocationRequest) async -> Result<Void, RevocationFailure> {
+    func run(_ request: RevocationRequest) async -> Result<Void, RevocationError> {
         let metadata: AuthorizationServerMetadata
         do throws(MetadataError) {
             metadata = try await servers.cache.metadata(
@@ -79,7 +79,7 @@ struct Revocation: Sendable {
         hint: String,
         _ request: RevocationRequest,
         by post: AuthenticatedPost
-    ) async -> Result<Void, RevocationFailure> {
+    ) async -> Result<Void, RevocationError> {
         let parameters = (request.client.profile?.revocationParameters ?? [:]).sorted { $0.key < $1.key }
         let isStandard = request.form.parameter == RevocationForm.standard
         let fields =

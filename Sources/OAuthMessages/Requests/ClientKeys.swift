@@ -2,7 +2,7 @@ internal import JOSE
 package import RefreshCore
 
 /// Why a client's key cannot be used.
-package enum ClientKeyFlaw: Hashable, Sendable {
+package enum ClientKeyFinding: Hashable, Sendable {
     /// The text holds no private key of a supported kind.
     case unreadable
     /// The key is encrypted with a passphrase.
@@ -21,7 +21,7 @@ package enum ClientKeys {
         in key: Secret,
         usedBy method: ClientAuthentication,
         isCertified: (Secret) -> Bool
-    ) -> ClientKeyFlaw? {
+    ) -> ClientKeyFinding? {
         do throws(JOSEError) {
             _ = try PrivateKey(key)
         } catch {

@@ -101,8 +101,8 @@ struct ChangeLog: Sendable {
         write(.storeRecovered)
     }
 
-    func storeAwaited(_ error: StoreOpeningError) {
-        write(error.isLocked ? .storeLocked : .storeAwaited, [JournalKey.error: "\(error.text)"])
+    func storeAwaited(_ error: StoreError) {
+        write(error.isLocked ? .storeLocked : .storeAwaited, [JournalKey.error: "\(error)"])
     }
 
     func rekeyed(_ outcome: Rekeying.Outcome) {

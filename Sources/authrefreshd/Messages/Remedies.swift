@@ -94,7 +94,7 @@ extension ExchangeTerms {
     }
 }
 
-extension RevocationFailure {
+extension RevocationError {
     /// What people are told of it.
     var detail: FailureDetail {
         switch self {

@@ -94,7 +94,7 @@ extension RedirectPage {
     }
 
     /// The page if the browser's response is not the answer to the sign-in of `account`. The sign-in continues.
-    init(_ refusal: ResponseRefusal, _ account: AccountName) {
+    init(_ refusal: ResponseFinding, _ account: AccountName) {
         let text =
             switch refusal {
             case .wrongState:
@@ -171,7 +171,7 @@ extension RedirectPage {
     )
 }
 
-extension ServerRefusal {
+extension ErrorResponse {
     /// The server's text on one line.
     fileprivate var words: String {
         description.map { "\(error): \($0)" } ?? error

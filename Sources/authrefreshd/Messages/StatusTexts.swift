@@ -8,8 +8,8 @@ enum StatusText {
     static let noDescriptors = "no file descriptor is left, callers are let in one at a time"
 
     /// While the daemon waits for its store, or for the store's key.
-    static func closed(_ error: StoreOpeningError) -> String {
-        (error.isLocked ? "locked: " : "waiting: ") + "\(error.text); \(error.hint)"
+    static func closed(_ error: StoreError) -> String {
+        (error.isLocked ? "locked: " : "waiting: ") + "\(error); \(error.hint ?? "authctl status")"
     }
 
     static func trouble(_ error: StoreError) -> String { "trouble: \(error)" }

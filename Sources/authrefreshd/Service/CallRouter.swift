@@ -11,7 +11,7 @@ internal import Varlink
 /// coordinator's queue.
 actor CallRouter {
     private enum State {
-        case closed(StoreOpeningError)
+        case closed(StoreError)
         case open(AuthRefreshService)
     }
 
@@ -40,7 +40,7 @@ actor CallRouter {
         self.onAsked = onAsked
     }
 
-    func close(_ error: StoreOpeningError) {
+    func close(_ error: StoreError) {
         shortcut.withLock { $0 = nil }
         state = .closed(error)
     }
@@ -90,10 +90,11 @@ actor CallRouter {
         switch state {
         case .open(let service): service.handle(call, from: peer, responder)
         case .closed(let error):
+            let (reason, hint) = (error.description, error.hint ?? "authctl status")
             let refusal =
                 error.isLocked
-                ? VarlinkError(StoreLockedError(reason: error.text, hint: error.hint))
-                : VarlinkError(StoreUnavailableError(reason: error.text, hint: error.hint))
+                ? VarlinkError(StoreLockedError(reason: reason, hint: hint))
+                : VarlinkError(StoreUnavailableError(reason: reason, hint: hint))
             responder.fail(refusal)
             let now = Int64(DispatchTime.now().uptimeNanoseconds / 1000)
             guard askedAt.map({ now - $0 >= Self.patience }) ?? true else { return }

@@ -148,7 +148,7 @@ struct SettingsReader {
     }
 
     /// Converts settings that were checked. Anything that still cannot be read is refused by name.
-    func meaning<Meaning>(_ read: @autoclosure () throws(SettingFault) -> Meaning) throws(VarlinkError) -> Meaning {
+    func meaning<Meaning>(_ read: @autoclosure () throws(SettingError) -> Meaning) throws(VarlinkError) -> Meaning {
         do {
             return try read()
         } catch {

@@ -183,7 +183,7 @@ extension Complaint {
     static let wholeAddress = "copy the whole address that the browser was sent to"
 
     /// An answer that does not count as one to the sign-in.
-    fileprivate init(_ refusal: ResponseRefusal) {
+    fileprivate init(_ refusal: ResponseFinding) {
         let field = "redirect"
         switch refusal {
         case .wrongState:

@@ -365,7 +365,7 @@ extension DevicePollOutcome {
         case .slowDown: return .slowDown
         case .expired: return .expired
         case .denied(let failure):
-            let refusal = ServerRefusal(
+            let refusal = ErrorResponse(
                 error: failure.detail.oauthError ?? "access_denied",
                 description: failure.detail.oauthErrorDescription
             )

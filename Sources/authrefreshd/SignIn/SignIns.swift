@@ -227,7 +227,7 @@ final class SignIns {
         to account: AccountID,
         at now: Moment,
         _ show: (@Sendable (RedirectPage) -> Void)? = nil
-    ) -> (refusal: ResponseRefusal?, steps: [Step]) {
+    ) -> (refusal: ResponseFinding?, steps: [Step]) {
         guard running[account] != nil else { return (.alreadyAnswered, []) }
         let effects = handle(.responseArrived(response), of: account, at: now)
         for case .refuse(let refusal) in effects { return (refusal, []) }

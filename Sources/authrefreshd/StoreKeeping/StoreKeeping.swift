@@ -454,7 +454,7 @@ extension StoreError {
             .cannotOpen,
             .notOurs,
             .refused, .sealBroken, .damagedRow, .staleGeneration, .refreshTokenMissing, .noSuchAccount, .nameTaken,
-            .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged,
+            .noSuchIssuer, .backupExists, .beingResealed, .backupDamaged, .key,
             .notRestorable:
             false
         }

@@ -15,7 +15,7 @@ internal import Systemd
 /// prompt. It lives on the coordinator's queue and asks on another one, so that a silent bus blocks neither callers nor
 /// signals.
 actor StoreOpener {
-    typealias Answer = Result<Disconnected<AccountStore>, StoreOpeningError>
+    typealias Answer = Result<Disconnected<AccountStore>, StoreError>
 
     nonisolated let executor: DispatchQueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -99,13 +99,9 @@ actor StoreOpener {
         let (keyring, path, memory, machine) = (keyring, path, memory, machine)
         Task {
             answered(
-                await BlockingCall.result { () throws(StoreOpeningError) in
+                await BlockingCall.result { () throws(StoreError) in
                     let store = try keyring.openStore(at: path, rememberedIn: memory)
-                    do throws(StoreError) {
-                        try store.settle(on: machine)
-                    } catch {
-                        throw .store(error)
-                    }
+                    try store.settle(on: machine)
                     return Disconnected(store)
                 }
             )
@@ -119,7 +115,7 @@ actor StoreOpener {
         case .failure(let error) where error.isInUse && error.isAwaited(hasPassedSocket):
             onAnswer(answer)
             waitForOthers()
-        case .failure(.store(.missing)):
+        case .failure(.missing):
             onAnswer(answer)
             // The store may have been mounted after the attempt and before the watch began.
             if watchMounts() || isToAskAgain { ask() }
@@ -153,7 +149,7 @@ actor StoreOpener {
         case .success: ask()
         case .failure(let error):
             end()
-            onAnswer(.failure(.store(error)))
+            onAnswer(.failure(error))
         }
     }
 
@@ -178,10 +174,11 @@ actor StoreOpener {
     }
 }
 
-extension StoreOpeningError {
+/// An error of opening the store.
+extension StoreError {
     /// Whether another process has the store open.
     fileprivate var isInUse: Bool {
-        if case .store(.inUse) = self { return true }
+        if case .inUse = self { return true }
         return false
     }
 
@@ -189,35 +186,15 @@ extension StoreOpeningError {
     ///
     /// - Parameter hasPassedSocket: whether systemd has passed the socket.
     func isAwaited(_ hasPassedSocket: Bool) -> Bool {
-        switch self {
-        case .key(let error): error.isAwaited
-        case .store(.inUse(_, let holder)): !holder.isDaemon || hasPassedSocket
-        case .store(.missing): true
-        case .store: false
-        }
+        if case .key(let error) = self { return error.isAwaited }
+        if case .inUse(_, let holder) = self { return !holder.isDaemon || hasPassedSocket }
+        if case .missing = self { return true }
+        return false
     }
 
     /// Whether the store is there, and its key is in a keyring that gives it to nobody now.
     var isLocked: Bool {
-        switch self {
-        case .key(let error): error.isPassing
-        case .store: false
-        }
-    }
-
-    /// What failed, on what, and why: lower case, no full stop.
-    var text: String {
-        switch self {
-        case .key(let error): error.description
-        case .store(let error): error.description
-        }
-    }
-
-    /// The next step for the user.
-    var hint: String {
-        switch self {
-        case .key(let error): error.hint
-        case .store(let error): error.hint ?? "authctl status"
-        }
+        if case .key(let error) = self { return error.isPassing }
+        return false
     }
 }
