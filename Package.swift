@@ -76,7 +76,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [
@@ -100,20 +99,12 @@ let package = Package(
         ),
 
         // The edges of the machine, each on its own.
+        // libcurl and zlib.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev", "zlib1g-dev"])]),
         .target(
             name: "OAuthClient",
             dependencies: [
-                "BlockingWork",
-                "JOSE",
-                "OAuthMessages",
-                "RefreshCore",
-                "TextEncodings",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
+                "BlockingWork", "CCurl", "CLinux", "JOSE", "OAuthMessages", "RefreshCore", "TextEncodings",
             ],
             swiftSettings: strict + hotPath
         ),
@@ -305,12 +296,10 @@ let package = Package(
         .executableTarget(
             name: "authbench",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "DemoIssuer", "RefreshCore", "StrictJSON", "Systemd",
+                "AccountStorage", "AuthRefreshInterface", "CCurl", "DemoIssuer", "RefreshCore", "StrictJSON", "Systemd",
                 "TestSupport", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             resources: [

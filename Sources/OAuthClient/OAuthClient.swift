@@ -1,4 +1,3 @@
-import NIOCore
 import OAuthMessages
 package import RefreshCore
 
@@ -11,11 +10,11 @@ package import RefreshCore
 ///
 /// It is a class, because each request holds it, and a copy of all its parts would take longer than they work.
 package final class OAuthClient: Sendable {
-    private let clients: HTTPClients
+    private let exchanges: Exchanges
     let servers: ServerAccess
 
     /// Runs calls of this client where its connections live.
-    package let executor: EventLoopExecutor
+    package let executor: ExchangeThread
 
     /// Makes the URLs for people's browsers.
     package let browser: BrowserURLs
@@ -33,9 +32,9 @@ package final class OAuthClient: Sendable {
     package let inspection: ServerInspection
 
     package init(configuration: OAuthClientConfiguration = OAuthClientConfiguration()) {
-        clients = HTTPClients(configuration: configuration)
-        executor = EventLoopExecutor(clients.eventLoop)
-        servers = ServerAccess(configuration: configuration, clients: clients)
+        exchanges = Exchanges(rest: configuration.rest, onRest: configuration.onRest)
+        executor = exchanges.thread
+        servers = ServerAccess(configuration: configuration, exchanges: exchanges)
         introspection = TokenIntrospection(servers: servers)
         let tokens = TokenEndpoint(servers: servers, introspection: introspection)
         let people = PersonLookup(servers: servers, introspection: introspection)
@@ -45,6 +44,7 @@ package final class OAuthClient: Sendable {
         grants = ClientGrants(servers: servers, tokens: tokens)
         registrar = ClientRegistrar(servers: servers)
         inspection = ServerInspection(servers: servers)
+        exchanges.begin()
     }
 
     /// Sends the refresh token of `request` once and returns the outcome.
@@ -83,18 +83,8 @@ package final class OAuthClient: Sendable {
         servers.cache.forgetFailures(of: issuer)
     }
 
-    /// The event loops of the connections. Each closure runs `body` on its loop's thread, after the work that is
-    /// already queued there.
-    package var loops: [@Sendable (_ body: @escaping @Sendable () -> Void) -> Void] {
-        servers.configuration.eventLoopGroup.makeIterator().map { loop in { loop.execute($0) } }
-    }
-
-    /// Closes all connections. Later calls fail as unreachable. Call it once, when nothing is in flight.
-    ///
-    /// Waits for connections that are being made, `connectTimeout` at most.
-    ///
-    /// - Throws: the error of the HTTP client. The caller can do nothing about it.
-    package func shutdown() async throws {
-        try await clients.shutDown()
+    /// Closes all connections. Later calls fail as unreachable. Call it once.
+    package func shutdown() async {
+        await exchanges.shutDown()
     }
 }

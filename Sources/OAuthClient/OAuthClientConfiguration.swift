@@ -1,6 +1,4 @@
 import FoundationEssentials
-package import NIOCore
-import NIOPosix
 package import OAuthMessages
 package import RefreshCore
 
@@ -12,8 +10,8 @@ package struct OAuthClientConfiguration: Sendable {
     ///
     /// It is shorter than the core's lease, so that two requests for one generation never overlap.
     package var answerTimeout: Duration = .seconds(300)
-    /// The time limit for name resolution, TCP and proxy of one connection. Its TLS handshake gets the same time again.
-    package var connectTimeout: Duration = .seconds(10)
+    /// The time limit for one connection: name resolution, TCP, proxy and TLS together.
+    package var connectTimeout: Duration = .seconds(15)
     /// The time limit for both metadata documents together.
     package var discoveryTimeout: Duration = .seconds(15)
     /// The longest answer that is read, in bytes. Real answers have a few KiB; metadata with embedded keys reaches 100
@@ -30,14 +28,12 @@ package struct OAuthClientConfiguration: Sendable {
     package var authorities = CertificateAuthorities()
     package var proxy = ProxySettings.direct
     package var userAgent = "authrefreshd"
-    /// How long an HTTP client is kept after its last use, with its TLS settings. Its connections are closed by then,
-    /// except those that are still waiting for an answer. A client that is made later trusts what the system trusts
-    /// then.
-    package var clientRest: Duration = .seconds(10)
-    /// Called on an event loop when the last HTTP client has been released, and its memory is free.
+    /// How long after the last exchange its memory is given back.
+    package var rest: Duration = .seconds(10)
+    /// Called then, on the thread of the exchanges.
     package var onRest: @Sendable () -> Void = {}
-    /// The event loops of the connections; NIO's shared threads unless the daemon sets its own.
-    package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    /// Whether connections are used again. Only a test sets it, to see that no request is sent twice all the same.
+    var reusesConnections = false
     /// The wall clock, for comparing with dates in answers and for judging certificates.
     package var now: @Sendable () -> Timestamp = Self.systemTime
     /// The clock for the age of metadata and for time limits. It continues through a suspend.

@@ -72,7 +72,7 @@ struct Daemon {
     ) async throws(DaemonError) {
         let client = OAuthClient(configuration: configuration.client)
         store.activity = parts.storeActivity
-        for loop in client.loops { parts.manager.watch(Watchdog.Loop(ask: loop)) }
+        parts.manager.watch(Watchdog.Loop { [executor = client.executor] in executor.execute($0) })
         let timebase = try timebase()
         let coordinator = RefreshCoordinator(
             executor: parts.executor,
@@ -101,7 +101,7 @@ struct Daemon {
         } catch {
             // Refreshes may be under way. Their answers are worth more than a quick end.
             await Shutdown.run(on: coordinator)
-            try? await client.shutdown()
+            await client.shutdown()
             throw error
         }
         parts.manager.ready(status: await coordinator.statusLine)
@@ -116,7 +116,7 @@ struct Daemon {
         await webSessions.stop()
         await Shutdown.run(on: coordinator)
         await end(parts)
-        try? await client.shutdown()
+        await client.shutdown()
         if let reason { throw reason }
     }
 

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CSwiftRuntime
 internal import Glibc
 internal import NIOCore
+internal import OAuthClient
 internal import StandardDescriptors
 
 /// The program: it chooses where its tasks run, then starts the command.
@@ -9,6 +10,9 @@ internal import StandardDescriptors
 enum Main {
     static func main() {
         SignalWatch.hold()
+        // A connection that its server has closed is an error of that exchange, and not this program's end.
+        _ = signal(SIGPIPE, SIG_IGN)
+        HTTPLibrary.ignoreKeyLog()
         // A file that may not grow any more is an error like a full disk, and not this program's end.
         _ = signal(SIGXFSZ, SIG_IGN)
         StandardDescriptors.fillGaps()

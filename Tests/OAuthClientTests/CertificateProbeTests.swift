@@ -17,15 +17,17 @@ struct CertificateProbeTests {
             [.send("not TLS\r\n\r\n")]
         }
         if isStopped { try await server.stop() }
-        var configuration = OAuthClientConfiguration()
-        configuration.connectTimeout = .seconds(10)
+        let client = OAuthClient()
         let endpoint = try #require(Endpoint("https://127.0.0.1:\(server.port)"))
         let result: Result<ServerCertificate, CertificateProbeError>
         do throws(CertificateProbeError) {
-            result = .success(try await CertificateProbe(configuration: configuration).run(endpoint, caFile: caFile))
+            result = .success(
+                try await CertificateProbe(transport: client.servers.transport.transport).run(endpoint, caFile: caFile)
+            )
         } catch {
             result = .failure(error)
         }
+        await client.shutdown()
         #expect(server.requests.isEmpty)
         if !isStopped { try await server.stop() }
         return result
@@ -61,7 +63,7 @@ struct CertificateProbeTests {
         )
         #expect(failure(try await probe(other, caFile: caFile)) == .wrongHost)
         let selfSigned = try await probe(try authority.selfSignedServer(), caFile: caFile)
-        #expect(failure(selfSigned) == .untrusted)
+        #expect(failure(selfSigned) == .untrusted(authority: "CN = self"))
         let unreadable = try await probe(nil, caFile: "/no/such/file")
         #expect(failure(unreadable) == .authorityFile)
         let absent = try await probe(nil, caFile: nil, isStopped: true)

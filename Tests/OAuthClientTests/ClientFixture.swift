@@ -16,10 +16,10 @@ func withClient<Value>(
     let client = OAuthClient(configuration: configuration)
     do {
         let value = try await body(client)
-        try await client.shutdown()
+        await client.shutdown()
         return value
     } catch {
-        try await client.shutdown()
+        await client.shutdown()
         throw error
     }
 }

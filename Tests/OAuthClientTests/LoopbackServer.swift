@@ -40,6 +40,8 @@ final class LoopbackServer: Sendable {
         /// Closes the connection without the end that TLS prescribes (RFC 8446 §6.1), as Python's servers do.
         case cut
         case reset
+        /// The same, once the client has read everything.
+        case resetAfterReading
         /// Answers a CONNECT and continues as a TLS server.
         case openTunnel(NIOSSLContext)
     }
@@ -60,6 +62,8 @@ final class LoopbackServer: Sendable {
     var requests: [Request] { log.requests.withLock { $0 } }
     /// The number of bytes that floods have written so far.
     var floodedBytes: Int { log.flooded.load(ordering: .sequentiallyConsistent) }
+    /// The number of connections so far.
+    var connections: Int { log.connections.load(ordering: .sequentiallyConsistent) }
     var origin: String { "http://127.0.0.1:\(port)" }
 
     /// Listens on a free port: with `tls` as a TLS server; with `refusesConnections` it closes each connection at once.
@@ -73,6 +77,7 @@ final class LoopbackServer: Sendable {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { child in
                 child.eventLoop.makeCompletedFuture {
+                    log.connections.add(1, ordering: .sequentiallyConsistent)
                     if refusesConnections { return child.close(promise: nil) }
                     if let tls { try child.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
                     try child.pipeline.syncOperations.addHandler(RequestReader(script: script, log: log))
@@ -103,6 +108,7 @@ final class LoopbackServer: Sendable {
 private final class RequestLog: Sendable {
     let requests = Mutex<[LoopbackServer.Request]>([])
     let flooded = Atomic(0)
+    let connections = Atomic(0)
 
     func append(_ request: LoopbackServer.Request) -> Int {
         requests.withLock {
@@ -171,6 +177,13 @@ private final class RequestReader: ChannelInboundHandler {
             let provider = context.channel as? any SocketOptionProvider
             _ = provider?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             context.close(promise: nil)
+        case .resetAfterReading:
+            // The answer must leave the kernel first: a reset throws away what the client has not read.
+            let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+            let reader = NIOLoopBound(self, eventLoop: context.eventLoop)
+            context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(300)) {
+                reader.value.perform(.reset, bound.value)
+            }
         case .openTunnel(let tls):
             context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\n")), promise: nil)
             let handler = NIOSSLServerHandler(context: tls)
@@ -184,7 +197,8 @@ private final class RequestReader: ChannelInboundHandler {
         let reader = NIOLoopBound(self, eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(part)).whenSuccess {
             reader.value.log.flooded.add(part.readableBytes, ordering: .sequentiallyConsistent)
-            reader.value.flood(part, limit: limit, bound.value)
+            // A write that completes at once would else call itself again and again, until no stack is left.
+            bound.value.eventLoop.execute { reader.value.flood(part, limit: limit, bound.value) }
         }
     }
 

@@ -106,17 +106,6 @@ struct ProxyTests {
         #expect(!settings.isUnusable)
     }
 
-    /// A client that speaks plain HTTP to them would show the password.
-    @Test(arguments: ["https", "socks5h"])
-    func `a proxy that the client cannot speak to gets nothing, and is not bypassed`(_ scheme: String) async throws {
-        try await withServer({ _, _ in [LoopbackServer.answer(503)] }) { server in
-            let outcome = try await outcome(["HTTPS_PROXY": "\(scheme)://user:hunter2@127.0.0.1:\(server.port)"])
-            #expect(outcome.failure?.failureClass == .misconfigured)
-            #expect(outcome.failure?.detail.summary.contains("must be http://HOST:PORT") == true)
-            #expect(server.requests.isEmpty)
-        }
-    }
-
     @Test func `requests to this machine never go through a proxy`() async throws {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             let outcome = try await outcome(["HTTPS_PROXY": "http://127.0.0.1:9"], origin: server.origin)

@@ -97,30 +97,27 @@ struct TLSTests {
         try await withAuthority { authority in
             let expired = try authority.server(for: "IP:127.0.0.1", to: "20210101000000Z")
             let early = try authority.server(for: "IP:127.0.0.1", from: "20980101000000Z")
-            let cases: [(String, NIOSSLContext, String?)] = [
-                ("unknown authority", try authority.server(for: "IP:127.0.0.1"), nil),
-                ("self-signed", try authority.selfSignedServer(), authority.caFile),
-                ("expired", expired, authority.caFile),
-                ("not yet valid", early, authority.caFile),
-                ("another address", try authority.server(for: "IP:127.0.0.2"), authority.caFile),
-                ("another name", try authority.server(for: "DNS:other.example"), authority.caFile),
+            let cases: [(word: String, NIOSSLContext, String?)] = [
+                ("no authority that this machine trusts", try authority.server(for: "IP:127.0.0.1"), nil),
+                ("no authority that this machine trusts", try authority.selfSignedServer(), authority.caFile),
+                ("has expired", expired, authority.caFile),
+                ("is not valid yet", early, authority.caFile),
+                ("is for another host", try authority.server(for: "IP:127.0.0.2"), authority.caFile),
+                ("is for another host", try authority.server(for: "DNS:other.example"), authority.caFile),
             ]
-            for (name, context, caFile) in cases {
+            for (word, context, caFile) in cases {
                 let (outcome, requests) = try await outcome(context, caFile: caFile)
-                #expect(outcome.failure?.failureClass == .untrusted, "\(name)")
-                #expect(outcome.failure?.detail.summary.contains("clock") == true, "\(name)")
-                #expect(requests == 0, "\(name)")
+                #expect(outcome.failure?.failureClass == .untrusted, "\(word)")
+                #expect(outcome.failure?.detail.summary.contains(word) == true, "\(word)")
+                #expect(requests == 0, "\(word)")
             }
         }
     }
 
-    @Test func `with an unset clock a refused certificate counts only as unreachable`() async throws {
+    @Test func `with an unset clock a certificate that is not valid yet counts only as unreachable`() async throws {
         try await withAuthority { authority in
-            let (outcome, _) = try await outcome(
-                authority.selfSignedServer(),
-                caFile: nil,
-                now: Timestamp(microseconds: 0)
-            )
+            let early = try authority.server(for: "IP:127.0.0.1", from: "20980101000000Z")
+            let (outcome, _) = try await outcome(early, caFile: authority.caFile, now: Timestamp(microseconds: 0))
             #expect(outcome.failure?.failureClass == .unreachable)
         }
     }
@@ -130,7 +127,7 @@ struct TLSTests {
             let old = try authority.server(for: "IP:127.0.0.1", maximum: .tlsv11)
             let (outcome, _) = try await outcome(old, caFile: authority.caFile)
             #expect(outcome.failure?.failureClass == .unreachable)
-            #expect(outcome.failure?.detail.summary == "no TLS connection to the server could be made")
+            #expect(outcome.failure?.detail.summary.contains("have no TLS version in common") == true)
         }
     }
 
@@ -218,7 +215,7 @@ struct TLSTests {
             let certificate = try String(contentsOfFile: authority.caFile, encoding: .utf8)
             let identity = try authority.client()
             try await withClient { client in
-                for number in 0..<HTTPClients.limit + 6 {
+                for number in 0..<70 {
                     try folder.write(certificate, to: "\(number).pem")
                     var profile = ProviderProfile(name: "tls")
                     profile.caFile = folder.path + "/\(number).pem"
@@ -253,8 +250,6 @@ struct TLSTests {
             let request = try refreshRequest(to: "https://127.0.0.1:\(server.port)")
             let change = { (configuration: inout OAuthClientConfiguration) in
                 configuration.totalTimeout = .milliseconds(300)
-                // The shutdown waits for connections that are being made.
-                configuration.connectTimeout = .seconds(4)
             }
             let outcome = try await withClient(change) { client in
                 await client.refresh(request)

@@ -1,5 +1,3 @@
-import NIOCore
-import NIOHTTP1
 import RefreshCore
 import Testing
 
@@ -89,7 +87,7 @@ struct TransportTests {
     }
 
     @Test(arguments: [
-        "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n" + issuedTokens,
+        "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n" + issuedTokens.dropLast(),
         "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"acc\r\n",
         "HTTP/1.1 200 OK\r\nconte",
         "HTTP/1.1 40",
@@ -168,35 +166,22 @@ struct TransportTests {
     }
 
     @Test func `an answer of exactly the limit is read`() async throws {
-        let body = issuedTokens + String(repeating: " ", count: (1 << 20) - issuedTokens.utf8.count)
+        // A whole object would end the reading.
+        let form = "access_token=a1&note="
+        let body = form + String(repeating: "x", count: (1 << 20) - form.utf8.count)
         let read = { (body: String) in
             try await withServer({ _, _ in [LoopbackServer.json(200, body)] }) { server in
                 try await withClient { await $0.refresh(try refreshRequest(to: server.origin)) }
             }
         }
         #expect(try await read(body).response != nil)
-        #expect(try await read(body + " ").failure?.failureClass == .unanswered)
+        #expect(try await read(body + "x").failure?.failureClass == .unanswered)
     }
 
     @Test func `a redirect is not followed`() async throws {
         let (failure, requests) = try await failure { _, _ in [LoopbackServer.answer(307, ["location": "/token2"])] }
         #expect(failure.failureClass == .misconfigured)
         #expect(requests.map(\.line) == ["POST /token"])
-    }
-
-    @Test func `a request is not silently repeated if the server closes a reused connection`() async throws {
-        let script: LoopbackServer.Script = { _, index in
-            index == 0 ? [LoopbackServer.json(200, issuedTokens)] : [.close]
-        }
-        try await withServer(script) { server in
-            try await withClient { client in
-                let request = try refreshRequest(to: server.origin)
-                #expect(await client.refresh(request).response != nil)
-                let second = await client.refresh(request)
-                #expect(second.failure?.failureClass == .unanswered)
-                #expect(server.requests.count == 2)
-            }
-        }
     }
 
     @Test func `a cancelled exchange that was sent counts as unanswered`() async throws {
@@ -219,7 +204,7 @@ struct TransportTests {
     @Test func `after shutdown nothing is sent`() async throws {
         try await withServer({ _, _ in [LoopbackServer.json(200, issuedTokens)] }) { server in
             let client = OAuthClient()
-            try await client.shutdown()
+            await client.shutdown()
             let outcome = await client.refresh(try refreshRequest(to: server.origin))
             #expect(outcome.failure?.failureClass == .unreachable)
             #expect(server.requests.isEmpty)

@@ -42,7 +42,7 @@ final class CoordinatorRig: Sendable {
     deinit {
         // The test failed before `stop`. If a client is released without a shutdown, the process ends, and the test's
         // error is lost.
-        Task { [client] in try? await client.shutdown() }
+        Task { [client] in await client.shutdown() }
     }
 
     func start() async throws {
@@ -127,7 +127,7 @@ final class CoordinatorRig: Sendable {
 
     func stop() async {
         await Shutdown.run(on: coordinator)
-        try? await client.shutdown()
+        await client.shutdown()
     }
 
     private static func name(_ text: String) throws -> AccountName {

@@ -60,10 +60,10 @@ struct SignInsTests {
         do {
             try await body(room)
         } catch {
-            try? await client.shutdown()
+            await client.shutdown()
             throw error
         }
-        try await client.shutdown()
+        await client.shutdown()
     }
 
     private func withRoomValue<Value>(_ body: (SignIns) async throws -> Value) async throws -> Value {

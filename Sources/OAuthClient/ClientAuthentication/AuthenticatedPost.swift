@@ -1,5 +1,4 @@
 import JOSE
-import NIOHTTP1
 import OAuthMessages
 import RefreshCore
 
@@ -220,7 +219,7 @@ struct AuthenticatedPost: Sendable {
             let all = fields + own.filter { own in !fields.contains { $0.name == own.name } }
             let request = HTTPTransport.Request(
                 endpoint: isQuery ? place.adding(all) : place,
-                method: isDeletion ? .DELETE : nil,
+                method: isDeletion ? .delete : nil,
                 headers: try headers(credentials, to: place, nonce: nonce, at: now),
                 body: isQuery ? nil : format.body(all),
                 isSpending: true,

@@ -1,11 +1,11 @@
-import NIOSSL
+import JOSE
 import OAuthMessages
 package import RefreshCore
 
 /// The certificate with which a client authenticates in the TLS handshake (RFC 8705), and its key: the text of a PEM
 /// file.
 struct ClientIdentity: Hashable, Sendable {
-    private let pem: Secret
+    let pem: Secret
 
     /// Nil if `method` uses no certificate.
     init?(_ registration: ClientRegistration, _ method: ClientAuthentication) {
@@ -21,22 +21,10 @@ struct ClientIdentity: Hashable, Sendable {
         self.pem = pem
     }
 
-    /// Whether the text holds a certificate and a readable key.
+    /// Whether the text holds a certificate and a key that can be read without a passphrase.
     fileprivate var isUsable: Bool {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        return (try? add(to: &tls)) != nil
-    }
-
-    /// Makes connections present the certificate.
-    ///
-    /// - Throws: `clientCertificate` if the text holds no certificate, or no key without a passphrase.
-    func add(to tls: inout TLSConfiguration) throws(TransportFailure) {
-        let bytes = unsafe pem.withBytes { unsafe Array($0) }
-        guard let chain = try? NIOSSLCertificate.fromPEMBytes(bytes), !chain.isEmpty,
-            let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem)
-        else { throw TransportFailure(cause: .clientCertificate, wasSent: false) }
-        tls.certificateChain = chain.map { .certificate($0) }
-        tls.privateKey = .privateKey(key)
+        let text = pem.reveal()
+        return text.contains("-----BEGIN CERTIFICATE-----") && (try? PrivateKey(pem)) != nil
     }
 }
 

@@ -1,15 +1,28 @@
 import BlockingWork
-import NIOCore
-import NIOPosix
-import NIOSSL
-import NIOTLS
+import CCurl
 import OAuthMessages
 package import RefreshCore
 
-/// How long a server's certificate is valid.
+/// How long a server's certificate is valid, and who signed it.
 package struct ServerCertificate: Hashable, Sendable {
     package let notBefore: Timestamp
     package let notAfter: Timestamp
+    /// The name of the authority, as the certificate has it; nil if it has none.
+    package let authority: String?
+
+    /// Reads what libcurl says of a certificate: `Start date`, `Expire date` and `Issuer`.
+    ///
+    /// Nil if a date cannot be read.
+    init?(_ lines: [String: String]) {
+        let date = { (name: String) -> Timestamp? in
+            guard let text = lines[name] else { return nil }
+            let seconds = unsafe curl_getdate(text, nil)
+            return seconds < 0 ? nil : Timestamp(microseconds: Int64(seconds) * 1_000_000)
+        }
+        guard let notBefore = date("Start date"), let notAfter = date("Expire date") else { return nil }
+        (self.notBefore, self.notAfter) = (notBefore, notAfter)
+        authority = lines["Issuer"].flatMap { FailureText.clean($0) }
+    }
 }
 
 /// Why no TLS connection to a server could be made.
@@ -19,6 +32,10 @@ package enum CertificateProbeError: Error, Hashable, Sendable {
     case timedOut
     /// The handshake failed, but not because of the certificate.
     case handshake
+    /// The server and this machine have no version of TLS in common.
+    case noSharedProtocol
+    /// The server demands a client certificate, which a look at the server does not show.
+    case clientCertificateDemanded
     /// The configured CA file cannot be read, or holds no certificate.
     case authorityFile
     /// The configured CA file could not be read in time.
@@ -27,130 +44,49 @@ package enum CertificateProbeError: Error, Hashable, Sendable {
     case notYetValid(until: Timestamp)
     /// The certificate is for another host.
     case wrongHost
-    /// No trusted authority has signed the certificate.
-    case untrusted
+    /// No trusted authority has signed the certificate. The authority that has is named if the certificate names it.
+    case untrusted(authority: String?)
 }
 
 /// Opens a TLS connection as a refresh does, reads the certificate and closes the connection. Sends no request.
 struct CertificateProbe: Sendable {
-    let configuration: OAuthClientConfiguration
+    let transport: HTTPTransport
 
     /// The certificate of the server at `endpoint`, checked as for a refresh.
     func run(_ endpoint: Endpoint, caFile: String?) async throws(CertificateProbeError) -> ServerCertificate {
-        var trusted: [NIOSSLCertificate] = []
-        if let file = caFile ?? configuration.caFile {
-            do throws(TransportFailure) {
-                trusted = try await configuration.authorities.certificates(in: file)
-            } catch {
-                throw error.cause == .authorityFileHangs ? .authorityFileHangs : .authorityFile
+        do throws(TransportFailure) {
+            guard let certificate = try await transport.certificate(of: endpoint, caFile: caFile, verifies: true) else {
+                throw TransportFailure(cause: .tls, wasSent: false)
             }
-        }
-        var tls = HTTPClients.tls(trusting: trusted)
-        do {
-            return try await certificate(of: endpoint, tls)
+            return certificate
         } catch {
-            guard TransportCause(error) == .certificate else { throw CertificateProbeError(error) }
-            if error as? NIOSSLExtraError == .failedToValidateHostname { throw .wrongHost }
-            // NIOSSL does not say what is wrong with a certificate. So the certificate is read over a second
-            // connection, which accepts any certificate and transfers no data.
-            tls.certificateVerification = .none
-            let refused = try? await certificate(of: endpoint, tls)
-            throw CertificateProbeError(refused, at: configuration.now())
-        }
-    }
-
-    private func certificate(of endpoint: Endpoint, _ tls: TLSConfiguration) async throws -> ServerCertificate {
-        let context = try NIOSSLContext(configuration: tls)
-        let limit = TimeAmount(configuration.connectTimeout)
-        let eventLoop = configuration.eventLoopGroup.any()
-        // The promise is made beforehand, because the handshake may be over, and the channel closed, before `connect`
-        // returns it.
-        let handshake = eventLoop.makePromise(of: ServerCertificate.self)
-        let connection = ClientBootstrap(group: eventLoop)
-            .connectTimeout(limit)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    // An IP address is not sent as server name (RFC 6066 §3). The certificate is then compared with the
-                    // peer's address.
-                    let isAddress = (try? SocketAddress(ipAddress: endpoint.host, port: 0)) != nil
-                    let name = isAddress ? nil : endpoint.host
-                    try channel.pipeline.syncOperations.addHandlers(
-                        NIOSSLClientHandler(context: context, serverHostname: name),
-                        HandshakeWatch(handshake)
-                    )
-                }
+            guard [.certificateExpired, .certificateNotYetValid, .certificateAuthority].contains(error.cause) else {
+                throw CertificateProbeError(error.cause)
             }
-            .connect(host: endpoint.host, port: endpoint.port)
-        connection.whenFailure { handshake.fail($0) }
-        let timer = eventLoop.scheduleTask(in: limit + limit) { handshake.fail(HandshakeTimeout()) }
-        handshake.futureResult.whenComplete { _ in
-            timer.cancel()
-            connection.whenSuccess { $0.close(promise: nil) }
+            // A refused certificate is read over a second connection, which accepts any and transfers no data.
+            let refused = try? await transport.certificate(of: endpoint, caFile: caFile, verifies: false)
+            throw CertificateProbeError(error.cause, refused)
         }
-        return try await handshake.futureResult.get()
     }
 }
 
 extension CertificateProbeError {
-    fileprivate init(_ error: any Error) {
-        switch error {
-        case is HandshakeTimeout, ChannelError.connectTimeout: self = .timedOut
-        default: self = TransportCause(error) == .tls ? .handshake : .unreachable
+    /// - Parameter refused: the certificate that was not trusted; nil if it could not be read.
+    fileprivate init(_ cause: TransportCause, _ refused: ServerCertificate? = nil) {
+        switch (cause, refused) {
+        case (.timeLimit, _): self = .timedOut
+        case (.authorityFile, _): self = .authorityFile
+        case (.authorityFileHangs, _): self = .authorityFileHangs
+        case (.certificateHost, _): self = .wrongHost
+        case (.certificateExpired, let refused?): self = .expired(at: refused.notAfter)
+        case (.certificateNotYetValid, let refused?): self = .notYetValid(until: refused.notBefore)
+        case (.certificate, _), (.certificateExpired, nil), (.certificateNotYetValid, nil), (.certificateAuthority, _):
+            self = .untrusted(authority: refused?.authority)
+        case (.tls, _): self = .handshake
+        case (.tlsProtocol, _): self = .noSharedProtocol
+        case (.clientCertificateDemanded, _): self = .clientCertificateDemanded
+        default: self = .unreachable
         }
-    }
-
-    /// The reason why a certificate was not accepted.
-    fileprivate init(_ certificate: ServerCertificate?, at now: Timestamp) {
-        guard let certificate else {
-            self = .untrusted
-            return
-        }
-        if certificate.notAfter < now {
-            self = .expired(at: certificate.notAfter)
-        } else if certificate.notBefore > now {
-            self = .notYetValid(until: certificate.notBefore)
-        } else {
-            self = .untrusted
-        }
-    }
-}
-
-private struct HandshakeTimeout: Error {}
-
-/// Waits for the end of a handshake.
-private final class HandshakeWatch: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
-
-    private let promise: EventLoopPromise<ServerCertificate>
-
-    init(_ promise: EventLoopPromise<ServerCertificate>) {
-        self.promise = promise
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case TLSUserEvent.handshakeCompleted = event else { return context.fireUserInboundEventTriggered(event) }
-        do {
-            let handler = try context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
-            guard let certificate = handler.peerCertificate else { throw NIOSSLError.noCertificateToValidate }
-            promise.succeed(
-                ServerCertificate(
-                    notBefore: Timestamp(microseconds: Int64(certificate.notValidBefore) * 1_000_000),
-                    notAfter: Timestamp(microseconds: Int64(certificate.notValidAfter) * 1_000_000)
-                )
-            )
-        } catch {
-            promise.fail(error)
-        }
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        promise.fail(error)
-        context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        promise.fail(ChannelError.eof)
-        context.fireChannelInactive()
     }
 }
 
@@ -164,7 +100,7 @@ package final class CertificateAuthorities: Sendable {
     /// The most files that are read at the same time. Each file that hangs keeps a thread.
     package static let fileReadsMax = 32
 
-    private let files: BlockingWork<String, [NIOSSLCertificate]>
+    private let files: BlockingWork<String, [UInt8]>
     private let contents: @Sendable (_ path: String) -> [UInt8]?
 
     /// - Parameter contents: reads a file; nil if it cannot be read, or is not a regular file.
@@ -179,16 +115,21 @@ package final class CertificateAuthorities: Sendable {
         files = BlockingWork("authrefreshd.ca-file", timeLimit: fileTimeLimit, piecesMax: fileReadsMax)
     }
 
-    /// The certificates in the PEM file at `path`.
+    /// The PEM file at `path`, which holds certificates.
     ///
     /// - Throws: `authorityFile` if the file holds none or cannot be read; `authorityFileHangs` if it could not be read
     ///   in time.
-    func certificates(in path: String) async throws(TransportFailure) -> [NIOSSLCertificate] {
+    func certificates(in path: String) async throws(TransportFailure) -> [UInt8] {
         let certificates = await files.value(path) { [contents] in
-            contents(path).flatMap { try? NIOSSLCertificate.fromPEMBytes($0) } ?? []
+            contents(path).flatMap { Self.holdsCertificate($0) ? $0 : nil } ?? []
         }
         guard let certificates else { throw TransportFailure(cause: .authorityFileHangs, wasSent: false) }
         guard !certificates.isEmpty else { throw TransportFailure(cause: .authorityFile, wasSent: false) }
         return certificates
+    }
+
+    /// Whether there is a block of PEM. What it holds is for TLS to read.
+    private static func holdsCertificate(_ text: [UInt8]) -> Bool {
+        String(decoding: text, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
     }
 }

@@ -9,10 +9,10 @@ final class ServerAccess: Sendable {
     let cache: MetadataCache
     let keySets: KeySetCache
 
-    init(configuration: OAuthClientConfiguration, clients: HTTPClients) {
+    init(configuration: OAuthClientConfiguration, exchanges: Exchanges) {
         self.configuration = configuration
         transport = RememberingTransport(
-            transport: HTTPTransport(clients: clients, configuration: configuration),
+            transport: HTTPTransport(exchanges: exchanges, configuration: configuration),
             origins: OriginMemory(),
             now: configuration.now
         )

@@ -1,4 +1,3 @@
-import NIOHTTP1
 import OAuthMessages
 package import RefreshCore
 
@@ -29,9 +28,7 @@ struct MetadataFetch: Sendable {
 
     @concurrent func run(issuer: Issuer, profile: ProviderProfile?) async throws(MetadataError) -> Result {
         let locations = AuthorizationServerMetadata.locations(of: issuer)
-        // The documents are fetched one after the other, over the same connection. Two connections at once would cost
-        // memory: AsyncHTTPClient reads all of the system's authorities for each connection that begins before the
-        // first one is established. That is 0.8 MiB each, and the heap does not give it back.
+        // One after the other: they are fetched once a day, and two connections at once need twice the memory.
         let limit = min(configuration.discoveryTimeout, configuration.totalTimeout)
         let begin = configuration.uptime()
         // Some servers hang on one document and have the other.

@@ -33,7 +33,7 @@ package struct ServerInspection: Sendable {
         profile: ProviderProfile?
     ) async throws(CertificateProbeError) -> ServerCertificate? {
         guard endpoint.isSecure, !usesProxy(for: endpoint) else { return nil }
-        return try await CertificateProbe(configuration: servers.configuration).run(endpoint, caFile: profile?.caFile)
+        return try await CertificateProbe(transport: servers.transport.transport).run(endpoint, caFile: profile?.caFile)
     }
 
     /// Whether requests to `endpoint` go through the configured proxy.

@@ -1,4 +1,3 @@
-import NIOHTTP1
 package import OAuthMessages
 package import RefreshCore
 
@@ -59,7 +58,7 @@ package struct ClientRegistrar: Sendable {
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,
-            method: .DELETE,
+            method: .delete,
             headers: headers(management.accessToken, client.profile),
             caFile: client.profile?.caFile
         )
@@ -142,7 +141,7 @@ package struct ClientRegistrar: Sendable {
         }
         let message = HTTPTransport.Request(
             endpoint: endpoint,
-            method: document == nil ? .GET : .PUT,
+            method: document == nil ? .get : .put,
             headers: headers(management.accessToken, client.profile),
             body: document.map { JSONValue.object($0).bytes },
             caFile: client.profile?.caFile

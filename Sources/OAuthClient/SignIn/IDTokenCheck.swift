@@ -1,5 +1,4 @@
 package import JOSE
-import NIOHTTP1
 import OAuthMessages
 package import RefreshCore
 

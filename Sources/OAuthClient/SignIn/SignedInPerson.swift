@@ -1,5 +1,4 @@
 internal import JOSE
-import NIOHTTP1
 internal import OAuthMessages
 package import RefreshCore
 

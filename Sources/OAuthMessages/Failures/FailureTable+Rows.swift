@@ -86,7 +86,7 @@ extension FailureTable {
             "proxy setting",
             Condition(transport: [.proxyConfiguration]),
             .misconfigured,
-            "the proxy that HTTPS_PROXY or the configuration names cannot be used: it must be http://HOST:PORT"
+            "the proxy that HTTPS_PROXY or the configuration names cannot be used: it must be http, https or socks5h://HOST:PORT"
         ),
         FailureRow(
             "proxy wants sign-in",

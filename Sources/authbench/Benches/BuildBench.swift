@@ -8,8 +8,8 @@ struct BuildBench {
     /// The targets of the quickstart's build, each after its dependencies. A target's share includes the dependencies
     /// that only it has.
     private static let parts = [
-        "CNIOBoringSSL", "CCryptoBoringSSL", "NIOPosix", "NIOSSL", "Crypto", "CryptoExtras", "AsyncHTTPClient", "GRDB",
-        "Yams", "ArgumentParser", "OAuthClient", "AccountStorage", "authrefreshd", "authctl", "authdemo",
+        "CCryptoBoringSSL", "NIOPosix", "Crypto", "CryptoExtras", "GRDB", "Yams", "ArgumentParser", "OAuthClient",
+        "AccountStorage", "authrefreshd", "authctl", "authdemo",
     ]
 
     func figures() async throws -> [Figure] {

@@ -160,8 +160,17 @@ extension CertificateProbeError {
             switch self {
             case .unreachable: ("no server answers at this address", .time, network)
             case .timedOut: ("the server did not answer in time", .time, network)
-            case .handshake:
-                ("no TLS connection: what answers does not speak TLS 1.2 or later", .repair, "check the URL")
+            case .handshake: ("no TLS connection: what answers does not speak TLS", .repair, "check the URL")
+            case .noSharedProtocol:
+                (
+                    "the server and this machine have no TLS version in common", .repair,
+                    "the server must speak TLS 1.2 or later: tell its operator"
+                )
+            case .clientCertificateDemanded:
+                (
+                    "the server demands a client certificate", .repair,
+                    "give its accounts a key file with a certificate: authctl account edit ACCOUNT --client-key-file FILE"
+                )
             case .authorityFile:
                 (
                     "the configured ca_file cannot be read, or contains no certificate", .repair,
@@ -177,9 +186,11 @@ extension CertificateProbeError {
                 ("the certificate becomes valid only in \((start - now).words)", .repair, clock)
             case .wrongHost:
                 ("the certificate belongs to another host: this may not be the server", .repair, "check the URL")
-            case .untrusted:
+            case .untrusted(let authority):
                 (
-                    "no certificate authority that this machine trusts has signed the certificate", .repair,
+                    "no certificate authority that this machine trusts has signed the certificate"
+                        + (authority.map { "; \"\($0)\" has" } ?? ""),
+                    .repair,
                     "if the server is your own, name its authority with ca_file; else a proxy or an attacker may be in between"
                 )
             }

@@ -66,7 +66,7 @@ extension ConfigurationFault {
         case .oneOf(let values): "must be one of \(values.joined(separator: ", "))"
         case .timeSpan(let least, let most): "must be a time span from \(least) to \(most)"
         case .absolutePath: "must be an absolute path"
-        case .proxy: "must be http://HOST:PORT"
+        case .proxy: "must be http, https or socks5h://HOST:PORT"
         case .atLeastOne: "must be at least 1"
         case .aboveZero: "must be more than 0"
         case .connections: "must be from 16 to 65536"

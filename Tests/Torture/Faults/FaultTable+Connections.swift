@@ -27,10 +27,12 @@ extension FaultTable {
             ),
         ]
         + [
-            (CertificateFault.expired, "certificate expired"), (.notYetValid, "certificate not yet valid"),
-            (.wrongName, "certificate for another name"), (.unknownAuthority, "certificate of an unknown authority"),
-        ].map { fault, name in
-            FaultRow(name, .door(.certificate(fault)), .misconfigured("certificate is not trusted"))
+            (CertificateFault.expired, "certificate expired", "certificate has expired"),
+            (.notYetValid, "certificate not yet valid", "certificate is not valid yet"),
+            (.wrongName, "certificate for another name", "certificate is for another host"),
+            (.unknownAuthority, "certificate of an unknown authority", "no authority that this machine trusts"),
+        ].map { fault, name, text in
+            FaultRow(name, .door(.certificate(fault)), .misconfigured(text))
         }
 
     static let nameRows = [

@@ -1,0 +1,135 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// The one thread on which exchanges with servers run, and everything that waits for them.
+///
+/// An answer is read, judged and passed on where it arrives, without a change of threads. Code on it must not block.
+package final class ExchangeThread: SerialExecutor, TaskExecutor {
+    /// The owner's work in each turn. It sleeps until something happens on a connection, the bell rings, or its next
+    /// time limit is over.
+    typealias Turn = @Sendable (_ bell: Int32, _ maySleep: Bool) -> Void
+
+    private enum Job {
+        case job(UnownedJob)
+        case work(@Sendable () -> Void)
+    }
+
+    private struct Mailbox {
+        var jobs: [Job] = []
+        /// Whether the thread sleeps and must be woken for a new job.
+        var isAsleep = false
+        var isEnding = false
+    }
+
+    private let mailbox = Mutex(Mailbox())
+    /// The thread, as pthread_self(3) returns it; 0 before it runs.
+    private let thread = Atomic<UInt>(0)
+    /// An eventfd(2) that ends the sleep.
+    private let bell: Int32
+
+    init() {
+        bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    }
+
+    deinit {
+        close(bell)
+    }
+
+    /// Runs `work` on the thread after all earlier jobs. It is dropped if the thread has ended.
+    package func execute(_ work: @escaping @Sendable () -> Void) {
+        send(.work(work))
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        send(.job(UnownedJob(job)))
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: self)
+    }
+
+    package func checkIsolated() {
+        precondition(thread.load(ordering: .relaxed) == pthread_self(), "not on the thread of the exchanges")
+    }
+
+    private func send(_ job: Job) {
+        let isAsleep = mailbox.withLock { mailbox in
+            mailbox.jobs.append(job)
+            defer { mailbox.isAsleep = false }
+            return mailbox.isAsleep
+        }
+        if isAsleep { eventfd_write(bell, 1) }
+    }
+
+    /// Ends the thread after the jobs that were requested before.
+    func end() {
+        mailbox.withLock { $0.isEnding = true }
+        eventfd_write(bell, 1)
+    }
+
+    /// Starts the thread, which calls `turn` until it ends.
+    ///
+    /// A process that cannot have one thread more cannot run the daemon.
+    func begin(_ turn: @escaping Turn) {
+        let start = ThreadStart { [self] in run(turn) }
+        let context = unsafe Unmanaged.passRetained(start)
+        var identifier = pthread_t()
+        let status = unsafe pthread_create(
+            &identifier,
+            nil,
+            { context in unsafe ThreadStart.run(context) },
+            context.toOpaque()
+        )
+        precondition(status == 0, "there is a thread for the exchanges")
+        pthread_detach(identifier)
+    }
+
+    private func run(_ turn: Turn) {
+        thread.store(pthread_self(), ordering: .relaxed)
+        while true {
+            let (jobs, isEnding) = takeJobs()
+            for job in jobs { perform(job) }
+            if isEnding, jobs.isEmpty { return }
+            turn(bell, jobs.isEmpty)
+            var rings = eventfd_t()
+            unsafe eventfd_read(bell, &rings)
+        }
+    }
+
+    /// Takes the waiting jobs. If there are none, marks the thread as asleep.
+    private func takeJobs() -> (jobs: [Job], isEnding: Bool) {
+        mailbox.withLock { mailbox in
+            let jobs = mailbox.jobs
+            mailbox.jobs = []
+            mailbox.isAsleep = jobs.isEmpty
+            return (jobs, mailbox.isEnding)
+        }
+    }
+
+    private func perform(_ job: Job) {
+        switch job {
+        case .job(let job):
+            unsafe job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(),
+                taskExecutor: asUnownedTaskExecutor()
+            )
+        case .work(let work): work()
+        }
+    }
+}
+
+/// The work of a new thread, to pass through pthread_create(3).
+private final class ThreadStart: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+
+    static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue().body()
+        return nil
+    }
+}

@@ -1,0 +1,57 @@
+import CCurl
+import Glibc
+
+/// The system's libcurl.
+package enum HTTPLibrary {
+    /// The library's version, and that of the TLS library under it: `libcurl/7.88.1 OpenSSL/3.0.17`.
+    package static var version: String {
+        guard let info = unsafe curl_version_info(CURLVERSION_FIRST) else { return "libcurl" }
+        let name = unsafe info.pointee.version.map { unsafe "libcurl/" + String(cString: $0) } ?? "libcurl"
+        let tls = unsafe info.pointee.ssl_version.map { unsafe " " + String(cString: $0) } ?? ""
+        return name + tls
+    }
+
+    /// Removes what would make the library write the keys of its connections to a file. Call it before there is a
+    /// second thread.
+    package static func ignoreKeyLog() {
+        unsafe unsetenv("SSLKEYLOGFILE")
+    }
+
+    /// Whether the library is ready for use. It becomes so at the first question.
+    static let isReady: Bool = {
+        ignoreKeyLog()
+        return authrefresh_curl_begin() == CURLE_OK
+    }()
+
+    /// Where the system keeps the certificate authorities that it trusts.
+    enum Authorities {
+        /// A folder with a file for each hash of a name (openssl-rehash(1)). TLS reads those that it needs.
+        case folder(String)
+        /// All of them in one file. To read it costs 26 ms of processor time for each connection.
+        case bundle(String)
+        case none
+    }
+
+    /// Looked for at each connection: a person may install the package after the daemon has started.
+    static func systemAuthorities(of handle: UnsafeMutableRawPointer) -> Authorities {
+        let named = { (info: CURLINFO) -> String? in
+            unsafe authrefresh_curl_text(handle, info).map { unsafe String(cString: $0) }
+        }
+        if let folder = named(CURLINFO_CAPATH), isHashed(folder) { return .folder(folder) }
+        if let bundle = named(CURLINFO_CAINFO) { return .bundle(bundle) }
+        return .none
+    }
+
+    /// Whether the folder has a file with a name such as `1d3472b9.0`.
+    private static func isHashed(_ folder: String) -> Bool {
+        guard let stream = unsafe opendir(folder) else { return false }
+        defer { unsafe _ = closedir(stream) }
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name.utf8.count == 10, name.hasSuffix(".0") { return true }
+        }
+        return false
+    }
+}
