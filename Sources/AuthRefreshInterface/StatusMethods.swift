@@ -81,8 +81,9 @@ package enum Subscribe {
         }
     }
 
-    /// The reply.
+    /// A reply: a page of the present state, the end of it, or news of an account.
     package struct Reply: Codable, Hashable, Sendable {
+        /// `present`, `ready` or an `AccountNews`; text, because a later daemon may have other news.
         package var event: String
         package var atUSec: Int64
         package var accounts: [AccountStatus]
@@ -102,6 +103,20 @@ package enum Subscribe {
             self.account = account
             self.previousName = previousName
         }
+
+        /// A page of the present state.
+        package static func present(_ accounts: [AccountStatus], atUSec: Int64) -> Self {
+            Self(event: "present", atUSec: atUSec, accounts: accounts)
+        }
+
+        /// The end of the present state.
+        package static func ready(atUSec: Int64) -> Self {
+            Self(event: "ready", atUSec: atUSec, accounts: [])
+        }
+
+        package var isReady: Bool { event == "ready" }
+        /// Nil for the present state, and for news that this version does not know.
+        package var news: AccountNews? { AccountNews(rawValue: event) }
     }
 }
 

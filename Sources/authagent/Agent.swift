@@ -78,7 +78,7 @@ struct Agent: ~Copyable {
             for change in changes { desk.apply(change) }
             // A connection alone proves nothing, because systemd's socket accepts it even if the daemon cannot start.
             if !changes.isEmpty { reconnection.noteAnswer() }
-            if changes.contains(where: { $0.event == "ready" }) { wantsQuestions = true }
+            if changes.contains(where: { $0.isReady }) { wantsQuestions = true }
         } catch {
             feed = nil
             endQuestions()

@@ -72,7 +72,7 @@ struct NotificationDesk {
             present?.insert(status.account)
             apply(status)
         }
-        guard change.event == "ready", let seen = present else { return }
+        guard change.isReady, let seen = present else { return }
         present = nil
         for account in entries.keys.sorted() where account != Self.parkedName && !seen.contains(account) {
             forget(account)

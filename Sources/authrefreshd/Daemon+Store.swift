@@ -69,7 +69,7 @@ extension Daemon {
                 guard error != lock.cause else { continue }
                 lock.cause = error
                 await parts.router.close(error)
-                parts.changeLog.storeAwaited(error)
+                parts.changeLog.write(error.isLocked ? .storeLocked(error) : .storeAwaited(error))
                 if !parts.isServing { try await start(parts.server) }
                 parts.isServing = true
                 lock.tell(parts.manager)

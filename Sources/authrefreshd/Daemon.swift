@@ -192,13 +192,9 @@ struct Daemon {
             configuration = try LoadedConfiguration(paths: try Self.paths(options))
             await take(configuration.settings)
             let waiting = startedWith.keysAwaitingRestart(in: configuration.file)
-            var note: Logger.Metadata = [:]
-            if !waiting.isEmpty {
-                note[JournalKey.reason] = "\(JournalDetail.restartNeeded(keys: waiting).text)"
-            }
-            changeLog.write(.configurationReloaded, note)
+            changeLog.write(.configurationReloaded(awaitingRestart: waiting))
         } catch {
-            changeLog.write(.configurationRejected, [JournalKey.error: "\(error)"])
+            changeLog.write(.configurationRejected(error))
             await take(nil)
         }
     }
@@ -242,8 +238,8 @@ extension Daemon {
                     answer(true)
                 } catch {
                     changeLog.logger.info(
-                        "\(JournalDetail.socketUnitUnchanged.text)",
-                        metadata: [JournalKey.error: "\(error)"]
+                        "the socket unit cannot be restarted",
+                        metadata: [JournalKey.error.rawValue: "\(error)"]
                     )
                     answer(false)
                 }
@@ -262,7 +258,7 @@ extension Daemon {
         serverConfiguration.limits.connectionsMax = configuration.file.maxConnections
         let descriptors = serverConfiguration.limits.connectionsMax + CallerLimits.otherDescriptors
         let granted = DescriptorLimit.raise(to: descriptors)
-        if granted < descriptors { changeLog.descriptorsLimited(to: granted, of: descriptors) }
+        if granted < descriptors { changeLog.write(.descriptorsLimited(to: granted, of: descriptors)) }
         serverConfiguration.observe = { event in
             changeLog.record(event)
             if let areLacking = event.areDescriptorsLacking { happened.yield(.descriptors(areLacking: areLacking)) }

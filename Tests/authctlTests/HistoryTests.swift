@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import Foundation
 import Terminal
 import Testing
@@ -72,18 +73,8 @@ import Testing
 
     private static let cause = "the authorization server is busy and asks to come again later"
 
-    /// The events of `Subscribe`, as the interface lists them, but for those that only delimit the present state.
-    private static func events() throws -> Set<String> {
-        let interface = try source("Sources/AuthRefreshInterface/io.authrefresh.varlink")
-        let list = try #require(interface.firstMatch(of: /\n  # (present, ready, [a-z,#\n -]+)\.\n  event: string/))
-        let names = list.1.split { ", #\n".contains($0) }.map(String.init)
-        return Set(names).subtracting(["present", "ready"])
-    }
-
-    @Test func `the history has words for events that exist, and names those of which it has none`() throws {
-        let events = try Self.events()
-        #expect(events.count > 15)
-        #expect(Set(HistoryView.eventWords.keys).subtracting(events) == [])
+    @Test func `the history has short words for all news, none the same`() {
+        let events = AccountNews.allCases.map(\.rawValue)
         for event in events {
             let words = HistoryView.words(for: event)
             #expect(words.first?.isLowercase == true, "\(event)")

@@ -17,7 +17,9 @@ struct ChangeCommandTests {
         )
     }
 
-    private func news(_ announcement: Announcement = .added, _ number: Int64 = 7) throws -> AccountNews {
+    private func change(_ news: AccountNews = .accountAdded, from before: String? = nil, _ number: Int64 = 7) throws
+        -> ReportedChange
+    {
         let account = Account(
             id: AccountID(number),
             name: try #require(AccountName("work")),
@@ -25,12 +27,11 @@ struct ChangeCommandTests {
             registration: ClientRegistration(clientID: "app")
         )
         let snapshot = AccountSnapshot(account: account, state: RefreshState(), at: at(0))
-        return try #require(AccountNews(announcement, of: snapshot))
+        return ReportedChange(news, of: snapshot, previousName: before)
     }
 
     @Test func `the command gets the change only by its environment, without a token`() throws {
-        let before = try #require(AccountName("old"))
-        let unit = command.unit(for: try news(.renamed(from: before)), of: AccountID(7))
+        let unit = command.unit(for: try change(.accountRenamed, from: "old"), of: AccountID(7))
         #expect(unit.name == "authrefresh-on-change-7.service")
         #expect(unit.command == ["/bin/tell", "$HOME"] && unit.timeLimitUSec == 10_000_000)
         #expect(
@@ -40,27 +41,27 @@ struct ChangeCommandTests {
                 "AUTHREFRESH_ISSUER": "https://login.example.com", "AUTHREFRESH_PREVIOUS_NAME": "old",
             ]
         )
-        #expect(try news(.removed).state == "removed")
+        #expect(try change(.accountRemoved).state == "removed")
         #expect(ChangeCommand.account(of: unit.name) == AccountID(7))
         #expect(ChangeCommand.account(of: "authrefreshd.service") == nil)
     }
 
     @Test func `the start of a refresh is reported only if configured`() {
-        #expect(!command.isWanted("refresh-started") && command.isWanted("token-refreshed"))
+        #expect(!command.isWanted(.refreshStarted) && command.isWanted(.tokenRefreshed))
         var chosen = command
-        chosen.events = ["refresh-started"]
-        #expect(chosen.isWanted("refresh-started") && !chosen.isWanted("token-refreshed"))
+        chosen.events = [.refreshStarted]
+        #expect(chosen.isWanted(.refreshStarted) && !chosen.isWanted(.tokenRefreshed))
     }
 
     @Test func `one command per account runs at a time, and then one for the newest change`() throws {
         var commands = ChangeCommands()
         let account = AccountID(7)
-        let isTaken = commands.add(try news(.added), of: account)
+        let isTaken = commands.add(try change(.accountAdded), of: account)
         #expect(isTaken)
         let first = commands.next(command, at: at(0))
         #expect(first.map { $0.environment["AUTHREFRESH_EVENT"] } == ["account-added"])
-        _ = commands.add(try news(.updated), of: account)
-        _ = commands.add(try news(.removed), of: account)
+        _ = commands.add(try change(.accountUpdated), of: account)
+        _ = commands.add(try change(.accountRemoved), of: account)
         let early = commands.next(command, at: at(1))
         #expect(early.isEmpty)
         commands.ended(account)
@@ -74,7 +75,7 @@ struct ChangeCommandTests {
     @Test func `a change that finds another daemon's command running waits for its end`() throws {
         var commands = ChangeCommands()
         let account = AccountID(7)
-        _ = commands.add(try news(), of: account)
+        _ = commands.add(try change(), of: account)
         let tried = commands.next(command, at: at(0))
         #expect(tried.count == 1)
         commands.existed(account)
@@ -87,10 +88,10 @@ struct ChangeCommandTests {
 
     @Test func `an unreported end is awaited no longer than the time limit`() throws {
         var commands = ChangeCommands()
-        _ = commands.add(try news(), of: AccountID(7))
+        _ = commands.add(try change(), of: AccountID(7))
         _ = commands.next(command, at: at(0))
         #expect(commands.remaining(at: at(0)) == nil)
-        _ = commands.add(try news(), of: AccountID(7))
+        _ = commands.add(try change(), of: AccountID(7))
         #expect(commands.remaining(at: at(1)) == .seconds(39))
         let early = commands.next(command, at: at(39))
         #expect(early.isEmpty)
@@ -101,12 +102,12 @@ struct ChangeCommandTests {
     @Test func `the newest change of each account waits for changeCommandsMax`() throws {
         var commands = ChangeCommands()
         for number in 1...Int64(CallerLimits.changesWaitingMax) {
-            let isTaken = commands.add(try news(), of: AccountID(number))
+            let isTaken = commands.add(try change(), of: AccountID(number))
             #expect(isTaken)
         }
-        let isOneMoreTaken = commands.add(try news(), of: AccountID(.max))
+        let isOneMoreTaken = commands.add(try change(), of: AccountID(.max))
         #expect(isOneMoreTaken == false)
-        let isNewerTaken = commands.add(try news(.removed), of: AccountID(1))
+        let isNewerTaken = commands.add(try change(.accountRemoved), of: AccountID(1))
         #expect(isNewerTaken)
         let first = commands.next(command, at: at(0))
         #expect(first.count == CallerLimits.changeCommandsMax)
@@ -130,10 +131,10 @@ struct ChangeCommandTests {
         let start = try #require(Interface.text.firstRange(of: "# present, ready, "))
         let end = try #require(Interface.text[start.upperBound...].firstRange(of: ".\n  event: string"))
         let listed = Interface.text[start.upperBound..<end.lowerBound].split { ", #\n".contains($0) }.map(String.init)
-        #expect(Set(listed) == ChangeCommand.allEvents)
-        for event in listed {
-            let read = try configuration("on_change: [/bin/tell]\non_change_events: [\(event)]\n")
-            #expect(read.changeCommand?.events == [event])
+        #expect(Set(listed) == Set(AccountNews.allCases.map(\.rawValue)))
+        for news in AccountNews.allCases {
+            let read = try configuration("on_change: [/bin/tell]\non_change_events: [\(news.rawValue)]\n")
+            #expect(read.changeCommand?.events == [news])
         }
     }
 
@@ -145,7 +146,7 @@ struct ChangeCommandTests {
         let read = try configuration(
             "on_change: [/bin/tell, a b]\non_change_events: [signed-out]\non_change_time_limit: 5m\n"
         )
-        let expected = ChangeCommand(words: ["/bin/tell", "a b"], events: ["signed-out"], timeLimit: .seconds(300))
+        let expected = ChangeCommand(words: ["/bin/tell", "a b"], events: [.signedOut], timeLimit: .seconds(300))
         #expect(read.changeCommand == expected)
         for (text, complaint) in [
             ("on_change: [tell]", "absolute path"), ("on_change: []", "absolute path"),

@@ -19,17 +19,12 @@ import Testing
 
     private static let calls =
         MessageSamples.tokenFileLacks.map { Row(place: "\($0)", message: $0.text, hint: nil) }
-        + MessageSamples.journalDetails.map { Row(place: "\($0)", message: $0.text, hint: nil) }
 
     private static let starts = MessageSamples.startErrors.map {
         Row(place: "\($0)", message: $0.description, hint: $0.hint, isReason: false)
     }
 
-    private static let journal = JournalEvent.allCases.map {
-        Row(place: "\($0)", message: "\($0.message)", hint: nil)
-    }
-
-    private static let rows = calls + starts + journal
+    private static let rows = calls + starts
 
     /// What a message may begin with beside a word in lower case.
     private static let names = ["Apple's", "ID tokens", "HS256", "\""]
@@ -39,11 +34,6 @@ import Testing
             #expect(MessageForm.flaws(ofMessage: row.message, names: Self.names) == [], "\(row.place)")
         }
         for fault in MessageSamples.configurationFaults { #expect(MessageForm.flaws(of: fault.text) == [], "\(fault)") }
-    }
-
-    @Test func `every line of the journal is short, and no two are the same`() {
-        for row in Self.journal { #expect(row.message.count <= 100, "\(row.place): \(row.message)") }
-        #expect(Set(Self.journal.map(\.message)).count == Self.journal.count)
     }
 
     @Test func `every error at the start says on what, and what to do`() {
@@ -71,7 +61,6 @@ import Testing
 
     @Test func `no text is without a sample`() {
         typealias Samples = MessageSamples
-        #expect(Set(Samples.journalDetails.map(Samples.name)).count == Samples.journalDetailsCount)
         #expect(Set(Samples.tokenFileLacks.map(Samples.name)).count == Samples.tokenFileLacksCount)
         #expect(Set(Samples.configurationFaults.map(Samples.name)).count == Samples.configurationFaultsCount)
         #expect(Set(Samples.configurationErrors.map(Samples.name)).count == Samples.configurationErrorsCount)

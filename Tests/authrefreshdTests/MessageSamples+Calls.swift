@@ -33,34 +33,4 @@ enum MessageSamples {
     }
 
     static let tokenFileLacksCount = 6
-
-    static let journalDetails: [JournalDetail] = [
-        .clockStepsUnnoticed, .networkAssumed, .socketPathChecked(every: .seconds(10)),
-        .storeFilesChecked(every: .seconds(10)), .noSystemBus, .systemBusGone, .answerOverdue, .socketUnitUnchanged,
-        .restartNeeded(keys: ["request_timeout"]), .tooManyChanges(limit: 100),
-        .managerUnreachable(.busUnavailable(errno: 2)), .unitRefused(reason: "the service manager refuses"),
-        .clockMoved(by: .seconds(-90)), .newKey(.nextFile),
-    ]
-
-    /// Does not compile if a case is added; add a sample above, then the case here, then count it.
-    static func name(_ text: JournalDetail) -> String {
-        switch text {
-        case .clockStepsUnnoticed: "clockStepsUnnoticed"
-        case .networkAssumed: "networkAssumed"
-        case .socketPathChecked: "socketPathChecked"
-        case .storeFilesChecked: "storeFilesChecked"
-        case .noSystemBus: "noSystemBus"
-        case .systemBusGone: "systemBusGone"
-        case .answerOverdue: "answerOverdue"
-        case .socketUnitUnchanged: "socketUnitUnchanged"
-        case .restartNeeded: "restartNeeded"
-        case .tooManyChanges: "tooManyChanges"
-        case .managerUnreachable: "managerUnreachable"
-        case .unitRefused: "unitRefused"
-        case .clockMoved: "clockMoved"
-        case .newKey: "newKey"
-        }
-    }
-
-    static let journalDetailsCount = 14
 }

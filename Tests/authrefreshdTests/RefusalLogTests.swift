@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import Glibc
 import Logging
 import RefreshCore
@@ -34,11 +35,11 @@ struct RefusalLogTests {
             let lines = refuse(refusal, times: all + 3)
             #expect(lines.count == all)
             let first = try #require(lines.first)
-            #expect(first.contains("\(JournalKey.error)=\(refusal)"), "\(first)")
+            #expect(first.contains("\(JournalKey.error.rawValue)=\(refusal)"), "\(first)")
             #expect(MessageForm.flaws(ofMessage: "\(refusal)") == [])
             // The number of lines left out for the previous reason.
-            #expect(first.contains("\(JournalKey.leftOut)=3") == (index > 0), "\(first)")
-            for line in lines.dropFirst() { #expect(!line.contains(JournalKey.leftOut), "\(line)") }
+            #expect(first.contains("\(JournalKey.leftOut.rawValue)=3") == (index > 0), "\(first)")
+            for line in lines.dropFirst() { #expect(!line.contains(JournalKey.leftOut.rawValue), "\(line)") }
         }
     }
 
@@ -74,9 +75,9 @@ struct RefusalLogTests {
             let lines = log.all[before...]
             #expect(lines.count == all)
             let first = try #require(lines.first)
-            #expect(first.contains("\(JournalKey.account)=\(name)"), "\(first)")
-            #expect(first.contains(JournalKey.leftOut) == (leftOut != nil), "\(first)")
-            if let leftOut { #expect(first.contains("\(JournalKey.leftOut)=\(leftOut)"), "\(first)") }
+            #expect(first.contains("\(JournalKey.account.rawValue)=\(name)"), "\(first)")
+            #expect(first.contains(JournalKey.leftOut.rawValue) == (leftOut != nil), "\(first)")
+            if let leftOut { #expect(first.contains("\(JournalKey.leftOut.rawValue)=\(leftOut)"), "\(first)") }
         }
     }
 }

@@ -76,7 +76,7 @@ struct RefreshRateBench {
             var published = 0
             var connection = try VarlinkConnection(path: socket)
             try connection.callMore(Method.subscribe.rawValue, timeoutMilliseconds: 60_000) { reply in
-                if reply.parameters["event"]?.string == "token-refreshed" { published += 1 }
+                if reply.parameters["event"]?.string == AccountNews.tokenRefreshed.rawValue { published += 1 }
                 return reply.error == nil && published < count
             }
             return published

@@ -120,7 +120,7 @@ struct WatchCommand: ParsableCommand {
             case .change(let change):
                 if wasRestarted { StandardError.note("the daemon was restarted; the present state follows") }
                 wasRestarted = false
-                isComplete = isComplete || change.event == "ready"
+                isComplete = isComplete || change.isReady
                 try output.printLine(change, or: ChangeLine(change: change).text)
             case .nothing: changes.wait()
             case .daemonEnded:

@@ -1,3 +1,5 @@
+internal import AuthRefreshInterface
+
 /// The state of an account in an hour, for one character of the plot. Later cases concern the person more.
 enum HourState: String, CaseIterable, Comparable, Sendable {
     /// The journal does not say: the daemon did not run, or there are no entries that old.
@@ -58,15 +60,18 @@ struct AccountHistory {
     }
 
     private static func state(after line: JournalLine, in state: HourState) -> HourState {
-        switch line.event {
-        case "token-refreshed", "signed-in": .fresh
+        switch line.news {
+        case .tokenRefreshed, .signedIn: .fresh
         // While somebody is needed, the daemon may still try, and states the reason each time.
-        case "refresh-failed": line.reason == nil ? .retrying : .needsYou
-        case "interaction-required", "misconfigured": .needsYou
-        case "signed-out", "account-parked", "account-removed": .signedOut
+        case .refreshFailed: line.reason == nil ? .retrying : .needsYou
+        case .interactionRequired, .misconfigured: .needsYou
+        case .signedOut, .accountParked, .accountRemoved: .signedOut
         // The account uses its grant here again. Only the next refresh shows whether the grant still works.
-        case "account-resumed": .unknown
-        default: state
+        case .accountResumed: .unknown
+        case .accountAdded, .accountUpdated, .accountRenamed, .grantImported, .refreshStarted, .tokenSetRefreshed,
+            .tokenSetFailed, .refreshTokenExpiring, .signOutNear, .signInStarted, .signInFailed, .clientSecretEnding,
+            nil:
+            state
         }
     }
 
@@ -84,7 +89,7 @@ struct AccountHistory {
     var entries: [Entry] {
         lines.reduce(into: []) { entries, line in
             let cause = Self.cause(of: line)
-            if let last = entries.last, last.event == line.event, Self.repeats.contains(line.event) {
+            if let last = entries.last, last.event == line.event, let news = line.news, Self.repeats.contains(news) {
                 entries[entries.count - 1].lastUSec = line.atUSec
                 entries[entries.count - 1].count += 1
                 entries[entries.count - 1].cause = cause
@@ -96,9 +101,9 @@ struct AccountHistory {
         }
     }
 
-    /// The events that repeat by themselves.
-    private static let repeats: Set = [
-        "token-refreshed", "refresh-failed", "token-set-refreshed", "token-set-failed", "misconfigured",
+    /// The news that repeats by itself.
+    private static let repeats: Set<AccountNews> = [
+        .tokenRefreshed, .refreshFailed, .tokenSetRefreshed, .tokenSetFailed, .misconfigured,
     ]
 
     /// The cause in a line; nil if there is none.
@@ -106,7 +111,7 @@ struct AccountHistory {
         let parts = [line.error, line.detail].compactMap(\.self)
         let words = parts.isEmpty ? nil : parts.joined(separator: "; ")
         // For an interaction, the reason is an interface constant; for a sign-in, it is shown as it is.
-        guard line.event == "interaction-required" else { return words ?? line.reason }
+        guard line.news == .interactionRequired else { return words ?? line.reason }
         return Wording.reason(line.reason) + (words.map { " (\($0))" } ?? "")
     }
 }

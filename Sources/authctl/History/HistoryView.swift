@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import Terminal
 internal import TextEncodings
 
@@ -90,21 +91,21 @@ struct HistoryView {
         return "\(Self.words(for: entry.event))\(times)\(cause)"
     }
 
-    /// The words for an event of the interface. One that is not in the list is shown by its name.
+    /// The words for an `AccountNews`. One that is not in the list is shown by its name.
     static func words(for event: String) -> String {
-        eventWords[event] ?? event.replacing("-", with: " ")
+        AccountNews(rawValue: event).flatMap { newsWords[$0] } ?? event.replacing("-", with: " ")
     }
 
-    static let eventWords = [
-        "token-refreshed": "refreshed",
-        "token-set-refreshed": "got a token for other scopes",
-        "token-set-failed": "got no token for other scopes",
-        "interaction-required": "needs you",
-        "refresh-token-expiring": "the refresh token expires soon",
-        "sign-out-near": "signs out by itself soon",
-        "client-secret-ending": "the client secret expires soon",
-        "grant-imported": "a grant was imported",
-        "sign-in-started": "sign-in started",
-        "sign-in-failed": "sign-in failed",
+    private static let newsWords: [AccountNews: String] = [
+        .tokenRefreshed: "refreshed",
+        .tokenSetRefreshed: "got a token for other scopes",
+        .tokenSetFailed: "got no token for other scopes",
+        .interactionRequired: "needs you",
+        .refreshTokenExpiring: "the refresh token expires soon",
+        .signOutNear: "signs out by itself soon",
+        .clientSecretEnding: "the client secret expires soon",
+        .grantImported: "a grant was imported",
+        .signInStarted: "sign-in started",
+        .signInFailed: "sign-in failed",
     ]
 }

@@ -1,19 +1,19 @@
+internal import AuthRefreshInterface
 internal import CommandLineProgram
 
 /// A journal line of the daemon about an account, in the format of `journalctl -o json`.
 struct JournalLine: Decodable, Sendable {
     /// The requested fields, in addition to those that journalctl always prints.
-    static let fields = [
-        "MESSAGE", "AUTHREFRESH_EVENT", "AUTHREFRESH_ERROR", "AUTHREFRESH_DETAIL", "AUTHREFRESH_REASON",
-        "AUTHREFRESH_EXPIRES_AT_USEC", "AUTHREFRESH_CORRELATION_ID",
-    ]
+    static let fields =
+        ["MESSAGE"]
+        + [JournalKey.event, .error, .detail, .reason, .expiresAt, .correlationID].map(\.rawValue)
 
     /// The times that a line can have: to the end of the year 9999. With them, nothing overflows.
     private static let times: ClosedRange<Int64> = 0...253_402_300_799_999_999
 
     /// When it was written, in µs since 1970.
     let atUSec: Int64
-    /// The event's name on the wire: `token-refreshed`.
+    /// An `AccountNews`; text, because a later daemon may have written others.
     let event: String
     let error: String?
     let detail: String?
@@ -23,29 +23,28 @@ struct JournalLine: Decodable, Sendable {
     let expiresAtUSec: Int64?
     let correlationID: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case at = "__REALTIME_TIMESTAMP"
-        case event = "AUTHREFRESH_EVENT"
-        case error = "AUTHREFRESH_ERROR"
-        case detail = "AUTHREFRESH_DETAIL"
-        case reason = "AUTHREFRESH_REASON"
-        case expiresAt = "AUTHREFRESH_EXPIRES_AT_USEC"
-        case correlationID = "AUTHREFRESH_CORRELATION_ID"
+    /// Nil for news that this version does not know.
+    var news: AccountNews? { AccountNews(rawValue: event) }
+
+    private enum JournaldKey: String, CodingKey {
+        case realtimeTimestamp = "__REALTIME_TIMESTAMP"
     }
 
     /// Decodes a line.
     ///
     /// - Throws: an error if the line is not about an event of an account.
     init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
+        let members = try decoder.container(keyedBy: JournalKey.self)
+        let journald = try decoder.container(keyedBy: JournaldKey.self)
         // The journal has numbers as text, and unprintable text as an array of bytes, which is not needed here.
-        func text(_ key: CodingKeys) -> String? {
+        func text(_ key: JournalKey) -> String? {
             (try? members.decodeIfPresent(String.self, forKey: key)).flatMap(\.self)
         }
-        func time(_ key: CodingKeys) -> Int64? {
-            text(key).flatMap { Int64($0) }.flatMap { Self.times.contains($0) ? $0 : nil }
+        func time(_ text: String?) -> Int64? {
+            text.flatMap { Int64($0) }.flatMap { Self.times.contains($0) ? $0 : nil }
         }
-        guard let at = time(.at), let event = text(.event) else {
+        let stamp = try? journald.decodeIfPresent(String.self, forKey: .realtimeTimestamp)
+        guard let at = time(stamp), let event = text(.event) else {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "no event")
             )
@@ -55,7 +54,7 @@ struct JournalLine: Decodable, Sendable {
         error = text(.error)
         detail = text(.detail)
         reason = text(.reason)
-        expiresAtUSec = time(.expiresAt)
+        expiresAtUSec = time(text(.expiresAt))
         correlationID = text(.correlationID)
     }
 }
@@ -92,7 +91,8 @@ struct AccountJournal {
             "journalctl", "--user", "--output=json", "--no-pager", "--quiet",
             "--output-fields=" + JournalLine.fields.joined(separator: ","), "--since=@\(sinceUSec / 1_000_000)",
             // journald sets this field itself. With --unit, journalctl also believes a line that only names the unit.
-            "--lines=\(linesMax)", "_SYSTEMD_USER_UNIT=authrefreshd.service", "AUTHREFRESH_ACCOUNT=\(account)",
+            "--lines=\(linesMax)", "_SYSTEMD_USER_UNIT=authrefreshd.service",
+            "\(JournalKey.account.rawValue)=\(account)",
         ])
         switch output.end {
         case .exited(0): break

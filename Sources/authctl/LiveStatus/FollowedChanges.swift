@@ -46,7 +46,7 @@ struct FollowedChanges: ~Copyable {
         if let search, try !connect(search) { return .nothing }
         do throws(AuthctlError) {
             guard let change = try daemon?.availableChange() else { return .nothing }
-            if change.event == "ready" { restarts.presentStateCame() }
+            if change.isReady { restarts.presentStateCame() }
             return .change(change)
         } catch {
             guard case .connection(.ended) = error, restarts.daemonEnded() else { throw error }

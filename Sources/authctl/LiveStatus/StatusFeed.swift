@@ -145,7 +145,7 @@ struct AccountStates {
     }
 
     mutating func apply(_ change: Subscribe.Reply) {
-        if change.event == "ready" { isComplete = true }
+        if change.isReady { isComplete = true }
         if let previous = change.previousName { byName[previous] = nil }
         // A change without a state means that the account was removed.
         if change.accounts.isEmpty, let account = change.account { byName[account] = nil }

@@ -55,26 +55,26 @@ struct Report: Sendable {
 extension Report {
     /// The reports about a change; empty for changes that only begin the subscription.
     static func reports(of change: Subscribe.Reply) -> [Report] {
-        guard !["present", "ready"].contains(change.event), let status = change.accounts.first else { return [] }
+        guard change.news != nil, let status = change.accounts.first else { return [] }
         let opening = "\(status.account)  \(change.event)"
-        switch change.event {
-        case "interaction-required":
+        if change.news == .interactionRequired {
             return [
                 Report(.alarm, "\(opening): \(serverWords(status))", atUSec: change.atUSec),
                 Report(.alarm, "\(status.account)  run: \(status.hint ?? "")", atUSec: change.atUSec),
             ]
-        case "refresh-started":
+        }
+        if change.news == .refreshStarted {
             return [Report(.change, "\(opening): generation \(status.generation) is sent", atUSec: change.atUSec)]
-        case "token-refreshed":
+        }
+        if change.news == .tokenRefreshed {
             // Short enough for 80 columns.
             let expires = status.expiresAtUSec.map { "expires \(WallClock.countdown(to: $0, from: change.atUSec))" }
             let next = status.nextAttemptAtUSec.map { "next \(WallClock.countdown(to: $0, from: change.atUSec))" }
             let words = ["generation \(status.generation)", expires, next].compactMap(\.self).joined(separator: ", ")
             return [Report(.change, "\(opening): \(words)", atUSec: change.atUSec)]
-        default:
-            let failure = status.failure.map { ": \($0.summary)" } ?? ""
-            return [Report(.change, opening + failure, atUSec: change.atUSec)]
         }
+        let failure = status.failure.map { ": \($0.summary)" } ?? ""
+        return [Report(.change, opening + failure, atUSec: change.atUSec)]
     }
 
     /// Why an account is in its state, in the authorization server's text if there is one.

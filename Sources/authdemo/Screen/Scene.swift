@@ -20,7 +20,7 @@ struct Scene: Sendable {
 
     /// Applies a change; returns the reports about it.
     mutating func apply(_ change: Subscribe.Reply) -> [Report] {
-        if change.event == "account-removed" {
+        if change.news == .accountRemoved {
             accounts.removeAll { $0.account == change.account }
         }
         for status in change.accounts {

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import RefreshCore
 internal import SignIn
 
@@ -91,8 +92,8 @@ enum AccountChanges {
             coordinator.announce(.removed, of: record, at: now)
         // A damaged row cannot be read, but it can be removed.
         case .damaged(let damaged):
-            coordinator.changeLog.removed(damaged)
-            coordinator.subscribers.publishRemoval(of: damaged, at: now.wall)
+            coordinator.changeLog.write(.accountRemoved.about(damaged, .accountRemoved))
+            coordinator.subscribers.publish(.accountRemoved, of: damaged, at: now.wall)
             coordinator.subscribers.send()
         case nil: break
         }
@@ -140,7 +141,7 @@ enum AccountChanges {
                 case .newSecret(let account): coordinator.submit(.accountUpdated, for: account)
                 case .renewed(let record, let correlationID):
                     coordinator.announce(.clientSecretRenewed, of: record, at: now, correlationID: correlationID)
-                case .lost(let error): coordinator.changeLog.storeFailed(error)
+                case .lost(let error): coordinator.changeLog.write(.storeUnwritable(error))
                 }
             }
         }

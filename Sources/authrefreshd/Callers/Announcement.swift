@@ -1,6 +1,7 @@
+internal import AuthRefreshInterface
 internal import RefreshCore
 
-/// An event of an account, for subscribers and the journal.
+/// What has happened to an account, for subscribers, the command of `on_change` and the journal.
 enum Announcement: Sendable {
     case added
     case updated
@@ -19,46 +20,63 @@ enum Announcement: Sendable {
     case clientSecretEnding(RefreshFailure?)
     case changed(AccountChange)
 
-    /// Whether the account is gone.
-    var isRemoval: Bool {
-        if case .removed = self { true } else { false }
-    }
-
     /// The account's previous name; nil if it has not changed.
     var previousName: String? {
         if case .renamed(let name) = self { name.text } else { nil }
     }
 
-    /// The event's name on the wire; nil if it is only for the journal.
-    var wireName: String? {
-        switch self {
-        case .added: "account-added"
-        case .updated: "account-updated"
-        case .renamed: "account-renamed"
-        case .removed: "account-removed"
-        case .refreshStarted: "refresh-started"
-        case .signInStarted: "sign-in-started"
-        case .signInFailed: "sign-in-failed"
-        case .stepUpRequired: "interaction-required"
-        case .clientSecretRenewed: "account-updated"
-        case .clientSecretEnding: "client-secret-ending"
-        case .changed(let change):
-            switch change {
-            case .grantImported: "grant-imported"
-            case .signedIn, .accessTokenObtained: "signed-in"
-            case .parked: "account-parked"
-            case .unparked: "account-resumed"
-            case .tokenRefreshed: "token-refreshed"
-            case .targetRefreshed: "token-set-refreshed"
-            case .targetFailed: "token-set-failed"
-            case .refreshFailed, .interactionStillRequired: "refresh-failed"
-            case .misconfigured: "misconfigured"
-            case .interactionRequired: "interaction-required"
-            case .refreshTokenExpiring: "refresh-token-expiring"
-            case .signOutNear: "sign-out-near"
-            case .signedOut, .signedOutByItself: "signed-out"
-            case .staleAnswerDropped: nil
-            }
+    /// The news for subscribers and the command, and the line of the journal. Each is nil if it is told nothing.
+    func told(of snapshot: AccountSnapshot) -> (news: AccountNews?, line: JournalEvent?) {
+        let secretExpiresAt = snapshot.account.registration.clientSecretExpiresAt
+        return switch self {
+        case .added: (.accountAdded, .accountAdded)
+        case .updated: (.accountUpdated, .accountUpdated)
+        case .renamed: (.accountRenamed, .accountUpdated)
+        case .removed: (.accountRemoved, .accountRemoved)
+        case .refreshStarted: (.refreshStarted, nil)
+        case .signInStarted(let flow): (.signInStarted, .signInStarted(flow: flow))
+        case .signInFailed(let reason): (.signInFailed, .signInFailed(reason))
+        case .stepUpRequired(let stepUp):
+            (
+                .interactionRequired,
+                .interactionRequired(reason: StepUp.reason, error: stepUp.error, detail: stepUp.description)
+            )
+        case .clientSecretRenewed: (.accountUpdated, .clientSecretRenewed(until: secretExpiresAt))
+        case .clientSecretEnding(let failure): (.clientSecretEnding, .clientSecretEnding(at: secretExpiresAt, failure))
+        case .changed(let change): Self.told(change, of: snapshot)
+        }
+    }
+
+    private static func told(_ change: AccountChange, of snapshot: AccountSnapshot) -> (AccountNews?, JournalEvent?) {
+        let expiresAt = snapshot.state.accessToken?.expiresAt(at: snapshot.at)
+        return switch change {
+        case .grantImported: (.grantImported, .grantImported)
+        case .signedIn: (.signedIn, .signedIn(until: expiresAt))
+        case .accessTokenObtained: (.signedIn, .signedInWithoutRefreshToken(until: expiresAt))
+        case .parked: (.accountParked, .accountParked)
+        case .unparked: (.accountResumed, .accountUnparked)
+        case .tokenRefreshed: (.tokenRefreshed, .tokenRefreshed(until: expiresAt))
+        case .targetRefreshed(let target): (.tokenSetRefreshed, .targetRefreshed(target))
+        case .targetFailed(let target, let failure): (.tokenSetFailed, .targetFailed(target, failure))
+        case .refreshFailed(let failure, let retryAt):
+            (
+                .refreshFailed,
+                failure.failureClass == .unanswered
+                    ? .outcomeUnknown(failure, retryAt: retryAt) : .refreshFailed(failure, retryAt: retryAt)
+            )
+        case .interactionStillRequired(let interaction, let failure):
+            (.refreshFailed, .refreshFailed(failure, reason: interaction.reason))
+        case .misconfigured(let failure, let retryAt): (.misconfigured, .misconfigured(failure, retryAt: retryAt))
+        case .interactionRequired(let interaction):
+            (
+                .interactionRequired,
+                .interactionRequired(reason: interaction.reason.rawValue, interaction.failure)
+            )
+        case .refreshTokenExpiring(let expiresAt): (.refreshTokenExpiring, .refreshTokenExpiring(at: expiresAt))
+        case .signOutNear(let time): (.signOutNear, .signOutNear(at: time))
+        case .signedOut: (.signedOut, .signedOut())
+        case .signedOutByItself: (.signedOut, .signedOut(reason: "forgetAfter"))
+        case .staleAnswerDropped(let generation): (nil, .staleAnswerDropped(of: generation))
         }
     }
 }

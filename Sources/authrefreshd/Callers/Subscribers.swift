@@ -89,38 +89,29 @@ struct Subscribers {
         for number in concerned { unsent[number, default: []].append(reply) }
     }
 
-    /// Queues an account's event for all its subscribers, until the next `send`.
-    mutating func publish(_ announcement: Announcement, of snapshot: AccountSnapshot) {
-        guard let name = announcement.wireName else { return }
+    /// Queues news of an account for all its subscribers, until the next `send`.
+    mutating func publish(_ news: AccountNews, of snapshot: AccountSnapshot, previousName: String?) {
         publish(
             Subscribe.Reply(
-                event: name,
+                event: news.rawValue,
                 atUSec: snapshot.at.wall.microseconds,
-                accounts: announcement.isRemoval ? [] : [snapshot.wireStatus],
+                accounts: news == .accountRemoved ? [] : [snapshot.wireStatus],
                 account: snapshot.account.name.text,
-                previousName: announcement.previousName
+                previousName: previousName
             ),
             of: snapshot.account.id
         )
     }
 
-    /// Queues the news that an account is damaged.
-    mutating func publishDamage(of account: DamagedAccount, at now: Timestamp) {
+    /// Queues news of an account that cannot be read.
+    mutating func publish(_ news: AccountNews, of account: DamagedAccount, at now: Timestamp) {
         publish(
             Subscribe.Reply(
-                event: "misconfigured",
+                event: news.rawValue,
                 atUSec: now.microseconds,
-                accounts: [account.wireStatus],
+                accounts: news == .accountRemoved ? [] : [account.wireStatus],
                 account: account.name
             ),
-            of: account.id
-        )
-    }
-
-    /// Queues the removal of a damaged account.
-    mutating func publishRemoval(of account: DamagedAccount, at now: Timestamp) {
-        publish(
-            Subscribe.Reply(event: "account-removed", atUSec: now.microseconds, accounts: [], account: account.name),
             of: account.id
         )
     }

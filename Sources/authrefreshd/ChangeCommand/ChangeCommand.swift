@@ -1,22 +1,13 @@
+internal import AuthRefreshInterface
 internal import RefreshCore
 
 /// The configured command that runs after a change of an account.
 struct ChangeCommand: Equatable, Sendable {
     /// An absolute path, and its arguments.
     var words: [String]
-    /// The events that it runs for; nil for all except `refresh-started`.
-    var events: Set<String>?
+    /// The news that it runs for; nil for all except `refreshStarted`.
+    var events: Set<AccountNews>?
     var timeLimit = Duration.seconds(30)
-
-    /// The events that it can be run for: all names that `Announcement.wireName` gives.
-    static let allEvents: Set<String> = [
-        "account-added", "account-updated", "account-renamed", "account-removed", "refresh-started", "sign-in-started",
-        "sign-in-failed", "interaction-required", "client-secret-ending", "grant-imported", "signed-in",
-        "account-parked",
-        "account-resumed", "token-refreshed", "token-set-refreshed", "token-set-failed", "refresh-failed",
-        "misconfigured",
-        "refresh-token-expiring", "sign-out-near", "signed-out",
-    ]
 
     /// The longest time limit that can be configured. A command should report a change, not do long work.
     static let commandTimeMax = Duration.seconds(600)
@@ -24,8 +15,8 @@ struct ChangeCommand: Equatable, Sendable {
     /// The most bytes of all words together. It is far below systemd's limit, and real commands have some hundred.
     static let commandBytesMax = 16 << 10
 
-    func isWanted(_ event: String) -> Bool {
-        events?.contains(event) ?? (event != "refresh-started")
+    func isWanted(_ news: AccountNews) -> Bool {
+        events?.contains(news) ?? (news != .refreshStarted)
     }
 
     /// The unit's name. Each account has one name, so the service manager runs only one command for it at a time, even

@@ -1,20 +1,20 @@
-internal import Logging
+internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Systemd
 
 /// The coordinator's steps for the configured command.
 enum ChangeCommandSteps {
-    /// Requests a run of the command for an event of an account, if a command is configured.
+    /// Requests a run of the command for news of an account, if a command is configured.
     static func note(
-        _ announcement: Announcement,
+        _ news: AccountNews,
         of snapshot: AccountSnapshot,
+        previousName: String?,
         on coordinator: isolated RefreshCoordinator
     ) {
-        guard let command = coordinator.settings.changeCommand, let news = AccountNews(announcement, of: snapshot),
-            command.isWanted(news.event)
-        else { return }
-        if !coordinator.changeCommands.add(news, of: snapshot.account.id) {
-            fail(.tooManyChanges(limit: CallerLimits.changesWaitingMax), on: coordinator)
+        guard let command = coordinator.settings.changeCommand, command.isWanted(news) else { return }
+        let change = ReportedChange(news, of: snapshot, previousName: previousName)
+        if !coordinator.changeCommands.add(change, of: snapshot.account.id) {
+            fail("the changes of more than \(CallerLimits.changesWaitingMax) accounts wait", on: coordinator)
         }
         // This runs later, because an announcement is being delivered now.
         coordinator.later { runNext(at: $0.timebase.now(), on: $0) }
@@ -30,7 +30,7 @@ enum ChangeCommandSteps {
             for unit in next { units.start(unit) }
         } catch {
             coordinator.changeCommands.giveUp()
-            fail(.managerUnreachable(error), on: coordinator)
+            fail("the user's service manager cannot be reached: \(error)", on: coordinator)
         }
     }
 
@@ -44,7 +44,7 @@ enum ChangeCommandSteps {
             onLost: { [weak coordinator] error in
                 coordinator?.later { coordinator in
                     coordinator.changeCommands.giveUp()
-                    fail(.managerUnreachable(error), on: coordinator)
+                    fail("the user's service manager cannot be reached: \(error)", on: coordinator)
                 }
             }
         )
@@ -61,7 +61,7 @@ enum ChangeCommandSteps {
             if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.existed(account) }
         case .refused(let unit, let reason):
             if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.ended(account) }
-            fail(.unitRefused(reason: reason), on: coordinator)
+            fail(reason, on: coordinator)
         case .removed(let unit):
             guard let account = ChangeCommand.account(of: unit) else { return }
             coordinator.changeCommands.ended(account)
@@ -70,8 +70,8 @@ enum ChangeCommandSteps {
         runNext(at: coordinator.timebase.now(), on: coordinator)
     }
 
-    private static func fail(_ cause: JournalDetail, on coordinator: isolated RefreshCoordinator) {
+    private static func fail(_ cause: String, on coordinator: isolated RefreshCoordinator) {
         guard coordinator.changeCommands.fails() else { return }
-        coordinator.changeLog.write(.changeCommandFailed, [JournalKey.error: "\(cause.text)"])
+        coordinator.changeLog.write(.changeCommandFailed(cause))
     }
 }

@@ -14,8 +14,8 @@ struct ChangeCommands {
     var units: TransientUnits?
     private var running: [AccountID: Run] = [:]
     /// The changes that were started last. They may have to wait again.
-    private var started: [AccountID: AccountNews] = [:]
-    private var waiting: [AccountID: AccountNews] = [:]
+    private var started: [AccountID: ReportedChange] = [:]
+    private var waiting: [AccountID: ReportedChange] = [:]
     /// The accounts in `waiting`; the next one is first.
     private var turns: [AccountID] = []
     /// Whether the journal already has the problem.
@@ -24,13 +24,13 @@ struct ChangeCommands {
     /// Requests a run for a change. An earlier change of the account that still waits is dropped.
     ///
     /// - Returns: false if too many accounts wait.
-    mutating func add(_ news: AccountNews, of account: AccountID) -> Bool {
+    mutating func add(_ change: ReportedChange, of account: AccountID) -> Bool {
         guard waiting[account] == nil else {
-            waiting[account] = news
+            waiting[account] = change
             return true
         }
         guard waiting.count < CallerLimits.changesWaitingMax else { return false }
-        waiting[account] = news
+        waiting[account] = change
         turns.append(account)
         return true
     }
@@ -42,14 +42,14 @@ struct ChangeCommands {
         var left: [AccountID] = []
         for account in turns {
             guard running.count < CallerLimits.changeCommandsMax, running[account] == nil,
-                let news = waiting.removeValue(forKey: account)
+                let change = waiting.removeValue(forKey: account)
             else {
                 left.append(account)
                 continue
             }
             running[account] = Run(since: now, patience: command.timeLimit + Self.grace)
-            started[account] = news
-            units.append(command.unit(for: news, of: account))
+            started[account] = change
+            units.append(command.unit(for: change, of: account))
         }
         turns = left
         return units
@@ -76,8 +76,8 @@ struct ChangeCommands {
     /// Another daemon's command for the account is still running. The change waits for its end, unless a newer change
     /// replaces it.
     mutating func existed(_ account: AccountID) {
-        guard let news = started.removeValue(forKey: account), waiting[account] == nil else { return }
-        _ = add(news, of: account)
+        guard let change = started.removeValue(forKey: account), waiting[account] == nil else { return }
+        _ = add(change, of: account)
     }
 
     /// Drops all changes, because nothing can be run. A change is only of interest while it is new.

@@ -225,8 +225,14 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let limit = try fields.converted(Key.onChangeTimeLimit, .timeSpan(from: "1s", to: "10m")) { text in
             ProfileDuration(text).map(\.duration).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
         }
-        for event in events ?? [] where !ChangeCommand.allEvents.contains(event) {
-            throw fields.error(Key.onChangeEvents, .event(event, known: ChangeCommand.allEvents.sorted()))
+        let news = try events?.map { event in
+            guard let news = AccountNews(rawValue: event) else {
+                throw fields.error(
+                    Key.onChangeEvents,
+                    .event(event, known: AccountNews.allCases.map(\.rawValue).sorted())
+                )
+            }
+            return news
         }
         guard let words else {
             guard events == nil, limit == nil else {
@@ -241,7 +247,7 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         guard words.joined().utf8.count <= ChangeCommand.commandBytesMax else {
             throw fields.error(Key.onChange, .commandTooLong(limit: ChangeCommand.commandBytesMax))
         }
-        return ChangeCommand(words: words, events: events.map(Set.init), timeLimit: limit ?? .seconds(30))
+        return ChangeCommand(words: words, events: news.map(Set.init), timeLimit: limit ?? .seconds(30))
     }
 }
 

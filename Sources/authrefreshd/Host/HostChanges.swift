@@ -17,7 +17,7 @@ enum HostChanges {
 
     /// Handles a resume: deadlines have passed during the sleep, and connections have died.
     static func noteResume(on coordinator: isolated RefreshCoordinator) {
-        coordinator.changeLog.resumed()
+        coordinator.changeLog.write(.resumed)
         coordinator.host.sleepIsOver()
         // Younger requests continue. They may have been started a moment ago, before this event, by deadlines that
         // passed during the sleep. If the sleep has cut off one of them, TCP keepalive finds it.
@@ -30,7 +30,7 @@ enum HostChanges {
         // Requests under way continue. A connection survives a short loss of the route, and its answer may contain the
         // only refresh token that the server still accepts. TCP keepalive finds the connections that do not survive; behind
         // a proxy, which keeps its side alive, the time limit for answers ends them.
-        coordinator.changeLog.routeChanged(isOnline: coordinator.host.isOnline)
+        coordinator.changeLog.write(coordinator.host.isOnline ? .networkUp : .networkDown)
         retryUnreached(on: coordinator)
         coordinator.statusChanged()
         coordinator.wake()
@@ -49,7 +49,7 @@ enum HostChanges {
     /// - Throws: `StoreError` if the change could not be stored. The next turn tries again.
     static func reconcileClock(at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
         guard let change = try coordinator.host.reconcileClock(in: coordinator.store, at: now) else { return }
-        coordinator.changeLog.clockStepped(by: change.size)
+        coordinator.changeLog.write(.clockStepped(by: change.size))
         // Their tokens may be over by this clock, or no longer.
         TokenFileSteps.concern(coordinator.tokenFiles.accounts, at: now, on: coordinator)
         if case .stepped = change { retryUnreached(on: coordinator) }

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import Dispatch
 internal import Logging
 internal import OAuthClient
@@ -260,7 +261,9 @@ final class HostWatch: Sendable {
                 }
             )
         } catch {
-            changeLog.unwatched(error, .clockStepsUnnoticed)
+            changeLog.write(
+                .machineUnwatched(error, consequence: "the daemon does not notice clock steps at once")
+            )
         }
         do throws(SystemdError) {
             let routes = try RouteWatch(
@@ -275,7 +278,9 @@ final class HostWatch: Sendable {
             isOnline = routes.hadRouteAtStart
             watches.append(routes)
         } catch {
-            changeLog.unwatched(error, .networkAssumed)
+            changeLog.write(
+                .machineUnwatched(error, consequence: "the daemon assumes that the network is up")
+            )
         }
         do throws(SystemdError) {
             watches.append(
@@ -287,8 +292,8 @@ final class HostWatch: Sendable {
                             coordinator?.assumeIsolated { HostChanges.take(.sleepWatchLost, on: $0) }
                         }
                         changeLog.logger.info(
-                            "\(JournalDetail.systemBusGone.text)",
-                            metadata: [JournalKey.error: "\(error)"]
+                            "the system bus is gone; the daemon notices sleep by comparing clocks",
+                            metadata: [JournalKey.error.rawValue: "\(error)"]
                         )
                     },
                     onSleep: { [weak coordinator] in
@@ -300,8 +305,8 @@ final class HostWatch: Sendable {
             )
         } catch {
             changeLog.logger.info(
-                "\(JournalDetail.noSystemBus.text)",
-                metadata: [JournalKey.error: "\(error)"]
+                "there is no system bus; the daemon notices sleep by comparing clocks",
+                metadata: [JournalKey.error.rawValue: "\(error)"]
             )
         }
         return (watches, isOnline)

@@ -1,182 +1,395 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
 internal import Logging
-internal import Systemd
+internal import RefreshCore
+internal import Varlink
 
-/// All events that the daemon writes to the journal: ID, level and constant text. Variable parts are in fields.
+/// The table of all lines that the daemon writes to the journal: ID, level, constant text, and the fields, which have
+/// all that varies.
 ///
-/// The catalog (`systemd/authrefreshd.catalog`) has an entry for each ID. A test compares the two.
-enum JournalEvent: CaseIterable {
-    case daemonStarted
-    case daemonCrashed
-    case daemonStopping
-    case accountAdded
-    case accountUpdated
-    case accountRemoved
-    case grantImported
-    case signInStarted
-    case signInFailed
-    case signedIn
-    case signedInWithoutRefreshToken
-    case accountParked
-    case accountUnparked
-    case storeFromOtherMachine
-    case tokenRefreshed
-    case targetRefreshed
-    case targetFailed
-    case refreshFailed
-    case idTokenRefused
-    case outcomeUnknown
-    case interactionRequired
-    case misconfigured
-    case refreshTokenExpiring
-    case signOutNear
-    case signedOut
-    case clientSecretRenewed
-    case clientSecretEnding
-    case clockStepped
-    case resumed
-    case networkUp
-    case networkDown
-    case configurationReloaded
-    case configurationRejected
-    case storeUnwritable
-    case accountDamaged
-    case decisionRefused
-    case staleAnswerDropped
-    case peerRefused
-    case storeRekeyed
-    case rekeyStopped
-    case oldKeyKept
-    case storeLocked
-    case storeAwaited
-    case storeRecovered
-    case storeLogLost
-    case socketLost
-    case socketRestored
-    case socketReturned
-    case descriptorsLimited
-    case descriptorsExhausted
-    case descriptorsReturned
-    case keyGone
-    case keyReturned
-    case machineUnwatched
-    case logDropped
-    case issuerBehind
-    case issuerCaughtUp
-    case tokenFilesFailed
-    case tokenFilesWritten
-    case changeCommandFailed
-
-    /// The field with the ID.
+/// Changes are notices, survived failures are warnings, and what stops the daemon's work is an error. The catalog
+/// (`systemd/authrefreshd.catalog`) explains each line; a test compares the two. A released ID never changes its meaning.
+struct JournalEvent: Sendable {
+    /// The journal's field for the ID.
     static let messageIDKey = "MESSAGE_ID"
 
-    var id: MessageID {
-        switch self {
-        case .daemonStarted: MessageID(0xd83f_969f_38e3_482b, 0x8e7b_49e9_1c46_8b65)
-        case .daemonCrashed: MessageID(0x1e84_b5d7_3a60_4f92, 0x8bc1_06f5_d92e_7a43)
-        case .daemonStopping: MessageID(0xbf8e_8b26_41ce_4510, 0xbf25_4aef_aad3_a992)
-        case .accountAdded: MessageID(0xd9d4_0b86_491d_4b74, 0x9bda_5e04_8514_2281)
-        case .accountUpdated: MessageID(0x8eec_1e11_959f_4493, 0x9eef_ac8c_c9a9_53ad)
-        case .accountRemoved: MessageID(0xb5dc_ddac_783b_43db, 0xad60_b4d6_e202_8c2e)
-        case .grantImported: MessageID(0x421b_26d8_2675_4bc8, 0x8f28_f6db_bc08_dcf1)
-        case .signInStarted: MessageID(0x8194_1112_f838_4085, 0xb8de_2410_9411_0933)
-        case .signInFailed: MessageID(0x4b3f_2357_32c1_4e82, 0xb5a5_da8f_ca8c_5707)
-        case .signedIn: MessageID(0x8ad2_94b4_1cdd_4d0a, 0xad67_6dc4_ec90_a464)
-        case .signedInWithoutRefreshToken: MessageID(0x5d3b_9e21_c7f4_4a0e, 0x8b6a_42d1_09e7_f35c)
-        case .accountParked: MessageID(0x91c4_2f8e_6b0d_4d37, 0xa57e_18c3_f264_9b0a)
-        case .accountUnparked: MessageID(0xe07a_53c6_1d9f_4b82, 0x9c3d_7f40_a8b5_e216)
-        case .storeFromOtherMachine: MessageID(0x3d0e_9a75_c1f2_4b68, 0x8a47_e52b_06dc_f193)
-        case .tokenRefreshed: MessageID(0xcee0_2e56_4487_4186, 0x8e4a_14d0_8b21_f5d0)
-        case .targetRefreshed: MessageID(0x6b9c_7855_ebe4_4f3e, 0x9d46_ee7b_f977_a820)
-        case .targetFailed: MessageID(0xa72f_3648_b8d8_4294, 0x9d95_8bd5_57eb_0073)
-        case .refreshFailed: MessageID(0x4bba_12dc_5dc4_4f5d, 0xad5b_dd72_a123_0b31)
-        case .idTokenRefused: MessageID(0x3f1c_9d0e_7a52_4b86, 0x9e04_6c1d_b3f8_2a57)
-        case .outcomeUnknown: MessageID(0x0d16_2827_80aa_480b, 0xa1fc_44d3_f3d3_ff45)
-        case .interactionRequired: MessageID(0x1d3a_b0a9_1359_47a1, 0x9bd3_1705_c1a0_d0ea)
-        case .misconfigured: MessageID(0x3c63_0741_3070_4a75, 0xbb9a_2f24_3019_82c0)
-        case .refreshTokenExpiring: MessageID(0xec02_aac2_acc0_45c6, 0x82c1_7ad1_d0b9_7881)
-        case .signOutNear: MessageID(0x7d31_94e8_2c5a_4f07, 0xb6a2_58d1_0e93_c74f)
-        case .signedOut: MessageID(0xa87c_e631_2258_4da7, 0x93ec_98f9_f296_fa64)
-        case .clientSecretRenewed: MessageID(0x6f0b_52c4_9d1e_4a73, 0xb8a5_17e3_60fd_924c)
-        case .clientSecretEnding: MessageID(0x2e97_c8d1_045b_4f6a, 0x91d7_3bce_58a2_06f4)
-        case .clockStepped: MessageID(0xf244_f69c_7f16_4394, 0xb919_8519_36b9_a401)
-        case .resumed: MessageID(0x08c9_6f4b_3559_449a, 0x9905_c778_9b17_4c33)
-        case .networkUp: MessageID(0x9f89_0971_7f14_4a0c, 0xa2b7_bb45_2cf5_6e8e)
-        case .networkDown: MessageID(0x30ee_ef87_0b6b_44b6, 0x8ca6_b3ce_8b8d_da62)
-        case .configurationReloaded: MessageID(0xe8eb_b52a_6458_4a9e, 0xa8fc_e0b9_5ade_140c)
-        case .configurationRejected: MessageID(0xb7da_f6d5_6579_47fe, 0xb51f_d150_babe_a238)
-        case .storeUnwritable: MessageID(0xbfe8_5d95_4897_4edf, 0xa235_7f51_a232_facf)
-        case .accountDamaged: MessageID(0x5e0f_29d7_7a0b_4b0c, 0x9c3b_1f6a_84d2_6e17)
-        case .decisionRefused: MessageID(0xc1a4_7b52_0d8e_4f39, 0xa6e2_53f0_97bc_418d)
-        case .staleAnswerDropped: MessageID(0x8203_5930_317c_405c, 0x953d_29fc_a300_89f1)
-        case .peerRefused: MessageID(0x7599_a9da_26dc_4440, 0x92c6_0719_3a1d_1946)
-        case .storeRekeyed: MessageID(0xd949_b0ae_0eea_460c, 0xbf82_f2d9_3017_9d3a)
-        case .rekeyStopped: MessageID(0x62a8_41f5_9c0d_4e7b, 0x9d37_c1b5_e608_2af4)
-        case .oldKeyKept: MessageID(0x10fd_21fb_85eb_4447, 0xab1a_d765_f535_9352)
-        case .storeLocked: MessageID(0xb6bf_e97b_0cce_4b17, 0xa085_e899_a857_79c8)
-        case .storeAwaited: MessageID(0x7e1d_43b6_92fa_4c08, 0x8d57_60a3_e4b9_1f2c)
-        case .storeRecovered: MessageID(0x8905_ab86_bf43_43b0, 0xa323_7008_036f_68d8)
-        case .storeLogLost: MessageID(0x5d27_0c9e_b41f_4e68, 0x8a93_f6d1_27c0_4b5e)
-        case .socketLost: MessageID(0xcc62_50b2_b8bc_4a95, 0xbce1_9320_ae5c_a778)
-        case .socketRestored: MessageID(0xdea6_ecec_f009_4931, 0xba28_73f5_aaf1_80ec)
-        case .socketReturned: MessageID(0x4c75_dde2_4858_437f, 0xb53f_43f8_6a09_4d9c)
-        case .descriptorsLimited: MessageID(0x8d41_6b0f_2ce7_4a95, 0xb3d8_07f1_5a69_ce24)
-        case .descriptorsExhausted: MessageID(0xec37_1a6c_dfc5_47b8, 0xa8b2_beb9_bc15_4b51)
-        case .descriptorsReturned: MessageID(0x5bce_f685_9e85_4511, 0x8a2a_a6ad_5cdc_f9b4)
-        case .keyGone: MessageID(0xdfe5_de4c_e47e_41ec, 0x8faa_a5c6_4ee8_d469)
-        case .keyReturned: MessageID(0xfa7d_9f19_3615_4713, 0x92cb_024a_d170_80f8)
-        case .machineUnwatched: MessageID(0xd701_3c20_d253_488b, 0x9187_2c90_32f3_6024)
-        case .logDropped: MessageID(0x7d2e_51c8_06fb_4a93, 0xb61f_c47a_0e95_d238)
-        case .issuerBehind: MessageID(0x2b94_e06a_f1d7_4c58, 0x93ae_70cb_5d18_e264)
-        case .issuerCaughtUp: MessageID(0xc5f0_183d_9e6b_47a2, 0xa84d_2671_b3fc_095e)
-        case .tokenFilesFailed: MessageID(0x47d0_b95e_2c18_4f6a, 0x9b3f_e650_18ad_72c4)
-        case .changeCommandFailed: MessageID(0x6e21_c3d8_90fa_4b57, 0x8d64_2be9_a715_f03c)
-        case .tokenFilesWritten: MessageID(0x93ae_06f1_d47c_4b25, 0xa1d8_5c3b_f207_6e9d)
-        }
+    let level: Logger.Level
+    /// Lower case, no full stop.
+    let message: Logger.Message
+    /// The ID, and our own fields.
+    private(set) var fields: Logger.Metadata
+
+    /// - Parameter id: 32 lower-case hexadecimal digits, as in the catalog.
+    private init(_ level: Logger.Level, _ id: String, _ message: Logger.Message) {
+        (self.level, self.message) = (level, message)
+        fields = [Self.messageIDKey: .string(id)]
     }
 
-    /// Changes are notices, survived failures are warnings, and what stops the daemon's work is an error.
-    var level: Logger.Level {
-        switch self {
-        case .daemonStarted, .daemonStopping, .accountAdded, .accountUpdated, .accountRemoved, .grantImported,
-            .signInStarted, .signedIn, .signedInWithoutRefreshToken, .accountParked, .accountUnparked, .tokenRefreshed,
-            .targetRefreshed, .signedOut, .clientSecretRenewed, .resumed, .networkUp, .configurationReloaded,
-            .storeRekeyed, .storeRecovered, .socketRestored, .socketReturned, .descriptorsReturned, .keyReturned,
-            .issuerCaughtUp, .tokenFilesWritten:
-            .notice
-        case .refreshFailed, .idTokenRefused, .targetFailed, .outcomeUnknown, .interactionRequired, .misconfigured,
-            .signInFailed, .refreshTokenExpiring, .signOutNear, .clientSecretEnding, .clockStepped, .networkDown,
-            .staleAnswerDropped,
-            .decisionRefused, .peerRefused, .oldKeyKept, .storeLocked, .storeAwaited, .storeLogLost, .machineUnwatched,
-            .descriptorsLimited, .logDropped, .issuerBehind, .tokenFilesFailed, .storeFromOtherMachine,
-            .changeCommandFailed:
-            .warning
-        case .daemonCrashed, .configurationRejected, .storeUnwritable, .accountDamaged, .rekeyStopped, .socketLost,
-            .descriptorsExhausted, .keyGone:
-            .error
-        }
+    private static func notice(_ id: String, _ message: Logger.Message) -> Self { Self(.notice, id, message) }
+
+    private static func warning(_ id: String, _ message: Logger.Message) -> Self { Self(.warning, id, message) }
+
+    private static func error(_ id: String, _ message: Logger.Message) -> Self { Self(.error, id, message) }
+
+    /// - Parameter fields: those without a value are left out.
+    private func with(_ fields: KeyValuePairs<JournalKey, String?>, _ failure: RefreshFailure? = nil) -> Self {
+        var line = self
+        for (key, value) in fields { line.set(key, value) }
+        if let failure { line.add(failure) }
+        return line
+    }
+
+    private mutating func set(_ key: JournalKey, _ value: String?) {
+        fields[key.rawValue] = value.map(Logger.MetadataValue.string)
+    }
+
+    private mutating func add(_ failure: RefreshFailure) {
+        let detail = failure.detail
+        set(.error, detail.oauthError ?? detail.summary)
+        set(.correlationID, detail.correlationID)
+        let parts = [
+            detail.oauthError == nil ? nil : detail.summary,
+            detail.oauthErrorDescription, detail.subError, detail.providerCode, detail.httpStatus.map { "HTTP \($0)" },
+        ].compactMap(\.self)
+        if !parts.isEmpty { set(.detail, parts.joined(separator: "; ")) }
+    }
+
+    /// The line with the fields that all lines about an account have. Its own fields win.
+    func about(_ snapshot: AccountSnapshot, _ news: AccountNews?, correlationID: String?) -> Self {
+        var line = self
+        line.fields = [:]
+        line.set(.account, snapshot.account.name.text)
+        line.set(.issuer, snapshot.account.issuer.url)
+        line.set(.generation, "\(snapshot.state.generation)")
+        line.set(.event, news?.rawValue)
+        line.set(.correlationID, correlationID)
+        line.fields.merge(fields) { $1 }
+        return line
+    }
+
+    /// The line about an account that cannot be read.
+    func about(_ account: DamagedAccount, _ news: AccountNews) -> Self {
+        with([.account: account.name, .event: news.rawValue])
     }
 }
 
-/// Our own journal fields.
-enum JournalKey {
-    static let account = "AUTHREFRESH_ACCOUNT"
-    static let issuer = "AUTHREFRESH_ISSUER"
-    static let event = "AUTHREFRESH_EVENT"
-    static let error = "AUTHREFRESH_ERROR"
-    static let correlationID = "AUTHREFRESH_CORRELATION_ID"
-    static let generation = "AUTHREFRESH_GENERATION"
-    /// The identifier of the store's key: 16 hexadecimal digits that reveal nothing about it.
-    static let key = "AUTHREFRESH_KEY"
-    /// When the daemon tries again, µs since 1970.
-    static let retryAt = "AUTHREFRESH_RETRY_AT_USEC"
-    /// When the affected token expires, in µs since 1970.
-    static let expiresAt = "AUTHREFRESH_EXPIRES_AT_USEC"
-    /// Scopes, resources and audience of the affected token set, separated by semicolons.
-    static let tokenSet = "AUTHREFRESH_TOKEN_SET"
-    static let reason = "AUTHREFRESH_REASON"
-    /// The server's details besides the error: description, sub-error, provider code, HTTP status.
-    static let detail = "AUTHREFRESH_DETAIL"
-    /// How many lines were omitted: refusals of the same origin (lists or socket) since the last written one, or any
-    /// lines while the journal accepted none.
-    static let leftOut = "AUTHREFRESH_LEFT_OUT"
+// MARK: Accounts
+
+extension JournalEvent {
+    static let accountAdded = notice("d9d40b86491d4b749bda5e0485142281", "account added")
+    static let accountUpdated = notice("8eec1e11959f44939eefac8cc9a953ad", "account updated")
+    static let accountRemoved = notice("b5dcddac783b43dbad60b4d6e2028c2e", "account removed")
+    static let accountParked = notice(
+        "91c42f8e6b0d4d37a57e18c3f2649b0a",
+        "account parked: exported to be moved, and no longer refreshed here"
+    )
+    static let accountUnparked = notice(
+        "e07a53c61d9f4b829c3d7f40a8b5e216",
+        "account resumed: it is refreshed here again"
+    )
+    static let grantImported = notice("421b26d826754bc88f28f6dbbc08dcf1", "grant imported")
+
+    static func signInStarted(flow: String) -> Self {
+        notice("81941112f8384085b8de241094110933", "sign-in started")
+            .with([.detail: flow])
+    }
+
+    static func signInFailed(_ reason: String) -> Self {
+        warning("4b3f235732c14e82b5a5da8fca8c5707", "sign-in ended without tokens; the account is unchanged")
+            .with([.reason: reason])
+    }
+
+    static func signedIn(until expiresAt: Timestamp?) -> Self {
+        notice("8ad294b41cdd4d0aad676dc4ec90a464", "signed in")
+            .with([.expiresAt: expiresAt.map(microseconds)])
+    }
+
+    static func signedInWithoutRefreshToken(until expiresAt: Timestamp?) -> Self {
+        notice("5d3b9e21c7f44a0e8b6a42d109e7f35c", "signed in without a new refresh token; the previous one is kept")
+            .with([.expiresAt: expiresAt.map(microseconds)])
+    }
+
+    static func tokenRefreshed(until expiresAt: Timestamp?) -> Self {
+        notice("cee02e56448741868e4a14d08b21f5d0", "access token refreshed")
+            .with([.expiresAt: expiresAt.map(microseconds)])
+    }
+
+    static func targetRefreshed(_ target: TokenTarget) -> Self {
+        notice("6b9c7855ebe44f3e9d46ee7bf977a820", "token set obtained")
+            .with([.tokenSet: line(target)])
+    }
+
+    static func targetFailed(_ target: TokenTarget, _ failure: RefreshFailure) -> Self {
+        warning("a72f3648b8d842949d958bd557eb0073", "token set could not be obtained; the account is unchanged")
+            .with([.tokenSet: line(target)], failure)
+    }
+
+    static func refreshFailed(_ failure: RefreshFailure, retryAt: Timestamp? = nil, reason: InteractionReason? = nil)
+        -> Self
+    {
+        warning("4bba12dc5dc44f5dad5bdd72a1230b31", "refresh failed, retrying")
+            .with([.retryAt: retryAt.map(microseconds), .reason: reason?.rawValue], failure)
+    }
+
+    static func outcomeUnknown(_ failure: RefreshFailure, retryAt: Timestamp) -> Self {
+        warning(
+            "0d16282780aa480ba1fc44d3f3d3ff45",
+            "the answer to a refresh was lost, and the refresh token may be used up; retrying"
+        )
+        .with([.retryAt: microseconds(retryAt)], failure)
+    }
+
+    static func interactionRequired(
+        reason: String,
+        error: String? = nil,
+        detail: String? = nil,
+        _ failure: RefreshFailure? = nil
+    ) -> Self {
+        warning("1d3ab0a9135947a19bd31705c1a0d0ea", "interaction required")
+            .with([.reason: reason, .error: error, .detail: detail], failure)
+    }
+
+    static func misconfigured(_ failure: RefreshFailure, retryAt: Timestamp) -> Self {
+        warning(
+            "3c63074130704a75bb9a2f24301982c0",
+            "the server rejects the account's settings; the tokens are kept; retrying"
+        )
+        .with([.retryAt: microseconds(retryAt)], failure)
+    }
+
+    static func refreshTokenExpiring(at expiresAt: Timestamp) -> Self {
+        warning("ec02aac2acc045c682c17ad1d0b97881", "the refresh token expires soon")
+            .with([.expiresAt: microseconds(expiresAt)])
+    }
+
+    static func signOutNear(at time: Timestamp) -> Self {
+        warning("7d3194e82c5a4f07b6a258d10e93c74f", "the account signs out by itself soon")
+            .with([.expiresAt: microseconds(time)])
+    }
+
+    static func signedOut(reason: String? = nil) -> Self {
+        notice("a87ce63122584da793ec98f9f296fa64", "signed out")
+            .with([.reason: reason])
+    }
+
+    static func clientSecretRenewed(until expiresAt: Timestamp?) -> Self {
+        notice("6f0b52c49d1e4a73b8a517e360fd924c", "the server has issued a new client secret")
+            .with([.expiresAt: expiresAt.map(microseconds)])
+    }
+
+    static func clientSecretEnding(at expiresAt: Timestamp?, _ failure: RefreshFailure?) -> Self {
+        warning("2e97c8d1045b4f6a91d73bce58a206f4", "the client secret expires soon")
+            .with([.expiresAt: expiresAt.map(microseconds)], failure)
+    }
+
+    static func staleAnswerDropped(of generation: Generation) -> Self {
+        warning("82035930317c405c953d29fca30089f1", "an answer for an earlier grant was dropped")
+            .with([.generation: "\(generation)"])
+    }
+
+    static func idTokenRefused(_ fault: String, of account: AccountName, correlationID: String) -> Self {
+        warning(
+            "3f1c9d0e7a524b869e046c1db3f82a57",
+            "tokens refreshed, but the ID token that came with them was rejected"
+        )
+        .with([.account: account.text, .error: fault, .correlationID: correlationID])
+    }
+
+    static func accountDamaged(_ account: DamagedAccount) -> Self {
+        error(
+            "5e0f29d77a0b4b0c9c3b1f6a84d26e17",
+            "an account cannot be read from the store, and is set aside; the others work"
+        )
+        .with([.account: account.name, .error: "\(account.cause)"])
+    }
+
+    static func decisionRefused(_ error: StoreError, of account: AccountName) -> Self {
+        warning("c1a47b520d8e4f39a6e253f097bc418d", "a change contradicts the store, and was not stored")
+            .with([.account: account.text, .error: "\(error)"])
+    }
+
+    static func tokenFilesFailed(_ reason: String, of account: AccountName?) -> Self {
+        warning("47d0b95e2c184f6a9b3fe65018ad72c4", "a token file could not be written, retrying")
+            .with([.account: account?.text, .error: reason])
+    }
+
+    static let tokenFilesWritten = notice("93ae06f1d47c4b25a1d85c3bf2076e9d", "all token files are written again")
+}
+
+// MARK: The daemon and its machine
+
+extension JournalEvent {
+    static let daemonStarted = notice("d83f969f38e3482b8e7b49e91c468b65", "authrefreshd has started")
+
+    static func daemonCrashed(signal: Int32, duringRequests requests: Int) -> Self {
+        error("1e84b5d73a604f928bc106f5d92e7a43", "the previous daemon crashed")
+            .with([.detail: "signal \(signal), requests under way: \(requests)"])
+    }
+
+    static let daemonStopping = notice("bf8e8b2641ce4510bf254aefaad3a992", "authrefreshd is stopping")
+
+    static func storeFromOtherMachine(parked: Int) -> Self {
+        warning(
+            "3d0e9a75c1f24b688a47e52b06dcf193",
+            "the store came from another machine, which may still use its grants"
+        )
+        .with([.reason: "\(parked) \(parked == 1 ? "account is" : "accounts are") parked"])
+    }
+
+    static func clockStepped(by step: Duration) -> Self {
+        warning("f244f69c7f164394b919851936b9a401", "the wall clock was stepped")
+            .with([.detail: "\(step.words) \(step < .zero ? "back" : "forward")"])
+    }
+
+    static let resumed = notice("08c96f4b3559449a9905c7789b174c33", "the machine woke up")
+    static let networkUp = notice("9f8909717f144a0ca2b7bb452cf56e8e", "a network route is up")
+    static let networkDown = warning("30eeef870b6b44b68ca6b3ce8b8dda62", "no network; refreshes wait")
+
+    static func configurationReloaded(awaitingRestart keys: [String]) -> Self {
+        notice("e8ebb52a64584a9ea8fce0b95ade140c", "configuration reloaded")
+            .with([.reason: keys.isEmpty ? nil : "\(keys.joined(separator: ", ")): takes effect with a restart"])
+    }
+
+    static func configurationRejected(_ error: any Error) -> Self {
+        Self.error(
+            "b7daf6d5657947feb51fd150babea238",
+            "the new configuration is invalid; the previous one stays in force"
+        )
+        .with([.error: "\(error)"])
+    }
+
+    static func storeUnwritable(_ error: StoreError) -> Self {
+        Self.error(
+            "bfe85d9548974edfa2357f51a232facf",
+            "the store cannot be used; retrying; valid tokens are still handed out"
+        )
+        .with([.error: error.description])
+    }
+
+    /// - Parameter leftOut: how many such lines were omitted before.
+    static func peerRefused(_ reason: String, account: AccountName? = nil, detail: String? = nil, leftOut: Int) -> Self
+    {
+        warning("7599a9da26dc444092c607193a1d1946", "a caller was refused")
+            .with([
+                .account: account?.text, .error: reason, .detail: detail, .leftOut: leftOut > 0 ? "\(leftOut)" : nil,
+            ])
+    }
+
+    static func storeRekeyed(key: String, in place: StoreKeyPlace) -> Self {
+        notice("d949b0ae0eea460cbf82f2d930179d3a", "the store is encrypted with a new key")
+            .with([.key: key, .detail: words(place)])
+    }
+
+    static func rekeyStopped(_ error: StoreError) -> Self {
+        Self.error("62a841f59c0d4e7b9d37c1b5e6082af4", "the change of the store's key stopped; both keys stay in use")
+            .with([.error: "\(error)"])
+    }
+
+    static func oldKeyKept(_ error: StoreKeyError) -> Self {
+        warning("10fd21fb85eb4447ab1ad765f5359352", "the store's old key could not be destroyed")
+            .with([.error: error.description])
+    }
+
+    static func storeLocked(_ error: StoreError) -> Self {
+        warning("b6bfe97b0cce4b17a085e899a85779c8", "the store's key is locked, waiting for it")
+            .with([.error: error.description])
+    }
+
+    static func storeAwaited(_ error: StoreError) -> Self {
+        warning("7e1d43b692fa4c088d5760a3e4b91f2c", "the store cannot be opened yet, waiting")
+            .with([.error: error.description])
+    }
+
+    static let storeRecovered = notice("8905ab86bf4343b0a3237008036f68d8", "the store can be used again")
+    static let storeLogLost = warning(
+        "5d270c9eb41f4e688a93f6d127c04b5e",
+        "the store's write-ahead log was removed; its contents are safe in the database"
+    )
+
+    static func socketLost(_ path: String, _ error: any Error) -> Self {
+        Self.error("cc6250b2b8bc4a95bce19320ae5ca778", "the socket was removed, and cannot be made again now")
+            .with([.detail: path, .error: "\(error)"])
+    }
+
+    static func socketRestored(_ path: String) -> Self {
+        notice("dea6ececf0094931ba2873f5aaf180ec", "the socket was removed, and is back")
+            .with([.detail: path])
+    }
+
+    static func socketReturned(_ path: String) -> Self {
+        notice("4c75dde24858437fb53f43f86a094d9c", "the socket was removed; the service manager makes it again")
+            .with([.detail: path])
+    }
+
+    static func descriptorsLimited(to granted: Int, of wanted: Int) -> Self {
+        warning("8d416b0f2ce74a95b3d807f15a69ce24", "the limit of open files is too low for max_connections")
+            .with([.detail: "\(granted) of \(wanted)"])
+    }
+
+    static func descriptorsExhausted(_ error: VarlinkServerError) -> Self {
+        Self.error("ec371a6cdfc547b8a8b2beb9bc154b51", "no file descriptor is left for callers, who wait")
+            .with([.error: "\(error)"])
+    }
+
+    static let descriptorsReturned = notice(
+        "5bcef6859e8545118a2aa6ad5cdcf9b4",
+        "there are file descriptors for callers again"
+    )
+
+    static func keyGone(_ error: StoreKeyError) -> Self {
+        Self.error(
+            "dfe5de4ce47e41ec8faaa5c64ee8d469",
+            "the store's key is gone; this daemon still works, but a restart would fail"
+        )
+        .with([.error: error.description])
+    }
+
+    static let keyReturned = notice("fa7d9f193615471392cb024ad17080f8", "the store's key is back")
+
+    /// - Parameter consequence: how the daemon works without the watch.
+    static func machineUnwatched(_ error: any Error, consequence: String) -> Self {
+        warning("d7013c20d253488b91872c9032f36024", "the daemon cannot watch a part of the machine")
+            .with([.error: "\(error)", .detail: consequence])
+    }
+
+    static func logDropped(_ lines: Int) -> Self {
+        warning("7d2e51c806fb4a93b61fc47a0e95d238", "log lines were dropped because the journal did not take them")
+            .with([.leftOut: "\(lines)"])
+    }
+
+    static func issuerBehind(_ issuer: Issuer) -> Self {
+        warning(
+            "2b94e06af1d74c5893ae70cb5d18e264",
+            "the server's accounts need more refreshes than it answers; they wait for their turn"
+        )
+        .with([.issuer: issuer.url])
+    }
+
+    static func issuerCaughtUp(_ issuer: Issuer) -> Self {
+        notice("c5f0183d9e6b47a2a84d2671b3fc095e", "no account of the server waits for its turn any more")
+            .with([.issuer: issuer.url])
+    }
+
+    static func changeCommandFailed(_ reason: String) -> Self {
+        warning("6e21c3d890fa4b578d642be9a715f03c", "the on_change command was not run")
+            .with([.error: reason])
+    }
+}
+
+extension JournalEvent {
+    private static func microseconds(_ time: Timestamp) -> String { "\(time.microseconds)" }
+
+    private static func line(_ target: TokenTarget) -> String {
+        target.text.split(separator: "\n").joined(separator: "; ")
+    }
+
+    private static func words(_ place: StoreKeyPlace) -> String {
+        switch place {
+        case .credential: "the systemd credential '\(StoreKeySource.name)'"
+        case .nextCredential: "the systemd credential '\(StoreKeySource.nextName)'"
+        case .secretService: "the Secret Service"
+        // A next file becomes the key file as soon as that can be written.
+        case .file, .nextFile: "the key file"
+        }
+    }
 }

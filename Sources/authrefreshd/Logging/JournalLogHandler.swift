@@ -16,11 +16,8 @@ struct JournalLogHandler: LogHandler {
 
     /// The outlet for all records of the process.
     static let outlet = LogOutlet(bytesMax: waitingBytesMax) { dropped in
-        let event = JournalEvent.logDropped
-        let metadata: Logger.Metadata = [
-            JournalEvent.messageIDKey: .stringConvertible(event.id), JournalKey.leftOut: .stringConvertible(dropped),
-        ]
-        JournalRecord(event.level, event.message, metadata).write(toJournal: Journal.isConnected)
+        let event = JournalEvent.logDropped(dropped)
+        JournalRecord(event.level, event.message, event.fields).write(toJournal: Journal.isConnected)
     }
 
     var logLevel: Logger.Level
@@ -67,7 +64,7 @@ private struct JournalRecord: Sendable {
     init(_ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata) {
         self.level = level
         self.metadata = metadata.mapValues { Self.shown($0.description) }
-        let account = self.metadata[JournalKey.account].map { "\($0): " } ?? ""
+        let account = self.metadata[JournalKey.account.rawValue].map { "\($0): " } ?? ""
         self.message = account + Self.shown(message.description)
     }
 

@@ -113,10 +113,7 @@ actor RefreshCoordinator {
             host.begin(watches, isOnline: isOnline)
         }
         let parked = store.parkedGrants
-        if parked > 0 {
-            let reason = "\(parked) \(parked == 1 ? "account is" : "accounts are") parked"
-            changeLog.write(.storeFromOtherMachine, [JournalKey.reason: "\(reason)"])
-        }
+        if parked > 0 { changeLog.write(.storeFromOtherMachine(parked: parked)) }
         store.onLogRenewed = { [changeLog] in changeLog.write(.storeLogLost) }
         StoreFailures.watchFiles(on: self)
         StoreKeepingSteps.keepMetadata(on: self)
@@ -135,7 +132,7 @@ actor RefreshCoordinator {
         let now = timebase.now()
         let signal = crashMark?.signal
         let arrivals = try scheduler.abandoned(byCrash: signal != nil, at: now)
-        if let signal { changeLog.crashed(signal, during: arrivals.count) }
+        if let signal { changeLog.write(.daemonCrashed(signal: signal, duringRequests: arrivals.count)) }
         do throws(StoreError) {
             if !arrivals.isEmpty { try decide(arrivals, at: now) }
         } catch {
@@ -475,9 +472,9 @@ actor RefreshCoordinator {
     }
 
     /// Reports that issuers' accounts have begun, or stopped, needing more requests than are allowed.
-    private func tell(of paceChanges: [(issuer: Issuer, event: JournalEvent)]) {
-        for (issuer, event) in paceChanges {
-            changeLog.write(event, [JournalKey.issuer: "\(issuer.url)"])
+    private func tell(of paceChanges: [JournalEvent]) {
+        for event in paceChanges {
+            changeLog.write(event)
             onStatusChange()
         }
     }
@@ -559,9 +556,11 @@ actor RefreshCoordinator {
     /// Reports an event to the journal, and to subscribers at the next `subscribers.send`.
     func announceLater(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String?) {
         let snapshot = snapshot(of: record, at: now)
-        changeLog.record(announcement, of: snapshot, correlationID: correlationID)
-        subscribers.publish(announcement, of: snapshot)
-        ChangeCommandSteps.note(announcement, of: snapshot, on: self)
+        let (news, line) = announcement.told(of: snapshot)
+        if let line { changeLog.write(line, about: snapshot, news, correlationID: correlationID) }
+        guard let news else { return }
+        subscribers.publish(news, of: snapshot, previousName: announcement.previousName)
+        ChangeCommandSteps.note(news, of: snapshot, previousName: announcement.previousName, on: self)
     }
 }
 

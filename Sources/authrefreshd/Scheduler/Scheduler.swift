@@ -47,7 +47,7 @@ final class Scheduler {
         /// Whether anything was due. There may be more.
         fileprivate(set) var hasDue = false
         /// Issuers whose accounts have begun, or stopped, needing more requests than are allowed.
-        fileprivate(set) var paceChanges: [(issuer: Issuer, event: JournalEvent)] = []
+        fileprivate(set) var paceChanges: [JournalEvent] = []
     }
 
     /// Decisions before they are committed.
@@ -220,7 +220,7 @@ final class Scheduler {
         let before = turn.arrivals.count
         turn.arrivals += due(suspects.takeReady(during: requests, at: now))
         for issuer in gates.backloggedInOrder {
-            if let behind = gates.look(at: issuer, at: now) { turn.paceChanges.append((behind, .issuerBehind)) }
+            if let behind = gates.look(at: issuer, at: now) { turn.paceChanges.append(.issuerBehind(behind)) }
             try takeBacklog(of: issuer, into: &turn, &claims, conditions, at: now)
         }
         let room = Self.batchSize - (turn.arrivals.count - before)
@@ -294,7 +294,7 @@ final class Scheduler {
         turn.arrivals += self.due(due)
         gates.claim(due.count, of: issuer, in: &claims)
         if due.count < slots, let issuer = gates.markServed(issuer) {
-            turn.paceChanges.append((issuer, .issuerCaughtUp))
+            turn.paceChanges.append(.issuerCaughtUp(issuer))
         }
     }
 

@@ -1,5 +1,7 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import Dispatch
+internal import Logging
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
@@ -122,7 +124,12 @@ struct SentRequest: Sendable {
         guard coordinator.scheduler.passLimit(correlationID, at: place, of: record.issuerID, lease) else { return }
         coordinator.wake()
         guard let pending = coordinator.scheduler.requests.holding(lease, of: account.id) else { return }
-        coordinator.changeLog.overdue(account.name, correlationID: correlationID)
+        coordinator.changeLog.logger.notice(
+            "the server has not answered in time; the daemon still waits for its answer",
+            metadata: [
+                JournalKey.account.rawValue: "\(account.name)", JournalKey.correlationID.rawValue: "\(correlationID)",
+            ]
+        )
         if coordinator.isStopping { pending.task?.cancel() }
         guard let now = try? coordinator.records.record(of: account.id) else { return }
         let snapshot = coordinator.snapshot(of: now, at: coordinator.timebase.now())
@@ -138,7 +145,7 @@ struct SentRequest: Sendable {
         coordinator.requestMetrics.note(outcome.failureClass, after: now.elapsed(since: sentAt))
         HostChanges.noteServerDate(outcome.serverDate, of: record.issuerID, on: coordinator)
         if let fault = outcome.idTokenFault {
-            coordinator.changeLog.refusedIDToken(fault, of: account.name, correlationID: correlationID)
+            coordinator.changeLog.write(.idTokenRefused(fault, of: account.name, correlationID: correlationID))
         }
         if target == nil, let demand = coordinator.stepUps.note(outcome, having: claims, of: account.id, at: now) {
             coordinator.announce(demand, of: record, at: now)

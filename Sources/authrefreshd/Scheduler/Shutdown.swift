@@ -43,7 +43,7 @@ enum Shutdown {
         do {
             try coordinator.store.close()
         } catch {
-            coordinator.changeLog.storeFailed(error)
+            coordinator.changeLog.write(.storeUnwritable(error))
         }
         stopped.resume()
     }

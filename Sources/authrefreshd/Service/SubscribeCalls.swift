@@ -43,13 +43,12 @@ struct SubscribeCalls: CallSupport {
             let (page, next) = try page(of: rest, on: coordinator)
             let now = coordinator.timebase.now().wall.microseconds
             if !page.isEmpty {
-                let statuses = page.map(\.wireStatus)
-                responder.reply(Subscribe.Reply(event: "present", atUSec: now, accounts: statuses), continues: true)
+                responder.reply(Subscribe.Reply.present(page.map(\.wireStatus), atUSec: now), continues: true)
                 coordinator.subscribers.told(number, of: page.map(\.id))
             }
             guard let next else {
                 coordinator.subscribers.toldAll(number)
-                return responder.reply(Subscribe.Reply(event: "ready", atUSec: now, accounts: []), continues: true)
+                return responder.reply(Subscribe.Reply.ready(atUSec: now), continues: true)
             }
             responder.whenRead { [coordinator] in
                 coordinator.queue.async {

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import AuthRefreshInterface
 internal import RefreshCore
 
 /// How the daemon handles failures of the store, as a whole or for one account.
@@ -96,8 +97,8 @@ enum StoreFailures {
         guard !damaged.isEmpty else { return }
         let new = try coordinator.records.setAside(damaged.keys.sorted())
         for account in new.compactMap({ damaged[$0] }) {
-            coordinator.changeLog.damaged(account)
-            coordinator.subscribers.publishDamage(of: account, at: now.wall)
+            coordinator.changeLog.write(.accountDamaged(account))
+            coordinator.subscribers.publish(.misconfigured, of: account, at: now.wall)
         }
         coordinator.subscribers.send()
         for account in damaged.values {
@@ -132,7 +133,7 @@ enum StoreFailures {
             case nil: continue
             case .noSuchAccount: coordinator.answerWaiters(of: account.id, with: .removed)
             case let cause?:
-                coordinator.changeLog.contradicted(cause, account.name)
+                coordinator.changeLog.write(.decisionRefused(cause, of: account.name))
                 if coordinator.scheduler.putAgain(decision) {
                     coordinator.wake()
                 } else {

@@ -72,7 +72,7 @@ final class StoreKeeping {
 
     /// Records that the store has failed.
     func noteFailure(_ error: StoreError, at now: Moment) -> StoreTrouble {
-        if trouble == nil { changeLog.storeFailed(error) }
+        if trouble == nil { changeLog.write(.storeUnwritable(error)) }
         let trouble = StoreTrouble(error: error, since: now)
         self.trouble = trouble
         return trouble
@@ -84,7 +84,7 @@ final class StoreKeeping {
     func noteSuccess() -> Bool {
         guard trouble != nil else { return false }
         trouble = nil
-        changeLog.storeRecovered()
+        changeLog.write(.storeRecovered)
         return true
     }
 
@@ -104,7 +104,12 @@ final class StoreKeeping {
         endWatches()
         watches = [store.path, store.path + "-wal"].map { PathWatch($0, onChange: onChange) }
         let failure = watches.compactMap(\.failure).first
-        if let failure, !isUnwatchedTold { changeLog.unwatched(failure, .storeFilesChecked(every: PathWatch.period)) }
+        if let failure, !isUnwatchedTold {
+            let period = PathWatch.period.components.seconds
+            changeLog.write(
+                .machineUnwatched(failure, consequence: "the store's files are checked every \(period) s instead")
+            )
+        }
         isUnwatchedTold = failure != nil
     }
 
@@ -378,7 +383,7 @@ extension StoreKeeping {
         } catch  where error.isDamage {
             // The damage may be on a page that is needed for nothing else. So the daemon continues with both keys, and
             // the change continues at the next start or command.
-            changeLog.rekeyFailed(error)
+            changeLog.write(.rekeyStopped(error))
             endRekeying(with: .failure(.store(error)))
             return before
         } catch {
@@ -403,7 +408,8 @@ extension StoreKeeping {
         case .failure(let error):
             outcome.leftover = error
         }
-        changeLog.rekeyed(outcome)
+        changeLog.write(.storeRekeyed(key: outcome.key, in: outcome.place))
+        if let leftover = outcome.leftover { changeLog.write(.oldKeyKept(leftover)) }
         keyFound()
         endRekeying(with: .success(outcome))
         return []
@@ -429,7 +435,7 @@ extension StoreKeeping {
         switch place {
         case .success: keyFound()
         case .failure(let error) where !error.isPassing:
-            if degradation.key == nil { changeLog.write(.keyGone, [JournalKey.error: "\(error.description)"]) }
+            if degradation.key == nil { changeLog.write(.keyGone(error)) }
             degradation.key = error
         case nil, .failure: return []
         }

@@ -1,7 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import BlockingWork
-internal import Logging
 internal import RefreshCore
 internal import Varlink
 
@@ -68,11 +67,8 @@ enum TokenFileSteps {
         case nil: break
         case .well: coordinator.changeLog.write(.tokenFilesWritten)
         case .failed(let account, let reason):
-            var fields: Logger.Metadata = [JournalKey.error: "\(reason)"]
-            if let account, let record = try? coordinator.records.record(of: account) {
-                fields[JournalKey.account] = "\(record.account.name)"
-            }
-            coordinator.changeLog.write(.tokenFilesFailed, fields)
+            let record = account.flatMap { try? coordinator.records.record(of: $0) }
+            coordinator.changeLog.write(.tokenFilesFailed(reason, of: record?.account.name))
         }
     }
 

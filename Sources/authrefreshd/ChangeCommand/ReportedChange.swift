@@ -1,33 +1,33 @@
+internal import AuthRefreshInterface
 internal import RefreshCore
 internal import Systemd
 internal import TextEncodings
 
 /// A change in the form in which the command receives it.
-struct AccountNews: Equatable, Sendable {
-    var event: String
-    var account: String
-    var state: String
-    var issuer: String
-    var previousName: String?
-    var reason: String?
+struct ReportedChange: Equatable, Sendable {
+    let news: AccountNews
+    let account: String
+    let state: String
+    let issuer: String
+    let previousName: String?
+    let reason: String?
     /// µs since 1970.
-    var expiresAtUSec: Int64?
+    let expiresAtUSec: Int64?
 
-    /// Returns nil if the event is only for the journal.
-    init?(_ announcement: Announcement, of snapshot: AccountSnapshot) {
-        guard let event = announcement.wireName else { return nil }
-        self.event = event
+    init(_ news: AccountNews, of snapshot: AccountSnapshot, previousName: String?) {
+        self.news = news
         account = snapshot.account.name.text
-        state = announcement.isRemoval ? "removed" : snapshot.shown.rawValue
+        state = news == .accountRemoved ? "removed" : snapshot.shown.rawValue
         issuer = snapshot.account.issuer.url
-        previousName = announcement.previousName
+        self.previousName = previousName
         reason = snapshot.state.interaction?.reason.rawValue
         expiresAtUSec = snapshot.state.accessToken?.expiresAt(at: snapshot.at).microseconds
     }
 
+    /// It contains no token. Names that are also fields of the journal mean the same.
     var environment: [String: String] {
         var environment = [
-            "AUTHREFRESH_EVENT": event, "AUTHREFRESH_ACCOUNT": account, "AUTHREFRESH_STATE": state,
+            "AUTHREFRESH_EVENT": news.rawValue, "AUTHREFRESH_ACCOUNT": account, "AUTHREFRESH_STATE": state,
             "AUTHREFRESH_ISSUER": issuer,
         ]
         environment["AUTHREFRESH_PREVIOUS_NAME"] = previousName
@@ -38,11 +38,11 @@ struct AccountNews: Equatable, Sendable {
 }
 
 extension ChangeCommand {
-    /// The systemd unit that runs the command for a change. It contains no token.
-    func unit(for change: AccountNews, of account: AccountID) -> TransientUnit {
+    /// The systemd unit that runs the command for a change.
+    func unit(for change: ReportedChange, of account: AccountID) -> TransientUnit {
         TransientUnit(
             name: Self.unit(of: account),
-            description: "authrefreshd: \(change.event) of \(change.account)",
+            description: "authrefreshd: \(change.news.rawValue) of \(change.account)",
             command: words,
             environment: change.environment,
             timeLimitUSec: UInt64(max(timeLimit.microseconds, 1))
