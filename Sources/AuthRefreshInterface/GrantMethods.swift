@@ -26,7 +26,7 @@ package enum ImportGrant {
 /// Recognizes text that cannot be a refresh token, which is nearly always the content of a wrong file.
 package enum RefreshTokenText {
     /// What the text is instead. The raw values are words for people.
-    package enum Flaw: String, Sendable {
+    package enum Finding: String, Sendable {
         case html = "HTML"
         case json = "JSON"
         case lines = "several words or lines"
@@ -35,7 +35,7 @@ package enum RefreshTokenText {
 
     /// What is wrong with `text`; nil if it may be a refresh token: printable ASCII (RFC 6749 §A.17). Known servers'
     /// tokens contain no blanks, and do not begin like HTML or JSON.
-    package static func flaw(in text: String) -> Flaw? {
+    package static func flaw(in text: String) -> Finding? {
         let bytes = text.utf8
         switch bytes.first(where: { $0 > 0x20 }) {
         case UInt8(ascii: "<"): return .html

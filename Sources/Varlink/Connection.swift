@@ -181,7 +181,7 @@ final class Connection {
 
     /// Ends the connection without waiting for the peer to read the reason, because others need the memory that it
     /// takes.
-    func giveWay(_ refusal: Refusal) {
+    func giveWay(_ refusal: PeerFinding) {
         perform(.refuse(refusal))
         flush()
         close()

@@ -19,7 +19,7 @@ package struct ConnectionMachine {
     package enum Action {
         case send([UInt8])
         /// Answer with an error instead of the service, and record why.
-        case refuse(Refusal)
+        case refuse(PeerFinding)
         /// Tell those who wait for it that the call ended without a last reply.
         case abandonCall
         /// Start the timer for this wait; nil stops the timer.
@@ -88,7 +88,7 @@ package struct ConnectionMachine {
     }
 
     /// The peer was refused; the connection ends after the error reply.
-    package mutating func refused(_ refusal: Refusal) -> [Action] {
+    package mutating func refused(_ refusal: PeerFinding) -> [Action] {
         refuse(refusal)
     }
 
@@ -98,7 +98,7 @@ package struct ConnectionMachine {
     /// The peer sent bytes.
     ///
     /// - Parameter refusal: the error if the bytes do not complete a call; nil if there is room for them.
-    package mutating func bytesReceived(_ bytes: [UInt8], orRefuse refusal: Refusal? = nil) -> [Action] {
+    package mutating func bytesReceived(_ bytes: [UInt8], orRefuse refusal: PeerFinding? = nil) -> [Action] {
         switch phase {
         case .ready:
             framer.append(bytes)
@@ -128,7 +128,7 @@ package struct ConnectionMachine {
         _ reply: VarlinkReply,
         to number: CallNumber,
         undrainedBytes: Int,
-        orRefuse refusal: Refusal? = nil
+        orRefuse refusal: PeerFinding? = nil
     ) -> [Action] {
         guard number == callNumber, case .serving(let isOneway, let wantsMore) = phase else { return [] }
         precondition(!reply.continues || wantsMore || isOneway, "several replies to a call that takes one")
@@ -250,7 +250,7 @@ package struct ConnectionMachine {
         awaitAnew(&actions)
     }
 
-    private mutating func refuse(_ refusal: Refusal) -> [Action] {
+    private mutating func refuse(_ refusal: PeerFinding) -> [Action] {
         if case .serving = phase { return [.refuse(refusal)] + cut() }
         var actions: [Action] = [.refuse(refusal)]
         end(&actions)

@@ -51,9 +51,9 @@ final class ConnectionRegistry {
     ///
     /// If its share is too small, connections without a call give way to it, the longest idle first: those of processes
     /// that hold at least as much as it would.
-    func refusal(of amount: Int, _ resource: HeldResource, by process: Int32) -> Refusal? {
+    func refusal(of amount: Int, _ resource: HeldResource, by process: Int32) -> PeerFinding? {
         while let crowding = shares[resource.rawValue].crowding(amount, for: process) {
-            let refusal = Refusal.crowded(resource, crowding)
+            let refusal = PeerFinding.crowded(resource, crowding)
             guard let idle = longestIdle(holding: resource, amount, for: process) else { return refusal }
             idle.giveWay(refusal)
         }
@@ -74,7 +74,7 @@ final class ConnectionRegistry {
     // MARK: Admission
 
     /// Why `peer` may not connect now; nil if it may.
-    func refusal(of peer: PeerCredentials) -> Refusal? {
+    func refusal(of peer: PeerCredentials) -> PeerFinding? {
         guard allowsPeer(peer) else { return .peerNotAllowed(uid: peer.uid) }
         return refusal(of: 1, .connections, by: peer.pid)
     }

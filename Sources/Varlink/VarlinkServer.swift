@@ -104,7 +104,7 @@ package struct VarlinkServerConfiguration: Sendable {
 /// An event of the server that its owner may want to log.
 package enum VarlinkServerEvent: Equatable, Sendable {
     /// A peer was refused or cut off; `peer` is nil if the kernel did not identify it.
-    case refused(Refusal, peer: PeerCredentials?)
+    case refused(PeerFinding, peer: PeerCredentials?)
     /// No connection can be accepted, because descriptors or memory ran out. Existing connections continue. New peers
     /// wait in the kernel and are admitted one at a time.
     case acceptFailed(errno: Int32)

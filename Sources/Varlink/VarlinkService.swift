@@ -31,12 +31,12 @@ package struct VarlinkService: Sendable {
     package let interfaces: [String: @Sendable () -> String]
     package let handle: Handle
     /// The error reply for a refusal by the server itself.
-    package let refusalError: @Sendable (Refusal) -> VarlinkError
+    package let refusalError: @Sendable (PeerFinding) -> VarlinkError
 
     package init(
         info: ServiceInfo,
         interfaces: [String: @Sendable () -> String],
-        refusalError: @escaping @Sendable (Refusal) -> VarlinkError = { $0.standardError },
+        refusalError: @escaping @Sendable (PeerFinding) -> VarlinkError = { $0.standardError },
         handle: @escaping Handle
     ) {
         self.info = info
@@ -288,7 +288,7 @@ final class ConnectionLink: Sendable {
 }
 
 /// Why the server ended a connection, or answered instead of the service.
-package enum Refusal: Hashable, Sendable {
+package enum PeerFinding: Hashable, Sendable {
     /// The peer runs as a user who may not call.
     case peerNotAllowed(uid: UInt32)
     /// The kernel did not identify the peer.
@@ -321,7 +321,7 @@ package enum Refusal: Hashable, Sendable {
     }
 }
 
-extension Refusal: CustomStringConvertible {
+extension PeerFinding: CustomStringConvertible {
     /// Why the peer was refused, for a log. Lower case, no full stop.
     package var description: String {
         switch self {

@@ -71,11 +71,11 @@ struct ProxyTests {
             ("socks5://127.0.0.1:1", .resolvesHere), ("socks4a://127.0.0.1:1", .resolvesHere),
             ("ftp://127.0.0.1:1", .unknownKind), ("http://127.0.0.1:x", .malformed), ("http://", .malformed),
             ("http://a b:1", .malformed), ("http://u:%0a@127.0.0.1:1", .malformed), ("http://[::g]:1", .malformed),
-        ] as [(String, ProxySettings.Flaw)]
+        ] as [(String, ProxySettings.Finding)]
     )
     func `a proxy that cannot be used is misconfiguration, and is not bypassed`(
         _ address: String,
-        _ flaw: ProxySettings.Flaw
+        _ flaw: ProxySettings.Finding
     ) async throws {
         let settings = ProxySettings(environment: ["HTTPS_PROXY": address])
         #expect(settings.flaw == flaw && settings.url == nil && settings.address == nil)

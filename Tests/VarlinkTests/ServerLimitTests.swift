@@ -10,7 +10,7 @@ extension SocketTests {
     /// Each limit of a server, when it is reached.
     @Suite struct ServerLimitTests {
         /// The first refusal that the server reports.
-        private func refusal(in served: ServedFolder) async -> Refusal? {
+        private func refusal(in served: ServedFolder) async -> PeerFinding? {
             for await event in served.events {
                 if case .refused(let refusal, _) = event { return refusal }
             }
@@ -23,7 +23,7 @@ extension SocketTests {
         }
 
         /// The refusal of a process that holds as much as it may, which is this one.
-        private func crowded(_ resource: HeldResource, _ amount: Int, of capacity: Int) -> Refusal {
+        private func crowded(_ resource: HeldResource, _ amount: Int, of capacity: Int) -> PeerFinding {
             .crowded(resource, Shares.Crowding(capacity: capacity, process: getpid(), amount: amount))
         }
 

@@ -19,7 +19,7 @@ struct RefusalLogTests {
     }
 
     /// - Returns: the lines that were written.
-    private func refuse(_ refusal: Refusal, times: Int) -> ArraySlice<String> {
+    private func refuse(_ refusal: PeerFinding, times: Int) -> ArraySlice<String> {
         let before = log.count
         for _ in 0..<times { changeLog.record(.refused(refusal, peer: nil)) }
         return log.all[before...]
@@ -27,7 +27,7 @@ struct RefusalLogTests {
 
     @Test func `no refusal reason at the socket hides another, and no user hides another`() throws {
         let all = CallerLimits.refusalLinesMax
-        let reasons: [Refusal] = [
+        let reasons: [PeerFinding] = [
             .messageMalformed, .messageIncomplete, .messageTooLong(limit: 1), .peerUnknown,
             .repliesNotRead(limit: 1), .peerNotAllowed(uid: 1001), .peerNotAllowed(uid: 1002),
         ]

@@ -34,7 +34,7 @@ final class MetadataCache: Sendable {
         let audience: AssertionAudience
     }
 
-    fileprivate struct Refusal {
+    fileprivate struct FailedFetch {
         let error: MetadataError
         let at: ContinuousClock.Instant
     }
@@ -56,7 +56,7 @@ final class MetadataCache: Sendable {
 
     fileprivate struct Memory {
         var entries: [Key: Entry] = [:]
-        var refusals: [Key: Refusal] = [:]
+        var refusals: [Key: FailedFetch] = [:]
         var inFlight: [Key: Fetching] = [:]
         /// Counts the calls of `forgetFailures()`. A fetch that began before the last call may fail for a reason that
         /// no longer exists.
@@ -293,7 +293,7 @@ extension MetadataCache.Memory {
             entries[key] = MetadataCache.Entry(metadata: fetched.metadata, fetchedAt: now, lifetime: lifetime)
         case .failure(let error):
             if refusals.count >= configuration.metadataLimit { refusals = [:] }
-            refusals[key] = MetadataCache.Refusal(error: error, at: now)
+            refusals[key] = MetadataCache.FailedFetch(error: error, at: now)
         }
     }
 }

@@ -7,7 +7,7 @@ package import RefreshCore
 /// Lower-case variables are preferred, as in curl.
 package struct ProxySettings: Sendable {
     /// Why a proxy cannot be used. Nothing is sent then, because it must not bypass the proxy.
-    package enum Flaw: Hashable, Sendable, CaseIterable {
+    package enum Finding: Error, Hashable, CaseIterable {
         /// `socks5` or `socks4a` without `h`: this machine, which may know no outer names, would look them up.
         case resolvesHere
         case unknownKind
@@ -36,7 +36,7 @@ package struct ProxySettings: Sendable {
     /// The proxy's host and port; nil if there is none, or it cannot be used.
     package let address: (host: String, port: Int)?
     /// What is wrong with the proxy; nil if nothing is, or if there is none.
-    package let flaw: Flaw?
+    package let flaw: Finding?
     /// The name of the variable that names the proxy, in capitals; nil if there is none, or if the configuration names it.
     package let variable: String?
     private let exceptions: [Exception]
@@ -54,11 +54,10 @@ package struct ProxySettings: Sendable {
         self.variable = variable
         let list = exceptions ?? named("NO_PROXY") ?? ""
         self.exceptions = list.split { $0 == "," || $0.isWhitespace }.compactMap { Exception(String($0)) }
-        do throws(Unusable) {
-            let proxy = try (configured?.reveal() ?? variable.flatMap(named)).map(Self.read)
-            (url, address, flaw) = (proxy?.url, proxy?.address, nil)
-        } catch {
-            (url, address, flaw) = (nil, nil, error.flaw)
+        switch (configured?.reveal() ?? variable.flatMap(named)).map(Self.read) {
+        case .success(let proxy): (url, address, flaw) = (proxy.url, proxy.address, nil)
+        case .failure(let found): (url, address, flaw) = (nil, nil, found)
+        case nil: (url, address, flaw) = (nil, nil, nil)
         }
     }
 
@@ -81,20 +80,15 @@ package struct ProxySettings: Sendable {
         return !exceptions.contains { $0.fits(endpoint) }
     }
 
-    private struct Unusable: Error {
-        let flaw: Flaw
-    }
-
     /// Reads `http://user:password@host:port`; without a scheme, it is an HTTP proxy.
-    private static func read(_ text: String) throws(Unusable) -> (url: Secret, address: (host: String, port: Int)) {
+    private static func read(_ text: String) -> Result<(url: Secret, address: (host: String, port: Int)), Finding> {
         var kind = Kind.http
         var rest = text[...]
         if let mark = text.firstRange(of: "://") {
             let scheme = text[..<mark.lowerBound].lowercased()
             guard let known = Kind(rawValue: scheme) else {
-                throw Unusable(
-                    flaw: ["socks", "socks4", "socks4a", "socks5"].contains(scheme) ? .resolvesHere : .unknownKind
-                )
+                let resolvesHere = ["socks", "socks4", "socks4a", "socks5"].contains(scheme)
+                return .failure(resolvesHere ? .resolvesHere : .unknownKind)
             }
             kind = known
             rest = text[mark.upperBound...]
@@ -102,17 +96,17 @@ package struct ProxySettings: Sendable {
         // A password that is not percent-encoded may hold any character but these.
         rest = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let at = rest.lastIndex(of: "@")
-        let credentials = try at.map { end throws(Unusable) in try Self.credentials(rest[..<end]) + "@" } ?? ""
+        guard let credentials = at.map({ Self.credentials(rest[..<$0]) }) ?? "" else { return .failure(.malformed) }
         if let at { rest = rest[rest.index(after: at)...] }
-        guard let (host, port) = Endpoint.split(authority: rest), isHost(host) else { throw Unusable(flaw: .malformed) }
+        guard let (host, port) = Endpoint.split(authority: rest), isHost(host) else { return .failure(.malformed) }
         let place = (host: host, port: port ?? kind.port)
         let shown = host.contains(":") ? "[\(host)]" : host
-        return (Secret("\(kind.rawValue)://\(credentials)\(shown):\(place.port)"), place)
+        return .success((Secret("\(kind.rawValue)://\(credentials)\(shown):\(place.port)"), place))
     }
 
-    /// `user:password` with everything percent-encoded that is not so already, and that a URL could take for something
-    /// else (RFC 3986 §3.2.1).
-    private static func credentials(_ text: Substring) throws(Unusable) -> String {
+    /// `user:password@` with everything percent-encoded that is not so already, and that a URL could take for something
+    /// else (RFC 3986 §3.2.1); nil if it cannot be sent.
+    private static func credentials(_ text: Substring) -> String? {
         var encoded = ""
         var rest = Array(text.utf8)[...]
         var hasPassword = false
@@ -128,12 +122,12 @@ package struct ProxySettings: Sendable {
                 rest = rest.dropFirst(2)
             }
             // libcurl refuses control characters, which could forge a second header.
-            guard value >= 0x20, value != 0x7F else { throw Unusable(flaw: .malformed) }
+            guard value >= 0x20, value != 0x7F else { return nil }
             let character = Character(UnicodeScalar(value))
             let isPlain = value < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character))
             encoded += isPlain ? String(character) : "%" + String(value, radix: 16)
         }
-        return encoded
+        return encoded + "@"
     }
 
     private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {

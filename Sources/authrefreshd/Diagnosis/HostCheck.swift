@@ -84,7 +84,7 @@ struct HostCheck: Sendable {
         return [.note(.proxy, "requests go through the proxy \(place)\(exceptions)")]
     }
 
-    private static func words(_ flaw: ProxySettings.Flaw) -> String {
+    private static func words(_ flaw: ProxySettings.Finding) -> String {
         switch flaw {
         case .resolvesHere: "names a SOCKS proxy that leaves the look-up of names to this machine"
         case .unknownKind: "names a proxy of a kind that is not supported; http, https and socks5h are"

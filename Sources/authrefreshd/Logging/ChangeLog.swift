@@ -81,7 +81,7 @@ extension VarlinkServerEvent {
     }
 }
 
-extension Refusal {
+extension PeerFinding {
     /// The refusal as an error of our interface.
     var interfaceError: VarlinkError {
         switch self {
