@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Foundation
 import Terminal
 import Testing
@@ -28,10 +29,10 @@ import Testing
     @Test func `a journal without an entry says so, and whether journald runs`() {
         let here = HistoryCommand.notes(onNothingAbout: "work", hours: 1, journald: "/")
         let empty = "your journal has no entry about 'work' for the last"
-        #expect(here == ["\(empty) hour; for its state: authctl status work"])
+        #expect(here.map(\.text) == ["\(empty) hour; for its state: authctl status work"])
         let absent = HistoryCommand.notes(onNothingAbout: "work", hours: 48, journald: "/no-such-socket")
         #expect(
-            absent == [
+            absent.map(\.text) == [
                 "\(empty) 48 hours; for its state: authctl status work",
                 "journald does not run on this machine; the daemon writes to its standard error instead",
             ]

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// The command's full name: `authctl account add`.
@@ -154,7 +155,7 @@ struct AccountAddCommand: ParsableCommand {
         if isDialogue, !output.json, try Question.confirm("Sign in now?", byDefault: true) {
             return try LoginCommand.signIn(toNew: account, connection)
         }
-        StandardError.note("next: authctl login \(PlainText.line(account))")
+        StandardError.note("next: \(Command("login", PlainText.line(account)))")
     }
 
     /// Adds the account, and asks for missing values if a person can answer.

@@ -288,7 +288,9 @@ struct AccountResumeCommand: ParsableCommand {
         var worst = ExitStatus.success
         let parked = try daemon.allStatuses(accounts: []).filter { $0.state == "parked" && $0.reason == "otherMachine" }
         if parked.isEmpty {
-            StandardError.note("no account is parked because its store came from another machine: authctl status")
+            StandardError.note(
+                "no account is parked because its store came from another machine: \(Command("status"))"
+            )
         }
         for status in parked {
             do throws(AuthctlError) {

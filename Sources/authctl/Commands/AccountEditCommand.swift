@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 internal import TextEncodings
 
@@ -127,7 +128,7 @@ struct AccountEditCommand: ParsableCommand {
         if reply.settings.grantType == nil, !hasRedirect { client?.warnOfRedirects() }
         // A person's grant covers what was requested when it was given. A service account requests scopes each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
-        StandardError.note("to get the new scopes: authctl login \(PlainText.line(account))")
+        StandardError.note("to get the new scopes: \(Command("login", PlainText.line(account)))")
     }
 
     /// The wire names of the fields that can be cleared, by their names for `--clear`.

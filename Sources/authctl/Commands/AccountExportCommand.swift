@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// `authctl account export`.
@@ -44,9 +45,9 @@ struct AccountExportCommand: ParsableCommand {
     func run() throws(AuthctlError) {
         guard newFile != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
         let name = PlainText.line(account)
-        let loss =
+        let loss: Hint =
             "'\(name)' is parked here, but its export was not written;"
-            + " if no other machine has it: authctl account resume \(name)"
+            + " if no other machine has it: \(Command("account", "resume", name))"
         guard let newFile else {
             try StandardOutput.write(document(), orNote: move ? loss : nil)
             return tellParked()
@@ -69,7 +70,7 @@ struct AccountExportCommand: ParsableCommand {
         guard move else { return }
         let name = PlainText.line(account)
         StandardError.note(
-            "'\(name)' is parked here; after the import on the other machine: authctl account remove \(name)"
+            "'\(name)' is parked here; after the import on the other machine: \(Command("account", "remove", name))"
         )
     }
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
 
@@ -186,7 +187,9 @@ struct AccountImportCommand: ParsableCommand {
     ) throws(AuthctlError) {
         let outcome = isRefreshing && !noWait ? try daemon.settle(status, done: done) : status
         try output.print(ImportGrant.Reply(status: outcome), or: StatusSentence.line(for: outcome))
-        if outcome.knownState == .signedOut, let hint = outcome.hint { StandardError.note("next: \(hint)") }
+        if outcome.knownState == .signedOut, let hint = outcome.hint {
+            StandardError.note("next: \(Hint(hint, command: outcome.command))")
+        }
     }
 
     /// Reports that the settings were imported, and the grant, if the export has one.
@@ -228,7 +231,7 @@ extension DaemonConnection {
             if let number = signals.take().first {
                 let name = PlainText.line(account)
                 StandardError.note(
-                    "the daemon continues the import of '\(name)'; for its result: authctl status \(name)"
+                    "the daemon continues the import of '\(name)'; for its result: \(Command("status", name))"
                 )
                 CaughtSignals.passOn(number)
             } else if ready.isEmpty {

@@ -102,7 +102,7 @@ struct AccountQuestions {
         settings.providerSettings = providerSettings
     }
 
-    private static let whatANameIs =
+    private static let whatANameIs: Hint =
         "a name has 1 to 64 letters, digits and ._@+-, and neither - nor . at the beginning"
 
     /// Asks for a name that no account has. If no account can have the given name, the person hears that first.
@@ -122,7 +122,7 @@ struct AccountQuestions {
             if !Refusal.isPossibleName(answer) {
                 StandardError.warn(Self.whatANameIs)
             } else if try daemon.hasAccount(answer) {
-                StandardError.warn("an account has this name already: authctl account show \(answer)")
+                StandardError.warn("an account has this name already: \(Command("account", "show", answer))")
             } else {
                 name = answer
             }
@@ -175,7 +175,7 @@ struct AccountQuestions {
             check?.tell(isProviderNamed: provider != nil)
             return (nil, true)
         }
-        StandardError.warn(contradiction)
+        StandardError.warn(Hint(contradiction))
         guard let better = check.better,
             try Question.confirm("Use '\(PlainText.line(better.value))' instead?", byDefault: true)
         else { return (nil, false) }
@@ -288,7 +288,7 @@ struct AccountQuestions {
     /// Shows the notes about `topics`, each once.
     private mutating func tell(_ notes: [ProviderNote]?, about topics: Set<String>) {
         for note in notes ?? [] where topics.contains(note.about) && !told.contains(note.about) {
-            StandardError.note(PlainText.line(note.text))
+            StandardError.note(Hint(PlainText.line(note.text)))
         }
         told.formUnion(topics)
     }

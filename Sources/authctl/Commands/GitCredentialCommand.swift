@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// `authctl git-credential`, also called `git-credential-authctl`.
 struct GitCredentialCommand: ParsableCommand {

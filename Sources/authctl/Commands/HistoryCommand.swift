@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
 internal import TextEncodings
@@ -74,10 +75,10 @@ struct HistoryCommand: ParsableCommand {
         onNothingAbout account: String,
         hours: Int,
         journald: String = "/run/systemd/journal/socket"
-    ) -> [String] {
-        let empty =
+    ) -> [Hint] {
+        let empty: Hint =
             "your journal has no entry about '\(account)' for the last \(hours == 1 ? "hour" : "\(hours) hours");"
-            + " for its state: authctl status \(account)"
+            + " for its state: \(Command("status", account))"
         guard unsafe access(journald, F_OK) != 0 else { return [empty] }
         return [empty, "journald does not run on this machine; the daemon writes to its standard error instead"]
     }

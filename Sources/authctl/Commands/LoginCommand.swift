@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// `authctl login`.
@@ -236,14 +237,14 @@ struct LoginCommand: ParsableCommand {
         if let other = ending?.samePersonAs {
             StandardError.warn(
                 "'\(PlainText.line(other))' is an account of the same person and client;"
-                    + " to keep only that: authctl account remove \(status.account)"
+                    + " to keep only that: \(Command("account", "remove", status.account))"
             )
         }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
             StandardError.warn(
                 "the server did not grant \(words);"
-                    + " to be asked again: authctl login \(status.account) --prompt consent"
+                    + " to be asked again: \(Command("login", status.account, "--prompt", "consent"))"
             )
         }
         if !output.json { try StandardOutput.show(StatusSentence.line(for: status)) }
@@ -285,7 +286,7 @@ struct LoginCommand: ParsableCommand {
         guard Question.canBeAsked, !output.json,
             try Question.confirm("Sign in again and ask for consent, to get a refresh token?")
         else {
-            let command = "authctl login \(PlainText.line(account)) --prompt consent"
+            let command = Command("login", PlainText.line(account), "--prompt", "consent")
             return StandardError.note("to ask the server for a refresh token: \(command)")
         }
         var again = self
@@ -324,18 +325,21 @@ struct LoginCommand: ParsableCommand {
         func user(_ key: String, _ quote: String = "") -> String {
             mailbox.map { "\n           \(key)\(quote)\($0)\(quote)" } ?? ""
         }
+        let token = Command("token", account).text(by: .here)
+        let header = Command("token", account, "--format", "header").text(by: .here)
+        let edit = Command("account", "edit", account, "--url", "https://HOST/").text(by: .here)
         return """
 
             '\(account)' is ready. Programs get its token by:
               mbsync   AuthMechs XOAUTH2
-                       PassCmd "authctl token \(account)"\(user("User "))
+                       PassCmd "\(token)"\(user("User "))
               msmtp    auth oauthbearer
-                       passwordeval authctl token \(account)\(user("user "))
-              neomutt  set imap_oauth_refresh_command = "authctl token \(account)"\(user("set imap_user = ", "\""))
+                       passwordeval \(token)\(user("user "))
+              neomutt  set imap_oauth_refresh_command = "\(token)"\(user("set imap_user = ", "\""))
               git      git config --global credential.helper authctl
-                       authctl account edit \(account) --url https://HOST/
-              curl     authctl token \(account) --format header | curl -H @- URL
-              shell    token=$(authctl token \(account))
+                       \(edit)
+              curl     \(header) | curl -H @- URL
+              shell    token=$(\(token))
 
             """
     }

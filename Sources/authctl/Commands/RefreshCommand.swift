@@ -41,7 +41,9 @@ struct RefreshCommand: ParsableCommand {
         var daemon = try connection.connect()
         var worst = ExitStatus.success
         let accounts = try chosen(&daemon)
-        if accounts.isEmpty { StandardError.note("no account has a grant to refresh with: authctl status") }
+        if accounts.isEmpty {
+            StandardError.note("no account has a grant to refresh with: \(Command("status"))")
+        }
         for account in accounts {
             do throws(AuthctlError) {
                 let status = try daemon.refresh(account)

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 internal import TextEncodings
 
@@ -29,7 +30,7 @@ struct ServerCheck {
         if !isProviderNamed, let provider = reply.provider {
             let name = PlainText.line(provider)
             StandardError.note(
-                "this server has the provider profile '\(name)', which is used: authctl provider show \(name)"
+                "this server has the provider profile '\(name)', which is used: \(Command("provider", "show", name))"
             )
         }
     }

@@ -63,7 +63,7 @@ struct StatusCommand: ParsableCommand {
         }
         if statuses.isEmpty { StandardError.note(StatusView.firstAccount) }
         if statuses.contains(where: \.isWithoutAnswer), let proxy = UnusedProxy.found(&daemon) {
-            for hint in proxy.hints { StandardError.note(hint) }
+            for hint in proxy.hints { StandardError.note(Hint(hint)) }
         }
         guard !accounts.isEmpty else { return }
         let worst = statuses.reduce(ExitStatus.success) { .worst($0, $1.exitStatus(at: time.nowUSec)) }

@@ -75,7 +75,7 @@ struct StoreBackupCommand: ParsableCommand {
         }
         StandardError.note(
             "a key change is unfinished: the file needs the keys \(keys.joined(separator: " and "));"
-                + " finish it, then back up again: authctl store rekey"
+                + " finish it, then back up again: \(Command("store", "rekey"))"
         )
     }
 
@@ -241,13 +241,15 @@ struct StoreRekeyCommand: ParsableCommand {
         )
         if last.unreadable > 0 {
             StandardError.note(
-                "no key opens \(last.unreadable) of the secrets; they were left as they are: authctl status"
+                "no key opens \(last.unreadable) of the secrets; they were left as they are: \(Command("status"))"
             )
         }
         if let leftover = last.leftover {
             StandardError.note("the old key is not destroyed yet: \(PlainText.line(leftover))")
         }
-        StandardError.note("earlier backups open only with the old key; make a new one: authctl store backup FILE")
+        StandardError.note(
+            "earlier backups open only with the old key; make a new one: \(Command("store", "backup", "FILE"))"
+        )
     }
 
     private static func words(for place: String) -> String {

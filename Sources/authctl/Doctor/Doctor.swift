@@ -49,7 +49,7 @@ struct Doctor {
                 .version,
                 "the daemon has version \(PlainText.line(info.version)), authctl has version \(Version.text)",
                 needs: .repair,
-                advice: "systemctl --user restart authrefreshd"
+                advice: Hint(Command(program: "systemctl", "--user", "restart", "authrefreshd"))
             )
         }
         let started = LocalTime.now.relative(info.startedAtUSec)

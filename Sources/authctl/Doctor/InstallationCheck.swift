@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
-internal import TextEncodings
 
 /// Looks for the daemon's program in all places of installations. A package and `systemd/install` may both be there.
 struct InstallationCheck {
@@ -21,7 +21,7 @@ struct InstallationCheck {
         return .note(
             .installation,
             "there are \(found.count) installations: \(found.map(\.shown).joined(separator: ", "))\(started)",
-            advice: (["keep one"] + found.compactMap(\.removal)).joined(separator: "; ")
+            advice: found.compactMap(\.removal).reduce("keep one") { $0 + "; \($1)" }
         )
     }
 
@@ -68,12 +68,12 @@ private struct InstalledProgram {
     var shown: String { "'\(path)' (\(version))" }
 
     /// How to remove it; nil if neither the package nor `systemd/install` puts a program there.
-    var removal: String? {
-        let command: String
+    var removal: Hint? {
+        let command: Command
         if ["/usr/bin", "/bin"].contains(folder) {
-            command = "apt remove authrefreshd"
+            command = Command(program: "apt", "remove", "authrefreshd")
         } else if folder.hasSuffix("/bin") {
-            command = "systemd/uninstall --prefix \(ShellWord.quoted(String(folder.dropLast("/bin".count))))"
+            command = Command(program: "systemd/uninstall", "--prefix", path: String(folder.dropLast("/bin".count)))
         } else {
             return nil
         }

@@ -24,14 +24,21 @@ struct ServiceCheck {
         case .exited: return [unavailable(firstLine(of: output.text)), linger]
         case .timedOut: return [unavailable("it does not answer"), linger]
         case .notStarted(ENOENT):
-            return [.note(.service, "there is no systemd here to start the daemon", advice: "authrefreshd &")]
+            return [
+                .note(
+                    .service,
+                    "there is no systemd here to start the daemon",
+                    advice: Hint(Command(verbatim: "authrefreshd &"))
+                )
+            ]
         case .notStarted(let number): return [unavailable("systemctl cannot be run: \(systemText(number))")]
         }
     }
 
     private func unavailable(_ reason: String) -> Finding {
         let text = "your service manager cannot be asked: \(reason)"
-        let advice = "log in through a session (ssh, machinectl shell), or: loginctl enable-linger"
+        let advice: Hint =
+            "log in through a session (ssh, machinectl shell), or: \(Command(program: "loginctl", "enable-linger"))"
         return isAnswering
             ? .note(.service, text, advice: advice) : .error(.service, text, needs: .start, advice: advice)
     }
@@ -59,7 +66,7 @@ struct ServiceCheck {
             return .ok(.linger, "the daemon keeps running when you are not logged in")
         }
         let text = "the daemon stops when your last session ends"
-        let advice = "to keep it running: loginctl enable-linger"
+        let advice: Hint = "to keep it running: \(Command(program: "loginctl", "enable-linger"))"
         // On a server, people log in and out, but programs need tokens all the time.
         let isRemote = surroundings.environment("SSH_CONNECTION") != nil
         let isDesktop = ["DISPLAY", "WAYLAND_DISPLAY"].contains { surroundings.environment($0) != nil }
@@ -79,12 +86,15 @@ private struct UnitState {
         var found = [activity(isAnswering: isAnswering)]
         if values["NeedDaemonReload"] == "yes" {
             found.append(
-                warning("its unit file has changed since systemd read it", advice: "systemctl --user daemon-reload")
+                warning(
+                    "its unit file has changed since systemd read it",
+                    advice: Hint(Command(program: "systemctl", "--user", "daemon-reload"))
+                )
             )
         }
         if values["LoadState"] == "loaded", !isService, values["UnitFileState"] == "disabled" {
             found.append(
-                warning("it is not started when you log in", advice: "systemctl --user enable \(name)")
+                warning("it is not started when you log in", advice: systemctl("enable"))
             )
         }
         return found
@@ -96,21 +106,22 @@ private struct UnitState {
         switch (values["LoadState"], values["ActiveState"]) {
         case ("not-found", _) where isAnswering:
             return .note(.service, "it is not installed: the daemon was started in another way", of: name)
-        case ("not-found", _): return error("it is not installed", advice: "run systemd/install")
-        case ("masked", _): return error("it is masked", advice: "systemctl --user unmask \(name)")
+        case ("not-found", _): return error("it is not installed", advice: "run \(Command(program: "systemd/install"))")
+        case ("masked", _): return error("it is masked", advice: systemctl("unmask"))
         case ("loaded", "active"): return active(state)
         case ("loaded", "failed"):
             let status = values["ExecMainStatus"].flatMap { $0 == "0" ? nil : ", status \($0)" } ?? ""
             return error(
                 "it has failed: \(values["Result"] ?? "no reason is given")\(status)",
-                advice: "journalctl --user -u \(name) -n 20, then: systemctl --user restart \(name)"
+                advice: "\(Command(program: "journalctl", "--user", "-u", name, "-n", "20")),"
+                    + " then: \(systemctl("restart"))"
             )
         case ("loaded", "inactive") where isService:
             return .ok(.service, "\(state): the socket starts it when a program asks", of: name)
         case ("loaded", "inactive") where isAnswering:
             return .note(.service, "\(state): the daemon was started in another way", of: name)
-        case ("loaded", "inactive"): return error(state, advice: "systemctl --user start \(name)")
-        default: return .note(.service, state, of: name, advice: "systemctl --user status \(name)")
+        case ("loaded", "inactive"): return error(state, advice: systemctl("start"))
+        default: return .note(.service, state, of: name, advice: systemctl("status"))
         }
     }
 
@@ -122,15 +133,19 @@ private struct UnitState {
             .service,
             "\(state), restarted \(restarts == 1 ? "once" : "\(restarts) times")\(status)",
             of: name,
-            advice: "journalctl --user -u \(name)"
+            advice: Hint(Command(program: "journalctl", "--user", "-u", name))
         )
     }
 
-    private func warning(_ text: String, advice: String) -> Finding {
+    private func systemctl(_ verb: String) -> Hint {
+        Hint(Command(program: "systemctl", "--user", verb, name))
+    }
+
+    private func warning(_ text: String, advice: Hint) -> Finding {
         .warning(.service, text, of: name, needs: .repair, advice: advice)
     }
 
-    private func error(_ text: String, advice: String) -> Finding {
+    private func error(_ text: String, advice: Hint) -> Finding {
         .error(.service, text, of: name, needs: .start, advice: advice)
     }
 }

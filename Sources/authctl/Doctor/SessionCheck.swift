@@ -55,7 +55,8 @@ struct SessionCheck {
             .environment,
             "XDG_RUNTIME_DIR is not set, and '\(own)' does not exist: you have no session and no user manager",
             needs: .start,
-            advice: "log in, or keep a user manager running without a session: loginctl enable-linger"
+            advice:
+                "log in, or keep a user manager running without a session: \(Command(program: "loginctl", "enable-linger"))"
         )
     }
 
@@ -127,7 +128,12 @@ struct SessionCheck {
         let answer = surroundings.run(["timedatectl", "show", "--property=NTPSynchronized", "--value"])
         return switch answer.text {
         case "yes\n": .ok(.clock, "the clock is synchronised")
-        case "no\n": .note(.clock, "the clock is not synchronised by NTP", advice: "timedatectl set-ntp true")
+        case "no\n":
+            .note(
+                .clock,
+                "the clock is not synchronised by NTP",
+                advice: Hint(Command(program: "timedatectl", "set-ntp", "true"))
+            )
         default: nil
         }
     }
@@ -153,7 +159,8 @@ struct SocketCheck {
                 "the socket's folder belongs to another user (uid \(file.owner)), who may be the one that listens there",
                 of: folder,
                 needs: .repair,
-                advice: "remove the folder, then: systemctl --user restart authrefreshd.socket"
+                advice:
+                    "remove the folder, then: \(Command(program: "systemctl", "--user", "restart", "authrefreshd.socket"))"
             )
         }
         guard file.mode & 0o077 != 0 else { return nil }
@@ -162,7 +169,7 @@ struct SocketCheck {
             "the socket's folder is open to other users (mode 0\(String(file.mode, radix: 8)))",
             of: folder,
             needs: .repair,
-            advice: "chmod 700 '\(folder)'"
+            advice: Hint(Command(program: "chmod", "700", path: folder))
         )
     }
 
@@ -175,7 +182,8 @@ struct SocketCheck {
             return error(
                 "there is no socket",
                 needs: .start,
-                advice: "systemctl --user enable --now authrefreshd.socket; not installed yet: systemd/install"
+                advice: "\(Command(program: "systemctl", "--user", "enable", "--now", "authrefreshd.socket"));"
+                    + " not installed yet: \(Command(program: "systemd/install"))"
             )
         }
         guard file.kind == .socket else {
@@ -193,7 +201,7 @@ struct SocketCheck {
         return .note(.socket, "its mode is 0\(mode), but the daemon still refuses other users", of: path)
     }
 
-    private func error(_ text: String, needs need: Finding.Need, advice: String) -> Finding {
+    private func error(_ text: String, needs need: Finding.Need, advice: Hint) -> Finding {
         .error(.socket, text, of: path, needs: need, advice: advice)
     }
 }

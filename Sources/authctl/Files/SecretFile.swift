@@ -1,6 +1,5 @@
 internal import CommandLineProgram
 internal import Glibc
-internal import TextEncodings
 
 /// Reads secrets from a file, from standard input, or from a terminal without echo.
 struct SecretFile {
@@ -50,7 +49,9 @@ struct SecretFile {
         guard kind != S_IFDIR else { throw .secretFile(.isDirectory(purpose: purpose)) }
         // A pipe of the shell's <(…) also has a mode, but nobody else can open it.
         if kind == S_IFREG, facts.st_mode & (S_IRWXG | S_IRWXO) != 0 {
-            StandardError.warn("others can read '\(name)'; to change that: chmod 600 \(ShellWord.quoted(name))")
+            StandardError.warn(
+                "others can read '\(name)'; to change that: \(Command(program: "chmod", "600", path: name))"
+            )
         }
         return try contents(of: descriptor)
     }

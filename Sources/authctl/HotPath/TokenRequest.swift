@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import StrictJSON
 internal import TextEncodings
 internal import VarlinkClient

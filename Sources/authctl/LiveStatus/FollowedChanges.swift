@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// The daemon's changes, and those of the next daemon after one has ended: an upgrade restarts the daemon.
 ///
@@ -99,7 +100,7 @@ struct FollowedChanges: ~Copyable {
     /// It ends the process if nobody reads its output any more.
     mutating func wait() {
         if let search, search.isLong(), !search.isTold {
-            StandardError.note(DaemonSearch.announcement)
+            StandardError.note(Hint(DaemonSearch.announcement))
             self.search?.isTold = true
         }
         StandardOutput.wait(forInputOn: pollDescriptors, milliseconds: pauseMilliseconds)

@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 /// Why the arguments do not fit together, with what to type instead.
 enum WrongUse: Hashable, Sendable {
     /// The argument parser's message.
@@ -119,7 +121,7 @@ extension WrongUse {
         case .watchNeedsTerminal: "'authctl watch' prints a line for each change; --json works everywhere"
         case .noHome: "set HOME"
         case .noAccountNamed: "authctl account list"
-        case .noAccounts: StatusView.firstLogin
+        case .noAccounts: StatusView.firstLogin.text(by: .usual)
         case .severalAccounts(let names): "one of: \(names)"
         case .missing(["'--client-id'"], let provider?): "where it comes from: authctl provider show \(provider)"
         case .missing: "see 'authctl account add --help'"

@@ -31,7 +31,7 @@ enum StandardOutput {
     ///
     /// - Parameter loss: what the person has to know if the text cannot be written.
     /// - Throws: `cannotWriteOutput`. If the pipe is closed, the process ends by SIGPIPE, like other filters.
-    static func write(_ text: String, orNote loss: String? = nil) throws(AuthctlError) {
+    static func write(_ text: String, orNote loss: Hint? = nil) throws(AuthctlError) {
         let number = FileDescriptor.write(text, to: STDOUT_FILENO)
         guard number != 0 else { return }
         if let loss { StandardError.note(loss) }
@@ -81,12 +81,12 @@ enum StandardError {
     }
 
     /// Says what should be looked at, although the command went on.
-    static func warn(_ text: String) {
+    static func warn(_ text: Hint) {
         say("warning", text)
     }
 
     /// Says what is good to know, although nothing is wrong.
-    static func note(_ text: String) {
+    static func note(_ text: Hint) {
         say("note", text)
     }
 
@@ -102,8 +102,8 @@ enum StandardError {
         write(WrappedText.text(ShownText.text(text), width: TerminalStyle.standardError.width))
     }
 
-    private static func say(_ kind: String, _ message: String) {
-        let line = CalledName.here.inText(PlainText.line(message))
+    private static func say(_ kind: String, _ text: Hint) {
+        let line = PlainText.line(text.text(by: .here))
         write(
             isJSON
                 ? JSONText.object([(kind, JSONText.quote(line))]) + "\n"

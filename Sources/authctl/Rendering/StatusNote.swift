@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 internal import TextEncodings
 
@@ -58,7 +59,7 @@ struct StatusNote {
         if let correlation = status.failure?.correlationId {
             lines.append(("journal", "AUTHREFRESH_CORRELATION_ID=\(correlation)"))
         }
-        if let hint = status.hint { lines.append(("run", hint)) }
+        if let hint = status.hint { lines.append(("run", Hint(hint, command: status.command).text(by: .here))) }
         self.lines = lines
         self.account = status.account
     }

@@ -7,9 +7,9 @@ internal import TextEncodings
 struct StatusView {
     static let noAccounts = "no accounts"
     /// The command that adds the first account, as the README begins.
-    static let firstLogin = "authctl login work --provider google"
+    static let firstLogin = Command("login", "work", "--provider", "google")
     /// What a person without accounts is told.
-    static let firstAccount = "to add the first account: \(firstLogin)"
+    static let firstAccount: Hint = "to add the first account: \(firstLogin)"
 
     let accounts: [AccountStatus]
     let time: LocalTime

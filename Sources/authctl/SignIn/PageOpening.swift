@@ -34,7 +34,7 @@ struct PageOpening: ~Copyable {
     }
 
     /// The warning after an attempt that failed for `reason`.
-    static func openYourself(_ reason: String) -> String { "\(reason): open the address yourself" }
+    static func openYourself(_ reason: String) -> Hint { "\(reason): open the address yourself" }
 
     /// The descriptors to watch with poll(2) for `serve`.
     var descriptors: [Int32] {

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// The prompt for pasting an address, together with the other lines that are shown while the program waits for a
@@ -64,7 +65,7 @@ struct PastePrompt: ~Copyable {
     }
 
     /// Says what should be looked at, then asks again.
-    mutating func warn(_ text: String) {
+    mutating func warn(_ text: Hint) {
         end()
         StandardError.warn(text)
         show()

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// Makes the desktop pass addresses with a URI scheme to `authctl callback`.
@@ -57,11 +58,11 @@ enum SchemeHandler {
             noteTaken(redirectURI, from: previous)
         case .notNamed(let scheme):
             StandardError.warn(
-                "the desktop does not hand '\(scheme):' addresses to authctl;"
-                    + " if the scheme is yours: xdg-mime default \(entry) x-scheme-handler/\(scheme)"
+                "the desktop does not hand '\(scheme):' addresses to authctl; if the scheme is yours: "
+                    + Hint(Command(program: "xdg-mime", "default", entry, "x-scheme-handler/\(scheme)"))
             )
         case .refused(let reason):
-            StandardError.warn("\(reason); pass the address on yourself: authctl callback URL")
+            StandardError.warn("\(reason); pass the address on yourself: \(Command("callback", "URL"))")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Terminal
 
 /// What the person is told if no answer arrives for some time.
@@ -20,9 +21,10 @@ struct SignInReminder {
     /// - Parameter redirectURI: where the answer arrives; nil if there is no such address.
     init(redirectURI: String?, now: ContinuousClock.Instant = .now) {
         let uri = redirectURI.map { " '\(PlainText.line($0))'" } ?? ""
+        let show = Command("account", "show").text(by: .here)
         text = """
             Nothing has come back yet. If the page shows an error, this may help:
-              unknown client      compare the client id with 'authctl account show'
+              unknown client      compare the client id with '\(show)'
               redirect URI        register\(uri) with the client
             Ctrl-C ends the sign-in.
 

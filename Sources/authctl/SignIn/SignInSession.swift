@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
 
@@ -76,7 +77,7 @@ struct SignInSession: ~Copyable {
     ) throws(AuthctlError) -> AccountStatus {
         // Many servers do not support the device flow, so its refusal does not show what is wrong.
         guard first != .device else { return try run(fallback) }
-        StandardError.warn(refusal.report.message)
+        StandardError.warn(Hint(refusal.report.message))
         do throws(AuthctlError) {
             return try run(fallback)
         } catch {
@@ -165,9 +166,10 @@ struct SignInSession: ~Copyable {
         if let scopes = reply.demandedScopes, !scopes.isEmpty {
             // A server has demanded more than the account has. Whoever starts the sign-in may not know that.
             let words = scopes.map(PlainText.line).joined(separator: " ")
+            let refresh = Command("refresh", plan.account).text(by: .here)
             paste.tell(
                 "\(plan.account): this sign-in also asks for scopes that a server has demanded: \(words)\n"
-                    + "  to sign in without them: Ctrl-C, then authctl refresh \(plan.account)\n"
+                    + "  to sign in without them: Ctrl-C, then \(refresh)\n"
             )
         }
         paste.tell(text.opening)
@@ -254,7 +256,8 @@ struct SignInSession: ~Copyable {
             // A file without an address does not mean that the user cancels, because somebody may bring the address
             // with another program.
             paste.close()
-            paste.tell("Standard input was empty. Pass the address on with: authctl callback URL\n")
+            let callback = Command("callback", "URL").text(by: .here)
+            paste.tell("Standard input was empty. Pass the address on with: \(callback)\n")
         }
         return nil
     }
@@ -265,7 +268,7 @@ struct SignInSession: ~Copyable {
         } catch {
             // The daemon's verdict on the pasted text. The end of the sign-in arrives on the other connection.
             guard case .refused(let refusal) = error else { throw error }
-            paste.warn(refusal.report.message)
+            paste.warn(Hint(refusal.report.message))
         }
     }
 

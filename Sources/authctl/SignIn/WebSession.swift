@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
 
@@ -159,7 +160,7 @@ struct WebSession: ~Copyable {
         } catch {
             // The daemon's verdict on the pasted text. The session continues.
             guard case .refused(let refusal) = error else { throw error }
-            paste.warn(refusal.report.message)
+            paste.warn(Hint(refusal.report.message))
         }
     }
 
