@@ -105,8 +105,9 @@ package enum BootClock {
 
     /// The first 64 bits of the UUID in `text`; nil if it is not a UUID.
     static func bootID(in text: String) -> Int64? {
-        let digits = text.filter { $0 != "-" && $0 != "\n" }
-        return MessageID(text: digits).map { Int64(bitPattern: $0.high) }
+        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "\n") }
+        guard digits.count == 32, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+        return UInt64(String(decoding: digits.prefix(16), as: UTF8.self), radix: 16).map { Int64(bitPattern: $0) }
     }
 }
 

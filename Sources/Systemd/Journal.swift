@@ -46,10 +46,6 @@ package struct JournalField: Hashable, Sendable {
         self.init(name, bytes: Array(value.utf8))
     }
 
-    package init(_ name: JournalFieldName, _ id: MessageID) {
-        self.init(name, id.description)
-    }
-
     package init(_ name: JournalFieldName, bytes: [UInt8]) {
         self.name = name
         self.value = bytes
@@ -92,37 +88,5 @@ extension JournalFieldName: ExpressibleByStringLiteral {
             preconditionFailure("journald takes no field named \"\(text)\"")
         }
         self = name
-    }
-}
-
-/// A 128-bit ID that marks all journal entries of one kind. The catalog explains each kind (`journalctl -x`).
-package struct MessageID: Hashable, Sendable, CustomStringConvertible {
-    /// The first 16 hexadecimal digits of the text.
-    package let high: UInt64
-    /// The last 16 hexadecimal digits of the text.
-    package let low: UInt64
-
-    package init(_ high: UInt64, _ low: UInt64) {
-        self.high = high
-        self.low = low
-    }
-
-    /// Reads an ID; nil unless `text` is 32 hexadecimal digits.
-    package init?(text: String) {
-        let digits = text.utf8
-        guard digits.count == 32, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-            let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
-        else { return nil }
-        self.init(high, low)
-    }
-
-    /// 32 lower-case hexadecimal digits, as in `MESSAGE_ID=` and in the catalog.
-    package var description: String {
-        Self.digits(high) + Self.digits(low)
-    }
-
-    private static func digits(_ half: UInt64) -> String {
-        let digits = String(half, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

@@ -26,7 +26,14 @@ import Testing
     @Test func `only a UUID is a boot id`() {
         #expect(BootClock.bootID(in: "ffffffff-ffff-ffff-0000-000000000000\n") == -1)
         #expect(BootClock.bootID(in: "ffffffff-ffff-ffff-0000-00000000000\n") == nil)
-        #expect(BootClock.bootID(in: "") == nil)
+        #expect(BootClock.bootID(in: "FFFFFFFF-ffff-ffff-0000-000000000000") == -1)
+        #expect(BootClock.bootID(in: "00000000-0000-00ff-ffff-ffffffffffff") == 255)
+        for text in [
+            "", "98befa1e1e1e4c3ab05f2d7c06d8f01", "98befa1e1e1e4c3ab05f2d7c06d8f01a0",
+            "g8befa1e1e1e4c3ab05f2d7c06d8f01a", "+8befa1e1e1e4c3ab05f2d7c06d8f01a", "９8befa1e1e1e4c3ab05f2d7c06d8f01a",
+        ] {
+            #expect(BootClock.bootID(in: text) == nil, "\(text)")
+        }
     }
 
     @Test func `a sleep is reported once`() {

@@ -20,7 +20,6 @@ import Testing
         #expect(JournalField("MESSAGE", "token refreshed").assignment == Array("MESSAGE=token refreshed".utf8))
         #expect(JournalField("A", bytes: [0, 10, 255, 61]).assignment == [65, 61, 0, 10, 255, 61])
         #expect(JournalField("A", "").assignment == [65, 61])
-        #expect(JournalField("MESSAGE_ID", MessageID(1, 2)).assignment.count == "MESSAGE_ID=".utf8.count + 32)
     }
 
     @Test(.enabled(if: getuid() == 0, "needs root for a mount namespace with a journald of its own"))

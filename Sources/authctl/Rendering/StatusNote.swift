@@ -57,7 +57,7 @@ struct StatusNote {
         }
         if status.failures > 1 { lines.append(("failures", "\(status.failures) in a row")) }
         if let correlation = status.failure?.correlationId {
-            lines.append(("journal", "AUTHREFRESH_CORRELATION_ID=\(correlation)"))
+            lines.append(("journal", "\(JournalKey.correlationID.rawValue)=\(correlation)"))
         }
         if let hint = status.hint { lines.append(("run", Hint(hint, command: status.command).text(by: .here))) }
         self.lines = lines
