@@ -524,7 +524,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
             sources: [
                 "Accounts/MissingSetting.swift", "ChangeCommand/ChangeCommand.swift",
                 "Configuration/ConfigurationFile.swift", "Configuration/PlainFlowText.swift",
-                "Configuration/ProviderProfiles.swift", "Messages/ConfigurationTexts.swift",
+                "Configuration/ProviderProfiles.swift", "DaemonError.swift",
                 "Service/CallerLimits.swift", "Service/Complaint.swift", "Service/PlainAcquireToken.swift",
                 "Service/ServiceGrantCheck.swift",
                 "Service/SettingsReader.swift", "Service/SettingsReader+Client.swift",

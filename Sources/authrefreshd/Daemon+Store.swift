@@ -91,12 +91,12 @@ extension Daemon {
 
     /// Replaces the store with a backup.
     ///
-    /// - Returns: what was done, in one or two lines.
+    /// - Returns: what was done.
     func restore(from backup: String) throws(DaemonError) -> String {
         do {
             try ProcessHardening.apply()
         } catch {
-            throw .system(error)
+            throw DaemonError(error)
         }
         let store = paths.stateDirectory + "/" + AccountStore.fileName
         do throws(StoreError) {
@@ -107,7 +107,7 @@ extension Daemon {
                         + " if a server refuses the older ones: authctl login ACCOUNT"
                 )
             }
-            return DaemonAnswer.restored(backup, outcome)
+            return outcome.sentences(about: backup)
         } catch {
             throw DaemonError(error)
         }
@@ -137,6 +137,26 @@ extension Daemon {
     }
 }
 
+extension StoreRestore.Outcome {
+    /// What was done, in up to four lines.
+    fileprivate func sentences(about backup: String) -> String {
+        var lines = ["'\(backup)' is restored: \(accounts) \(accounts == 1 ? "account" : "accounts")"]
+        if newerGrants > 0 {
+            lines.append(
+                "\(newerGrants) of them \(newerGrants == 1 ? "keeps its newer grant" : "keep their newer grants")"
+            )
+        }
+        if parkedGrants > 0 {
+            lines.append(
+                "\(parkedGrants) of them \(parkedGrants == 1 ? "is" : "are") parked, because the previous store no longer had"
+                    + " \(parkedGrants == 1 ? "it" : "them"); if no other machine uses the grant: authctl account resume ACCOUNT"
+            )
+        }
+        if let kept { lines.append("the previous store is kept as '\(kept)'") }
+        return lines.joined(separator: "\n")
+    }
+}
+
 extension VarlinkServerConfiguration.Endpoint {
     fileprivate var isPassed: Bool {
         switch self {
@@ -147,8 +167,32 @@ extension VarlinkServerConfiguration.Endpoint {
 }
 
 extension DaemonError {
-    fileprivate init(_ error: StoreError) {
-        if case .key(let error) = error { self = .key(error) } else { self = .store(error) }
+    init(_ error: StoreError) {
+        let status: ExitStatus =
+            switch error {
+            case .key: .notPermitted
+            case .diskFull, .fileLimit, .inputOutput, .replaced: .tryAgainLater
+            default: .misconfigured
+            }
+        self.init(status, error.description, hint: error.hint ?? "look at the folder named by --state-dir")
+    }
+
+    init(_ error: VarlinkServerError) {
+        let description = error.description
+        let path = "name another path with --socket, or look at the owner and the mode of its folder"
+        switch error {
+        case .alreadyListening, .folderBusy:
+            let hint = "another authrefreshd may be running: systemctl --user status authrefreshd"
+            self.init(.unavailable, description, hint: hint)
+        case .notASocket, .pathTooLong, .notAListenSocket, .folderOpenToOthers:
+            self.init(.misconfigured, description, hint: path)
+        case .cannotMakeFolder, .cannotBind, .cannotListen, .cannotAccept:
+            self.init(.unavailable, description, hint: path)
+        }
+    }
+
+    init(_ error: SystemdError) {
+        self.init(.system, error.description, hint: "look at the journal: journalctl --user -u authrefreshd")
     }
 }
 

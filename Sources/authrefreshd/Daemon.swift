@@ -25,12 +25,8 @@ struct Daemon {
     init(options: DaemonOptions) throws(DaemonError) {
         self.options = options
         paths = try Self.paths(options)
-        do {
-            configuration = try LoadedConfiguration(paths: paths)
-            startedWith = configuration.file
-        } catch {
-            throw .configuration(error)
-        }
+        configuration = try LoadedConfiguration(paths: paths)
+        startedWith = configuration.file
     }
 
     private static func paths(_ options: DaemonOptions) throws(DaemonError) -> DaemonPaths {
@@ -46,7 +42,7 @@ struct Daemon {
         do {
             try ProcessHardening.apply()
         } catch {
-            throw .system(error)
+            throw DaemonError(error)
         }
         var parts = try makeParts(happened)
         do throws(DaemonError) {
@@ -132,7 +128,7 @@ struct Daemon {
             switch event {
             case .signal(.hangUp): await reload(coordinator, parts)
             case .signal(.terminate), .signal(.interrupt): return nil
-            case .storeReplaced(let error): return .store(error)
+            case .storeReplaced(let error): return DaemonError(error)
             case .descriptors(let areLacking):
                 await StoreKeepingSteps.descriptorsChanged(areLacking: areLacking, on: coordinator)
             case .store: continue
@@ -154,14 +150,14 @@ struct Daemon {
                 onStoreReplaced: { happened.yield(.storeReplaced($0)) }
             )
         } catch {
-            throw .store(error)
+            throw DaemonError(error)
         }
     }
 
     /// Reads the configuration like a reload does, but only returns its error.
-    private var configurationError: @Sendable () -> ConfigurationError? {
+    private var configurationError: @Sendable () -> DaemonError? {
         { [options, paths] in
-            do throws(ConfigurationError) {
+            do throws(DaemonError) {
                 _ = try LoadedConfiguration(paths: (try? Self.paths(options)) ?? paths)
                 return nil
             } catch {
@@ -211,7 +207,7 @@ extension Daemon {
         do {
             return try Timebase.system()
         } catch {
-            throw .system(error)
+            throw DaemonError(error)
         }
     }
 
@@ -307,7 +303,7 @@ extension Daemon {
             try await server.start()
         } catch {
             await server.shutdown()
-            throw .socket(error)
+            throw DaemonError(error)
         }
     }
 
@@ -317,10 +313,16 @@ extension Daemon {
         do throws(SystemdError) {
             sockets = try ListenSockets.received()
         } catch {
-            throw .system(error)
+            throw DaemonError(error)
         }
         guard let socket = sockets.first else { return .path(paths.socket) }
-        guard sockets.count == 1 else { throw .tooManySockets(sockets.count) }
+        guard sockets.count == 1 else {
+            throw DaemonError(
+                .misconfigured,
+                "systemd passed \(sockets.count) sockets, but the daemon listens on one",
+                hint: "keep one ListenStream= in authrefreshd.socket: systemctl --user edit authrefreshd.socket"
+            )
+        }
         return .descriptor(socket.descriptor)
     }
 }

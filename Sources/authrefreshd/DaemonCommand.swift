@@ -43,12 +43,16 @@ struct DaemonCommand: AsyncParsableCommand {
         if options.version { return print(options.verbose ? LinkedLibraries.text : Version.text) }
         do throws(DaemonError) {
             var daemon = try Daemon(options: options)
-            if options.check { return print(DaemonAnswer.checked(profiles: daemon.profileCount)) }
+            if options.check {
+                let count = daemon.profileCount
+                let profiles = count == 1 ? "is 1 provider profile" : "are \(count) provider profiles"
+                return print("the configuration is valid, and so \(profiles)")
+            }
             if let backup = options.restore { return print(try daemon.restore(from: backup)) }
             try await daemon.run()
         } catch {
             Self.tell(error.description, hint: error.hint)
-            throw ExitCode(error.exitStatus)
+            throw ExitCode(error.exitStatus.rawValue)
         }
     }
 

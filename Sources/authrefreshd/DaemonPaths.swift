@@ -22,7 +22,7 @@ struct DaemonPaths: Equatable, Sendable {
     /// Determines the paths.
     ///
     /// - Parameter exists: whether there is a file at a path.
-    /// - Throws: `DaemonError.noHome` if neither an option nor the environment names a folder.
+    /// - Throws: an error if neither an option nor the environment names a folder.
     init(
         options: DaemonOptions,
         environment: [String: String],
@@ -32,7 +32,7 @@ struct DaemonPaths: Equatable, Sendable {
         func folder(_ variable: String, _ fallback: String) throws(DaemonError) -> String {
             // The XDG specification: ignore a path that is not absolute.
             if let path = environment[variable], path.hasPrefix("/") { return path }
-            guard let home else { throw DaemonError.noHome(variable: variable) }
+            guard let home else { throw Self.noFolder(variable) }
             return home + "/" + fallback
         }
         if let directory = options.stateDir {
@@ -55,7 +55,7 @@ struct DaemonPaths: Equatable, Sendable {
         } else if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
             socket = runtime + "/authrefreshd/io.authrefresh"
         } else {
-            throw .noHome(variable: "XDG_RUNTIME_DIR")
+            throw Self.noFolder("XDG_RUNTIME_DIR")
         }
         credentialsDirectory = environment["CREDENTIALS_DIRECTORY"]
         runtimeDirectory = environment["XDG_RUNTIME_DIR"]
@@ -63,6 +63,14 @@ struct DaemonPaths: Equatable, Sendable {
         sessionBus =
             environment["DBUS_SESSION_BUS_ADDRESS"]
             ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
+    }
+
+    private static func noFolder(_ variable: String) -> DaemonError {
+        DaemonError(
+            .misconfigured,
+            "no folder for the daemon's files is known: '\(variable)' is not set",
+            hint: "log in through systemd-logind, or name the folders: authrefreshd --state-dir DIR --socket PATH"
+        )
     }
 
     /// The path without symbolic links, as far as it exists.

@@ -23,7 +23,11 @@ struct ProviderProfilesTests {
         let folder = try TemporaryFolder()
         try folder.write("name: example\n", to: "a/one.yaml")
         let second = try folder.write("name: example\n", to: "a/two.yaml")
-        #expect(throws: ConfigurationError.duplicateProfile(name: "example", path: second)) {
+        #expect(
+            throws: DaemonError.configuration(
+                "'\(second)': another file in this folder also has a profile named 'example'"
+            )
+        ) {
             try ProviderProfiles(folders: [folder.path + "/a"])
         }
     }

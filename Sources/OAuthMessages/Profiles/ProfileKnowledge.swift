@@ -30,11 +30,11 @@ package struct ProfileNote: Hashable, Sendable {
 extension ProfileNote: Decodable {
     package init(from decoder: any Decoder) throws {
         let fields = try StrictFields(decoder, known: ["about", "text"])
-        guard let topic: Topic = try fields.choice("about") else { throw fields.error("about", ProfileFlaw.missing) }
+        guard let topic: Topic = try fields.choice("about") else { throw fields.error("about", "is missing") }
         self.topic = topic
         text = try fields.required("text")
         guard !text.isEmpty, !text.contains(where: \.isNewline) else {
-            throw fields.error("text", ProfileFlaw.oneLine)
+            throw fields.error("text", "must be one line")
         }
     }
 }
@@ -99,7 +99,7 @@ extension ProviderProfile {
         for (purpose, words) in scopes {
             let isName = !purpose.isEmpty && purpose.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
             guard isName, !words.isEmpty, words.allSatisfy(\.isWord) else {
-                throw fields.error(scopesKey, ProfileFlaw.scopesByPurpose)
+                throw fields.error(scopesKey, "must be lists of scopes, each under a purpose made of a-z and -")
             }
         }
         scopesByPurpose = scopes

@@ -198,18 +198,18 @@ extension ProfileVariable: Decodable {
         let fields = try StrictFields(decoder, known: ["name", "help", "default", "pattern", "aliases"])
         name = try fields.required("name")
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }) else {
-            throw fields.error("name", ProfileFlaw.variableName)
+            throw fields.error("name", "must be made of a-z and _")
         }
         help = try fields.required("help")
         standard = try fields.optional("default")
-        pattern = try fields.converted("pattern", ProfileFlaw.pattern) { text in
+        pattern = try fields.converted("pattern", "must be a regular expression") { text in
             (try? Regex(text)).map { _ in text }
         }
         aliases = try fields.optional("aliases") ?? [:]
         let sample = standard?.replacing(/\{[a-z_]+\}/, with: "x")
-        if let sample, !takes(sample) { throw fields.error("default", ProfileFlaw.defaultOfVariable) }
+        if let sample, !takes(sample) { throw fields.error("default", "is not a value that this variable can have") }
         guard aliases.allSatisfy({ takes($0.key) && takes($0.value) }) else {
-            throw fields.error("aliases", ProfileFlaw.aliasOfVariable)
+            throw fields.error("aliases", "has a value that this variable cannot have")
         }
     }
 }

@@ -54,7 +54,9 @@ extension ProviderProfile: Decodable {
         self.init(name: try fields.required(Key.name.rawValue))
         documentation = try fields.optional(Key.documentation.rawValue)
         clientIDHint = try fields.optional(Key.clientIDHint.rawValue)
-        issuer = try url(fields, Key.issuer.rawValue, .issuerURL) { try? Issuer(url: $0) }
+        issuer = try url(fields, Key.issuer.rawValue, "must be an https URL without a query and a fragment") {
+            try? Issuer(url: $0)
+        }
         issuerTemplate = try fields.optional(Key.issuerTemplate.rawValue)
         issuerAliases = try fields.words(Key.issuerAliases.rawValue)
         tokenEndpoint = try endpoint(fields, Key.tokenEndpoint.rawValue)
@@ -72,10 +74,10 @@ extension ProviderProfile: Decodable {
         assertionAudience = try fields.choice(Key.assertionAudience.rawValue)
         refreshParameters = try ProviderProfile.parameters(fields, .refreshParameters)
         revocationParameters = try ProviderProfile.parameters(fields, .revocationParameters)
-        scopeSeparator = try fields.converted(Key.scopeSeparator.rawValue, ProfileFlaw.oneCharacter) {
+        scopeSeparator = try fields.converted(Key.scopeSeparator.rawValue, "must be one character") {
             $0.count == 1 ? $0 : nil
         }
-        tokenPath = try fields.converted(Key.tokenPath.rawValue, ProfileFlaw.dottedNames) { text in
+        tokenPath = try fields.converted(Key.tokenPath.rawValue, "must be names joined by dots") { text in
             let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             return names.contains("") ? nil : names
         }
@@ -88,9 +90,11 @@ extension ProviderProfile: Decodable {
         rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
         grantEnded = try fields.optional(Key.grantEnded.rawValue) ?? []
         validateAtMost = try ProviderProfile.duration(fields, .validateAtMost)
-        caFile = try fields.converted(Key.caFile.rawValue, ProfileFlaw.absolutePath) { $0.hasPrefix("/") ? $0 : nil }
+        caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
         variables = try fields.optional(Key.variables.rawValue) ?? []
-        if let key = fillStandards() { throw fields.error(key, ProfileFlaw.urlTemplate) }
+        if let key = fillStandards() {
+            throw fields.error(key, "must be an https URL whose variables are all listed in \"variables\"")
+        }
         signIn = try SignInProfile(fields)
         policies = try SignInPolicies(fields, variables: variables)
         refreshForm = try RefreshForm(fields)
@@ -106,53 +110,53 @@ extension ProviderProfile: Decodable {
     private mutating func readHeaders(_ fields: StrictFields) throws {
         headers = try fields.optional(Key.headers.rawValue) ?? [:]
         for (name, value) in headers where !ProfileHeader.isAllowed(name: name, value: value) {
-            throw fields.error(Key.headers.rawValue, ProfileFlaw.reservedHeader(name))
+            throw fields.error(Key.headers.rawValue, "cannot set the header '\(name)'")
         }
         correlationHeader = try fields.optional(Key.correlationHeader.rawValue)
         if let name = correlationHeader, !ProfileHeader.isAllowed(name: name, value: "") {
-            throw fields.error(Key.correlationHeader.rawValue, ProfileFlaw.reservedHeader(name))
+            throw fields.error(Key.correlationHeader.rawValue, "cannot set the header '\(name)'")
         }
     }
 
     private mutating func readLimits(_ fields: StrictFields) throws {
         maxConcurrentRefreshes = try fields.optional(Key.maxConcurrentRefreshes.rawValue)
         guard maxConcurrentRefreshes ?? 1 >= 1 else {
-            throw fields.error(Key.maxConcurrentRefreshes.rawValue, ProfileFlaw.atLeastOne)
+            throw fields.error(Key.maxConcurrentRefreshes.rawValue, "must be at least 1")
         }
         maxRefreshesPerSecond = try fields.optional(Key.maxRefreshesPerSecond.rawValue)
         guard maxRefreshesPerSecond ?? 1 > 0 else {
-            throw fields.error(Key.maxRefreshesPerSecond.rawValue, ProfileFlaw.aboveZero)
+            throw fields.error(Key.maxRefreshesPerSecond.rawValue, "must be more than 0")
         }
     }
 
     private static func parameters(_ fields: StrictFields, _ key: Key) throws -> [String: String] {
         let parameters: [String: String] = try fields.optional(key.rawValue) ?? [:]
         if let reserved = ReservedParameter.first(in: parameters) {
-            throw fields.error(key.rawValue, ProfileFlaw.reservedParameter(reserved))
+            throw fields.error(key.rawValue, reservedParameter: reserved)
         }
         return parameters
     }
 
     private mutating func endpoint(_ fields: StrictFields, _ name: String) throws -> Endpoint? {
-        try url(fields, name, .httpsURL) { Endpoint($0) }
+        try url(fields, name, "must be an https URL") { Endpoint($0) }
     }
 
     /// Reads a URL. If it contains variables, it is kept as a template, and the result is nil.
     private mutating func url<Value>(
         _ fields: StrictFields,
         _ name: String,
-        _ flaw: ProfileFlaw,
+        _ rule: String,
         _ convert: (String) -> Value?
     ) throws -> Value? {
         if let text: String = try fields.optional(name), text.contains("{") {
             templates[name] = text
             return nil
         }
-        return try fields.converted(name, flaw, convert)
+        return try fields.converted(name, rule, convert)
     }
 
     private static func duration(_ fields: StrictFields, _ key: Key) throws -> ProfileDuration? {
-        try fields.converted(key.rawValue, ProfileFlaw.timeSpan) { ProfileDuration($0) }
+        try fields.converted(key.rawValue, "must be a time span such as 90d, 12h, 5m or 30s") { ProfileDuration($0) }
     }
 }
 
@@ -166,7 +170,7 @@ package struct StrictFields {
     package init(_ decoder: any Decoder, known: [String]) throws {
         container = try decoder.container(keyedBy: FieldName.self)
         let unknown = container.allKeys.map(\.stringValue).filter { !known.contains($0) }.sorted()
-        if let name = unknown.first { throw error(name, ProfileFlaw.unknownKey) }
+        if let name = unknown.first { throw error(name, "is not a known key") }
     }
 
     /// - Throws: `DecodingError` if the key is absent or its value has another type.
@@ -181,21 +185,28 @@ package struct StrictFields {
 
     /// The key's text after conversion; nil if the key is absent.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` with `flaw` if `convert` returns nil.
+    /// - Throws: `DecodingError.dataCorrupted` with `rule` if `convert` returns nil.
     package func converted<Value>(
         _ name: String,
-        _ flaw: some ValueFlaw,
+        _ rule: String,
         _ convert: (String) -> Value?
     ) throws -> Value? {
         guard let text: String = try optional(name) else { return nil }
-        guard let value = convert(text) else { throw error(name, flaw) }
+        guard let value = convert(text) else { throw error(name, rule) }
         return value
     }
 
     /// The error for the value of the key `name`.
-    package func error(_ name: String, _ flaw: some ValueFlaw) -> DecodingError {
+    ///
+    /// - Parameter rule: follows the quoted key: `"pkce" must be one of s256, none`. Lower case, no full stop.
+    package func error(_ name: String, _ rule: String) -> DecodingError {
         let path = container.codingPath + [FieldName(stringValue: name)]
-        return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "\"\(name)\" \(flaw.text)"))
+        return .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: "\"\(name)\" \(rule)"))
+    }
+
+    /// The error for a key whose value names a parameter that the request itself sets.
+    func error(_ name: String, reservedParameter parameter: String) -> DecodingError {
+        error(name, "cannot contain '\(parameter)', which the request itself sets")
     }
 }
 

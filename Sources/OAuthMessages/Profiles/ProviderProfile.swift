@@ -244,11 +244,11 @@ extension GrantEndedAnswer: Decodable {
         field = try fields.optional(Key.field.rawValue)
         text = try fields.optional(Key.text.rawValue)
         guard (200...299).contains(status) || (400...499).contains(status) else {
-            throw fields.error(Key.status.rawValue, ProfileFlaw.grantEndedStatus)
+            throw fields.error(Key.status.rawValue, "must be from 200 to 299, or from 400 to 499")
         }
         guard (field == nil) == (text == nil) else {
             let (lacking, other) = field == nil ? (Key.field, Key.text) : (Key.text, Key.field)
-            throw fields.error(lacking.rawValue, ProfileFlaw.missingBeside(other: other.rawValue))
+            throw fields.error(lacking.rawValue, "is missing, but \"\(other.rawValue)\" is set")
         }
     }
 }

@@ -44,11 +44,14 @@ extension SignInPolicies {
         claims = try fields.words(Key.claims.rawValue)
         passwordResetCodes = try fields.words(Key.passwordResetCodes.rawValue)
         cancellationCodes = try fields.words(Key.cancellationCodes.rawValue)
-        variable = try fields.converted(Key.variable.rawValue, ProfileFlaw.policyVariable) { name in
+        variable = try fields.converted(Key.variable.rawValue, "must be the name of one of the variables") { name in
             variables.isEmpty || variables.contains { $0.name == name } ? name : nil
         }
         let own = variables.first { $0.name == variable } ?? ProfileVariable(name: "policy", help: "")
-        passwordReset = try fields.converted(Key.passwordReset.rawValue, ProfileFlaw.policyName) { name in
+        passwordReset = try fields.converted(
+            Key.passwordReset.rawValue,
+            "is not a value that the policy's variable can have"
+        ) { name in
             own.takes(name) ? name : nil
         }
     }

@@ -150,10 +150,7 @@ extension SignInProfile {
             in: authorizationParameters,
             among: ReservedParameter.authorizationNames
         ) {
-            throw fields.error(
-                Key.authorizationParameters.rawValue,
-                ProfileFlaw.reservedParameter(name)
-            )
+            throw fields.error(Key.authorizationParameters.rawValue, reservedParameter: name)
         }
         scopes = try fields.words(Key.scopes.rawValue)
         scopeParameter = try fields.word(Key.scopeParameter.rawValue)
@@ -172,14 +169,17 @@ extension SignInProfile {
     }
 
     private mutating func readRedirect(_ fields: StrictFields) throws {
-        redirectURI = try fields.converted(Key.redirectURI.rawValue, ProfileFlaw.redirectURI) {
+        redirectURI = try fields.converted(Key.redirectURI.rawValue, "must be an absolute URI without a fragment") {
             RegisteredRedirect.isURI($0) ? $0 : nil
         }
         redirectPort = try fields.optional(Key.redirectPort.rawValue)
         if let port = redirectPort, !RegisteredRedirect.isPort(port) {
-            throw fields.error(Key.redirectPort.rawValue, ProfileFlaw.port)
+            throw fields.error(Key.redirectPort.rawValue, "must be a port from 1 to 65535")
         }
-        redirectScheme = try fields.converted(Key.redirectScheme.rawValue, ProfileFlaw.redirectScheme) {
+        redirectScheme = try fields.converted(
+            Key.redirectScheme.rawValue,
+            "must be a URI scheme of your own, such as org.example.mail"
+        ) {
             RegisteredRedirect.isScheme($0) ? $0 : nil
         }
     }
@@ -189,7 +189,10 @@ extension StrictFields {
     /// The key's value as a case of an enumeration; nil if the key is absent.
     package func choice<Choice: RawRepresentable & CaseIterable>(_ name: String) throws -> Choice?
     where Choice.RawValue == String {
-        try converted(name, ProfileFlaw.oneOf(Choice.allCases.map(\.rawValue))) { Choice(rawValue: $0) }
+        let values = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        return try converted(name, Choice.allCases.count == 1 ? "must be \(values)" : "must be one of \(values)") {
+            Choice(rawValue: $0)
+        }
     }
 
     /// The key's values as cases of an enumeration; empty if the key is absent.
@@ -198,7 +201,8 @@ extension StrictFields {
         let texts: [String] = try optional(name) ?? []
         return try texts.map { text in
             guard let choice = Choice(rawValue: text) else {
-                throw error(name, ProfileFlaw.listOf(Choice.allCases.map(\.rawValue)))
+                let values = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw error(name, "must be a list, each value one of \(values)")
             }
             return choice
         }
@@ -208,7 +212,7 @@ extension StrictFields {
     package func words(_ name: String) throws -> [String] {
         let list: [String]? = try? optional(name)
         let words = try list ?? (optional(name) as String?).map { [$0] } ?? []
-        guard words.allSatisfy(\.isWord) else { throw error(name, ProfileFlaw.words) }
+        guard words.allSatisfy(\.isWord) else { throw error(name, "must be a list of words") }
         return words
     }
 }

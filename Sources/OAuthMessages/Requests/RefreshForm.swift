@@ -76,13 +76,13 @@ extension ExchangeForm {
 extension StrictFields {
     /// A word of printable ASCII without spaces; nil if the key is absent.
     package func word(_ name: String) throws -> String? {
-        try converted(name, ProfileFlaw.word) { $0.isWord ? $0 : nil }
+        try converted(name, "must be one word of printable ASCII characters") { $0.isWord ? $0 : nil }
     }
 
     /// The name of the field with a token; nil if the key is absent.
     func credentialParameter(_ name: String) throws -> String? {
         let parameter = try word(name)
         guard let parameter, ["grant_type", "client_id", "client_secret"].contains(parameter) else { return parameter }
-        throw error(name, ProfileFlaw.reservedParameter(parameter))
+        throw error(name, reservedParameter: parameter)
     }
 }

@@ -12,26 +12,24 @@ enum ConfigurationFile {
 
     /// Reads and decodes a file.
     ///
-    /// - Throws: `ConfigurationError` with the first error.
-    static func decode<T: Decodable>(_ type: T.Type, at path: String) throws(ConfigurationError) -> T {
+    /// - Throws: the first error.
+    static func decode<T: Decodable>(_ type: T.Type, at path: String) throws(DaemonError) -> T {
         try decode(type, from: text(at: path), path: path)
     }
 
     /// Reads a file.
-    ///
-    /// - Throws: `unreadable`.
-    static func text(at path: String) throws(ConfigurationError) -> String {
+    static func text(at path: String) throws(DaemonError) -> String {
         do throws(FileError) {
             return String(decoding: try RegularFile.contents(of: path, limit: largestFile), as: UTF8.self)
         } catch {
-            throw .unreadable(path: path, reason: error.description)
+            throw .configuration("'\(path)' cannot be read: \(error)")
         }
     }
 
     /// Decodes a text.
     ///
     /// - Parameter path: the path in error messages.
-    static func decode<T: Decodable>(_ type: T.Type, from text: String, path: String) throws(ConfigurationError) -> T {
+    static func decode<T: Decodable>(_ type: T.Type, from text: String, path: String) throws(DaemonError) -> T {
         do {
             // An empty file, or one with only comments, changes nothing.
             guard let root = try Yams.compose(yaml: text) else { return try YAMLDecoder().decode(type, from: "{}") }
@@ -40,25 +38,20 @@ enum ConfigurationFile {
             } catch let error as DecodingError {
                 throw invalid(error, in: root, path: path)
             }
-        } catch let error as ConfigurationError {
+        } catch let error as DaemonError {
             throw error
         } catch let error as YamlError {
-            let fault = ConfigurationFault.notYAML(error.problem)
-            throw .invalid(path: path, line: error.line, key: "", reason: fault.text)
+            throw .configuration("'\(path)', line \(error.line): this is not YAML: \(error.problem)")
         } catch {
-            throw .invalid(path: path, line: 1, key: "", reason: ConfigurationFault.notYAML(nil).text)
+            throw .configuration("'\(path)', line 1: this is not YAML")
         }
     }
 
-    private static func invalid(_ error: DecodingError, in root: Node, path: String) -> ConfigurationError {
+    private static func invalid(_ error: DecodingError, in root: Node, path: String) -> DaemonError {
         let (codingPath, reason) = error.place
         let keys = codingPath.map(\.stringValue)
-        return .invalid(
-            path: path,
-            line: line(of: keys, in: root),
-            key: keys.joined(separator: "."),
-            reason: reason
-        )
+        let key = keys.isEmpty ? "" : ", key '\(keys.joined(separator: "."))'"
+        return .configuration("'\(path)', line \(line(of: keys, in: root))\(key): \(reason)")
     }
 
     /// The line, from 1, of the key at `keys`, or of its innermost existing parent.
@@ -78,13 +71,11 @@ extension DecodingError {
     /// The path of the error, and its reason.
     var place: (path: [any CodingKey], reason: String) {
         switch self {
-        case .typeMismatch(let type, let context):
-            (context.codingPath, ConfigurationFault.type(Self.name(of: type)).text)
-        case .valueNotFound(let type, let context):
-            (context.codingPath, ConfigurationFault.empty(Self.name(of: type)).text)
-        case .keyNotFound(let key, let context): (context.codingPath + [key], ConfigurationFault.missing.text)
+        case .typeMismatch(let type, let context): (context.codingPath, "must be \(Self.name(of: type))")
+        case .valueNotFound(let type, let context): (context.codingPath, "is empty, and must be \(Self.name(of: type))")
+        case .keyNotFound(let key, let context): (context.codingPath + [key], "is missing")
         case .dataCorrupted(let context): (context.codingPath, context.debugDescription)
-        @unknown default: ([], ConfigurationFault.unusable.text)
+        @unknown default: ([], "cannot be used")
         }
     }
 
@@ -186,35 +177,34 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let fields = try StrictFields(decoder, known: Key.allCases.map(\.rawValue))
         let levels = ["debug", "info", "notice", "warning", "error"]
         logLevel =
-            try fields.converted(Key.logLevel, .oneOf(levels)) {
+            try fields.converted(Key.logLevel, "must be one of \(levels.joined(separator: ", "))") {
                 levels.contains($0) ? $0 : nil
             } ?? logLevel
         requestTimeout =
-            try fields.converted(Key.requestTimeout, .timeSpan(from: "1s", to: "40s")) { text in
+            try fields.converted(Key.requestTimeout, "must be a time span from 1s to 40s") { text in
                 ProfileDuration(text).map(\.duration).flatMap { (.seconds(1) ... .seconds(40)).contains($0) ? $0 : nil }
             } ?? requestTimeout
-        caFile = try fields.converted(Key.caFile, .absolutePath) { $0.hasPrefix("/") ? $0 : nil }
-        proxy = try fields.converted(Key.proxy, .proxy) { text in
+        caFile = try fields.converted(Key.caFile, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }
+        proxy = try fields.converted(Key.proxy, "must be http, https or socks5h://HOST:PORT") { text in
             let secret = Secret(text)
             return ProxySettings(configured: secret, environment: [:]).isUnusable ? nil : secret
         }
         noProxy = try fields.optional(Key.noProxy.rawValue)
         let concurrent: Int = try fields.optional(Key.maxConcurrentRefreshes.rawValue) ?? issuerLimits.concurrent
-        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes, .atLeastOne) }
+        guard concurrent >= 1 else { throw fields.error(Key.maxConcurrentRefreshes, "must be at least 1") }
         let perSecond: Double = try fields.optional(Key.maxRefreshesPerSecond.rawValue) ?? issuerLimits.perSecond
-        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond, .aboveZero) }
+        guard perSecond > 0 else { throw fields.error(Key.maxRefreshesPerSecond, "must be more than 0") }
         issuerLimits = IssuerGate.Limits(concurrent: concurrent, perSecond: perSecond)
         maxAccounts = try fields.optional(Key.maxAccounts.rawValue) ?? maxAccounts
         maxConnections = try fields.optional(Key.maxConnections.rawValue) ?? maxConnections
         guard (16...65_536).contains(maxConnections) else {
-            throw fields.error(Key.maxConnections, .connections)
+            throw fields.error(Key.maxConnections, "must be from 16 to 65536")
         }
-        let homes = StoreKeyHome.allCases.map(\.rawValue)
-        storeKey = try fields.converted(Key.storeKey, .oneOf(homes), StoreKeyHome.init(rawValue:)) ?? storeKey
-        loginBrowser = try fields.converted(Key.loginBrowser, .browser) {
+        storeKey = try fields.choice(Key.storeKey.rawValue) ?? storeKey
+        loginBrowser = try fields.converted(Key.loginBrowser, "must be \(LoginBrowser.commandRule)") {
             LoginBrowser.isCommand($0) ? $0 : nil
         }
-        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts, .atLeastOne) }
+        guard maxAccounts >= 1 else { throw fields.error(Key.maxAccounts, "must be at least 1") }
         changeCommand = try Self.changeCommand(fields)
     }
 
@@ -222,47 +212,46 @@ struct DaemonConfiguration: Decodable, Equatable, Sendable {
         let (words, events): ([String]?, [String]?) = (
             try fields.optional(Key.onChange.rawValue), try fields.optional(Key.onChangeEvents.rawValue)
         )
-        let limit = try fields.converted(Key.onChangeTimeLimit, .timeSpan(from: "1s", to: "10m")) { text in
+        let limit = try fields.converted(Key.onChangeTimeLimit, "must be a time span from 1s to 10m") { text in
             ProfileDuration(text).map(\.duration).flatMap { ChangeCommand.timeLimits.contains($0) ? $0 : nil }
         }
         let news = try events?.map { event in
             guard let news = AccountNews(rawValue: event) else {
-                throw fields.error(
-                    Key.onChangeEvents,
-                    .event(event, known: AccountNews.allCases.map(\.rawValue).sorted())
-                )
+                let known = AccountNews.allCases.map(\.rawValue).sorted().joined(separator: ", ")
+                throw fields.error(Key.onChangeEvents, "'\(event)' is not an event; known: \(known)")
             }
             return news
         }
         guard let words else {
             guard events == nil, limit == nil else {
-                throw fields.error(Key.onChange, .commandMissing)
+                throw fields.error(Key.onChange, "is missing, but on_change_events or on_change_time_limit is set")
             }
             return nil
         }
         guard let program = words.first, program.hasPrefix("/"), !words.contains(where: { $0.utf8.contains(0) })
         else {
-            throw fields.error(Key.onChange, .command)
+            throw fields.error(
+                Key.onChange,
+                "must be a list of a program's absolute path and its arguments; no shell reads it"
+            )
         }
         guard words.joined().utf8.count <= ChangeCommand.commandBytesMax else {
-            throw fields.error(Key.onChange, .commandTooLong(limit: ChangeCommand.commandBytesMax))
+            throw fields.error(Key.onChange, "has more than \(ChangeCommand.commandBytesMax) bytes")
         }
         return ChangeCommand(words: words, events: news.map(Set.init), timeLimit: limit ?? .seconds(30))
     }
 }
 
 extension StrictFields {
-    /// As `error(_:_:)`, in the words of our own configuration.
-    fileprivate func error(_ key: DaemonConfiguration.Key, _ fault: ConfigurationFault) -> DecodingError {
-        error(key.rawValue, fault)
+    fileprivate func error(_ key: DaemonConfiguration.Key, _ rule: String) -> DecodingError {
+        error(key.rawValue, rule)
     }
 
-    /// As `converted(_:_:_:)`, in the words of our own configuration.
     fileprivate func converted<Value>(
         _ key: DaemonConfiguration.Key,
-        _ fault: ConfigurationFault,
+        _ rule: String,
         _ convert: (String) -> Value?
     ) throws -> Value? {
-        try converted(key.rawValue, fault, convert)
+        try converted(key.rawValue, rule, convert)
     }
 }

@@ -13,14 +13,13 @@ struct LoadedConfiguration: Sendable {
     /// Reads the configuration.
     ///
     /// - Throws: the first error in any of the files.
-    init(paths: DaemonPaths) throws(ConfigurationError) {
+    init(paths: DaemonPaths) throws(DaemonError) {
         if let path = paths.configuration {
             let text = try ConfigurationFile.text(at: path)
             file = try ConfigurationFile.decode(DaemonConfiguration.self, from: text, path: path)
             // authctl reads this key without a YAML parser.
             guard LoginBrowser.command(inConfiguration: text) == file.loginBrowser else {
-                let reason = ConfigurationFault.browser.text
-                throw .invalid(path: path, line: 1, key: "login_browser", reason: reason)
+                throw .configuration("'\(path)', line 1, key 'login_browser': must be \(LoginBrowser.commandRule)")
             }
         } else {
             file = DaemonConfiguration()

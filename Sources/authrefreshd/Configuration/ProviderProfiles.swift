@@ -20,7 +20,7 @@ struct ProviderProfiles: Equatable, Sendable {
 
     /// Reads the `*.yaml` files in `folders`. A profile in a later folder replaces one of the same name. Missing
     /// folders count as empty.
-    init(folders: [String]) throws(ConfigurationError) {
+    init(folders: [String]) throws(DaemonError) {
         for folder in folders {
             var names: Set<String> = []
             for file in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
@@ -29,7 +29,9 @@ struct ProviderProfiles: Equatable, Sendable {
                 let text = try ConfigurationFile.text(at: path)
                 let profile = try ConfigurationFile.decode(ProviderProfile.self, from: text, path: path)
                 guard names.insert(profile.name).inserted else {
-                    throw .duplicateProfile(name: profile.name, path: path)
+                    throw .configuration(
+                        "'\(path)': another file in this folder also has a profile named '\(profile.name)'"
+                    )
                 }
                 add(profile)
                 paths[profile.name] = path
@@ -106,14 +108,14 @@ enum ProviderSettings {
         }
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) {
             guard !excluded.contains(key) else {
-                throw Complaint.providerSetting(ConfigurationFault.notForAccounts(key).text).error
+                throw Complaint.providerSetting("\"\(key)\" belongs to profiles only; accounts cannot set it").error
             }
             mapping[key] = value.isEmpty ? nil : try node(value, for: key)
         }
         do {
             return try YAMLDecoder().decode(ProviderProfile.self, from: Node.mapping(mapping))
         } catch {
-            let reason = (error as? DecodingError)?.place.reason ?? ConfigurationFault.unusable.text
+            let reason = (error as? DecodingError)?.place.reason ?? "cannot be used"
             throw Complaint.providerSetting(reason).error
         }
     }
@@ -123,10 +125,12 @@ enum ProviderSettings {
     private static func node(_ value: String, for key: String) throws(VarlinkError) -> Node {
         guard value.first == "[" || value.first == "{" else { return Node(value, Tag(.str)) }
         guard PlainFlowText.isPlain(value) else {
-            throw Complaint.providerSetting(ConfigurationFault.notPlain(key).text).error
+            throw Complaint.providerSetting(
+                "\"\(key)\" has brackets that do not close or are too deep, or texts with & * ! # ? ' \" and no quotes around them"
+            ).error
         }
         guard let node = try? Yams.compose(yaml: value) else {
-            throw Complaint.providerSetting(ConfigurationFault.badBrackets(key).text).error
+            throw Complaint.providerSetting("\"\(key)\" has brackets, but is neither a list nor a mapping").error
         }
         return node
     }

@@ -27,7 +27,7 @@ struct Diagnosis: Sendable {
     /// The accounts to check; nil for all.
     let accounts: [String]?
     /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> ConfigurationError?
+    let configurationError: @Sendable () -> DaemonError?
 
     /// The findings as they come. Releasing the stream ends the work.
     func findings() -> AsyncStream<Finding> {

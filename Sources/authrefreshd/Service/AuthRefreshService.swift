@@ -10,7 +10,7 @@ struct AuthRefreshService: Sendable {
     /// The web sessions. Use them on the coordinator's queue.
     let webSessions: WebSessions
     /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> ConfigurationError?
+    let configurationError: @Sendable () -> DaemonError?
 
     /// Answers one call. Call it on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {

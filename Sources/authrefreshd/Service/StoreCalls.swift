@@ -9,7 +9,7 @@ internal import Varlink
 struct StoreCalls: CallSupport {
     let coordinator: RefreshCoordinator
     /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> ConfigurationError?
+    let configurationError: @Sendable () -> DaemonError?
 
     func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
         throws(VarlinkError)
