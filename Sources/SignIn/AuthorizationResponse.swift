@@ -22,17 +22,20 @@ package struct AuthorizationResponse: Equatable, Sendable {
     /// Reads a query, or the body of a form (`application/x-www-form-urlencoded`).
     ///
     /// - Parameter path: the path of the requested address; nil if it is unknown.
-    package init(form: some Collection<UInt8>, path: String? = nil) throws(AuthorizationResponseError) {
+    /// - Throws: why it is not an authorization response.
+    package init(form: some Collection<UInt8>, path: String? = nil) throws(SignInFailure) {
         guard form.count <= Self.bytesMax else { throw .tooLong }
         var parameters: [String: String] = [:]
         for part in form.split(separator: UInt8(ascii: "&")) {
             let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
             guard let name = FormEncoding.decode(part[..<equals]),
                 let value = FormEncoding.decode(part[equals...].dropFirst())
-            else { throw .badEncoding }
+            else { throw SignInFailure(.refused, "it is cut off or was changed") }
             // RFC 6749 §3.1: no parameter more than once. Attacks exploit that readers disagree on which of two values
             // counts.
-            guard parameters.updateValue(value, forKey: name) == nil else { throw .repeatedParameter }
+            guard parameters.updateValue(value, forKey: name) == nil else {
+                throw SignInFailure(.refused, "it has a parameter twice")
+            }
             guard parameters.count <= Self.parametersMax else { throw .tooLong }
         }
         self.parameters = parameters
@@ -129,18 +132,6 @@ extension AuthorizationResponse: CustomStringConvertible, CustomDebugStringConve
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
     package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-/// Why a query, a form, or what a person entered is not an authorization response.
-package enum AuthorizationResponseError: Error, Hashable, Sendable {
-    /// A person entered nothing.
-    case empty
-    /// More than `bytesMax` bytes, or too many parameters.
-    case tooLong
-    /// A broken escape, or bytes that are not UTF-8.
-    case badEncoding
-    /// A parameter that occurs twice.
-    case repeatedParameter
 }
 
 /// The expected authorization response.
@@ -245,6 +236,7 @@ package enum ResponseFinding: String, Hashable, Sendable, CaseIterable {
 }
 
 extension SignInFailure {
+    fileprivate static let tooLong = SignInFailure(.refused, "it is longer than any answer")
     /// The code is not valid by RFC 6749 appendix A.11, occurs more than once, or was not requested.
     fileprivate static let malformedCode =
         SignInFailure(.refused, "the answer has a malformed code, or one that was not requested")
@@ -298,9 +290,11 @@ package struct ErrorResponse: Hashable, Sendable {
 /// as some pages show it, only the parameters, or only the code.
 package enum PastedRedirect {
     /// Reads `text`. White space is dropped: terminals and mails break long lines, and an address contains none.
-    package static func read(_ text: String) throws(AuthorizationResponseError) -> AuthorizationResponse {
+    ///
+    /// - Throws: why it cannot be one of these.
+    package static func read(_ text: String) throws(SignInFailure) -> AuthorizationResponse {
         let bytes = HandedOnAddress.unwrapped(text.utf8.filter { !($0 == 0x20 || (0x09...0x0d).contains($0)) })
-        guard !bytes.isEmpty else { throw .empty }
+        guard !bytes.isEmpty else { throw SignInFailure(.refused, "it is empty") }
         guard bytes.count <= AuthorizationResponse.bytesMax else { throw .tooLong }
         let parts = bytes.split(separator: UInt8(ascii: "#"), maxSplits: 1, omittingEmptySubsequences: false)
         let (address, fragment) = (parts[0], parts.count > 1 ? parts[1] : [])

@@ -14,7 +14,8 @@ struct MutatedAnswerTests {
     /// How many tasks try them.
     private static let width = 8
 
-    @Test func `of thousands of mutated answers, no token is lost that stood whole, and none is made up`() async throws {
+    @Test func `of thousands of mutated answers, no token is lost that stood whole, and none is made up`() async throws
+    {
         let server = try MutatedAnswerServer(threads: Self.width)
         defer { server.stop() }
         let chosen = ProcessInfo.processInfo.environment["AUTHREFRESH_ANSWER_SEED"]

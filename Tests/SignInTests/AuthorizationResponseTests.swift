@@ -53,12 +53,12 @@ import Testing
 
     @Test(arguments: ["code=a&code=b", "state=a&state=b&code=c", "error=a&%65rror=b", "x=1&x=1"])
     func `a repeated parameter makes the response invalid`(form: String) {
-        #expect(throws: AuthorizationResponseError.repeatedParameter) { try Samples.response(form) }
+        #expect(throws: SignInFailure(.refused, "it has a parameter twice")) { try Samples.response(form) }
     }
 
     @Test(arguments: ["code=%", "code=%4", "code=%zz", "code=%ff", "%c3=1"])
     func `broken encoding makes the response invalid`(form: String) {
-        #expect(throws: AuthorizationResponseError.badEncoding) { try Samples.response(form) }
+        #expect(throws: SignInFailure(.refused, "it is cut off or was changed")) { try Samples.response(form) }
     }
 
     // MARK: mix-up
@@ -112,10 +112,10 @@ import Testing
 
     @Test func `a too large response is not read`() throws {
         let filler = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
-        #expect(throws: AuthorizationResponseError.tooLong) { try Samples.response(filler) }
+        #expect(throws: SignInFailure(.refused, "it is longer than any answer")) { try Samples.response(filler) }
         let many = (0..<AuthorizationResponse.parametersMax).map { "p\($0)=" }.joined(separator: "&")
         #expect(throws: Never.self) { try Samples.response(many) }
-        #expect(throws: AuthorizationResponseError.tooLong) { try Samples.response(many + "&q=") }
+        #expect(throws: SignInFailure(.refused, "it is longer than any answer")) { try Samples.response(many + "&q=") }
     }
 
     @Test func `an error has the server's text, safe for a terminal`() throws {

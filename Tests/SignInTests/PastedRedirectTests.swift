@@ -78,12 +78,12 @@ import Testing
 
     @Test(arguments: ["", " \n\t"])
     func `an empty text is not an answer`(text: String) {
-        #expect(throws: AuthorizationResponseError.empty) { try PastedRedirect.read(text) }
+        #expect(throws: SignInFailure(.refused, "it is empty")) { try PastedRedirect.read(text) }
     }
 
     @Test func `a too long text is not read`() {
         let text = String(repeating: "a", count: AuthorizationResponse.bytesMax + 1)
-        #expect(throws: AuthorizationResponseError.tooLong) { try PastedRedirect.read(text) }
+        #expect(throws: SignInFailure(.refused, "it is longer than any answer")) { try PastedRedirect.read(text) }
     }
 
     @Test func `a text that cannot be a code is not an answer`() throws {

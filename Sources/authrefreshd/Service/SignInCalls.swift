@@ -164,16 +164,10 @@ struct SignInCalls: CallSupport {
     ///
     /// - Throws: `InvalidSettings` if nothing can be found in it.
     private func read(_ redirect: String) throws(VarlinkError) -> AuthorizationResponse {
-        do throws(AuthorizationResponseError) {
+        do throws(SignInFailure) {
             return try PastedRedirect.read(redirect)
         } catch {
-            let (field, hint) = ("redirect", Complaint.wholeAddress)
-            switch error {
-            case .empty: throw Complaint(field: field, "it is empty", hint: hint).error
-            case .tooLong: throw Complaint(field: field, "it is longer than any answer", hint: hint).error
-            case .badEncoding: throw Complaint(field: field, "it is cut off or was changed", hint: hint).error
-            case .repeatedParameter: throw Complaint(field: field, "it has a parameter twice", hint: hint).error
-            }
+            throw Complaint(field: "redirect", error.reason, hint: Complaint.wholeAddress).error
         }
     }
 }
