@@ -119,10 +119,10 @@ struct ChangeCommandTests {
 
     @Test func `a failure to run commands is reported once, until one has run`() {
         var commands = ChangeCommands()
-        let told = [commands.fails(), commands.fails()]
-        commands.works()
+        let told = [commands.noteFailure(), commands.noteFailure()]
+        commands.noteSuccess()
         #expect(told == [true, false])
-        let again = commands.fails()
+        let again = commands.noteFailure()
         #expect(again)
     }
 

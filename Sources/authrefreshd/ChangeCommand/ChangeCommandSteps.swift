@@ -14,7 +14,8 @@ enum ChangeCommandSteps {
         guard let command = coordinator.settings.changeCommand, command.isWanted(news) else { return }
         let change = ReportedChange(news, of: snapshot, previousName: previousName)
         if !coordinator.changeCommands.add(change, of: snapshot.account.id) {
-            fail("the changes of more than \(CallerLimits.changesWaitingMax) accounts wait", on: coordinator)
+            let limit = CallerLimits.changesWaitingMax
+            fail(.changeCommandFailed("the changes of more than \(limit) accounts wait"), on: coordinator)
         }
         // This runs later, because an announcement is being delivered now.
         coordinator.later { runNext(at: $0.timebase.now(), on: $0) }
@@ -30,7 +31,7 @@ enum ChangeCommandSteps {
             for unit in next { units.start(unit) }
         } catch {
             coordinator.changeCommands.giveUp()
-            fail("the user's service manager cannot be reached: \(error)", on: coordinator)
+            fail(unreachable(error), on: coordinator)
         }
     }
 
@@ -44,7 +45,7 @@ enum ChangeCommandSteps {
             onLost: { [weak coordinator] error in
                 coordinator?.later { coordinator in
                     coordinator.changeCommands.giveUp()
-                    fail("the user's service manager cannot be reached: \(error)", on: coordinator)
+                    fail(unreachable(error), on: coordinator)
                 }
             }
         )
@@ -61,17 +62,21 @@ enum ChangeCommandSteps {
             if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.existed(account) }
         case .refused(let unit, let reason):
             if let account = ChangeCommand.account(of: unit) { coordinator.changeCommands.ended(account) }
-            fail(reason, on: coordinator)
+            fail(.changeCommandFailed(reason), on: coordinator)
         case .removed(let unit):
             guard let account = ChangeCommand.account(of: unit) else { return }
             coordinator.changeCommands.ended(account)
-            coordinator.changeCommands.works()
+            coordinator.changeCommands.noteSuccess()
         }
         runNext(at: coordinator.timebase.now(), on: coordinator)
     }
 
-    private static func fail(_ cause: String, on coordinator: isolated RefreshCoordinator) {
-        guard coordinator.changeCommands.fails() else { return }
-        coordinator.changeLog.write(.changeCommandFailed(cause))
+    private static func unreachable(_ error: SystemdError) -> JournalEvent {
+        .changeCommandFailed("the user's service manager cannot be reached: \(error)")
+    }
+
+    private static func fail(_ line: JournalEvent, on coordinator: isolated RefreshCoordinator) {
+        guard coordinator.changeCommands.noteFailure() else { return }
+        coordinator.changeLog.write(line)
     }
 }

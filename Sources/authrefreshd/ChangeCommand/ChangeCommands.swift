@@ -88,10 +88,10 @@ struct ChangeCommands {
     /// Records a failure.
     ///
     /// - Returns: whether to write it to the journal: once, until a command has succeeded.
-    mutating func fails() -> Bool {
+    mutating func noteFailure() -> Bool {
         defer { isTold = true }
         return !isTold
     }
 
-    mutating func works() { isTold = false }
+    mutating func noteSuccess() { isTold = false }
 }
