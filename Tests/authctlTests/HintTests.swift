@@ -1,5 +1,9 @@
+import ArgumentParser
 import CommandLineProgram
+import Foundation
 import Testing
+
+@testable import authctl
 
 /// Texts with commands in them as values.
 @Suite struct HintTests {
@@ -48,5 +52,47 @@ import Testing
         #expect(Hint("authctl login work", command: nil).text(by: .unmistakable) == "authctl login work")
         #expect(Hint("authctl login work", command: "authctl status").text(by: .unmistakable) == "authctl login work")
         #expect(Hint("", command: nil).isEmpty)
+    }
+
+    /// A name, but for the program that an account is imported from.
+    private static func placeholder(_ expression: String) -> String {
+        expression.hasSuffix("source.rawValue") ? "oidc-agent" : "work"
+    }
+
+    /// The commands of ours in the sources, as words, with placeholders for what is computed.
+    private static func commands() throws -> [(place: String, words: [String])] {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        let files = FileManager.default.enumerator(
+            at: root.appendingPathComponent("Sources"),
+            includingPropertiesForKeys: nil
+        )
+        let sources = (files?.allObjects ?? []).compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        return try sources.flatMap { file in
+            try String(contentsOf: file, encoding: .utf8)
+                .matches(of: /\bCommand\(("(?:[^()]|\([^()]*\))*)\)/)
+                .map { found in
+                    let words = found.1.split(separator: ",").map { argument in
+                        let argument = argument.trimmingCharacters(in: .whitespacesAndNewlines)
+                        return argument.hasPrefix("\"")
+                            ? argument.trimmingCharacters(in: ["\""]) : placeholder(argument)
+                    }
+                    return (file.lastPathComponent, words)
+                }
+        }
+    }
+
+    @Test func `every command of ours that a text tells people to type is one that the parser takes`() throws {
+        let commands = try Self.commands()
+        #expect(commands.count > 30)
+        // A sign-in whose page may show an error names this command only; the lines above it name the account.
+        for (place, words) in commands where words != ["account", "show"] {
+            do {
+                _ = try AuthctlCommand.parseAsRoot(TokenFileName.fillIn(words))
+            } catch {
+                // Help that was asked for is thrown, too.
+                #expect(AuthctlCommand.exitCode(for: error) == .success, "\(place): \(words.joined(separator: " "))")
+            }
+        }
     }
 }
