@@ -11,24 +11,13 @@ internal import Glibc
 ///
 /// It may fire several times until it is cancelled. After a change of the path, a new watch is needed.
 package struct PathWatch {
-    /// Why inotify does not watch a path.
-    package struct Failure: Error, CustomStringConvertible, Equatable {
-        package let path: String
-        package let errno: Int32
-
-        /// What failed, on what, and why: lower case, no full stop.
-        package var description: String {
-            "inotify cannot watch '\(path)': \(VarlinkServerError.reason(errno))"
-        }
-    }
-
     /// How often the path is checked if inotify does not watch it.
     ///
     /// Callers of a socket that vanished wait that long at most; a check costs two or three system calls.
     package static let period = Duration.seconds(10)
 
     /// Why the path was checked by a timer at first; nil if inotify watches it.
-    package let failure: Failure?
+    package let failure: VarlinkServerError?
     private let source: any DispatchSourceProtocol
 
     /// Starts the watch.
@@ -48,7 +37,7 @@ package struct PathWatch {
         instance: @escaping @Sendable () -> Int32,
         onChange: @escaping @Sendable () -> Void
     ) {
-        do throws(Failure) {
+        do throws(VarlinkServerError) {
             source = try Self.inotify(path, instance, onChange)
             failure = nil
         } catch {
@@ -64,9 +53,9 @@ package struct PathWatch {
         _ path: String,
         _ instance: () -> Int32,
         _ onChange: @escaping @Sendable () -> Void
-    ) throws(Failure) -> any DispatchSourceProtocol {
+    ) throws(VarlinkServerError) -> any DispatchSourceProtocol {
         let descriptor = instance()
-        guard descriptor >= 0 else { throw Failure(path: path, errno: errno) }
+        guard descriptor >= 0 else { throw .cannotWatch(path: path, errno: errno) }
         let gone = UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
         // When a name is removed, only the link count changes, because the file lives on in the socket.
         let file = gone | UInt32(IN_ATTRIB) | UInt32(IN_DONT_FOLLOW)
@@ -77,7 +66,7 @@ package struct PathWatch {
             let number = errno
             guard folder != "/", folder != "." else {
                 close(descriptor)
-                throw Failure(path: path, errno: number)
+                throw .cannotWatch(path: path, errno: number)
             }
             folder = Folder.parent(of: folder)
         }

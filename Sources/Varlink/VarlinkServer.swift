@@ -118,7 +118,7 @@ package enum VarlinkServerEvent: Equatable, Sendable {
     /// again.
     case pathLost(String, VarlinkServerError)
     /// Inotify does not watch the socket's path. The server checks it every `PathWatch.period` instead.
-    case pathUnwatched(PathWatch.Failure)
+    case pathUnwatched(VarlinkServerError)
 }
 
 /// The limits on everything that a peer can make the server hold or wait for, each with its reason.
@@ -211,7 +211,7 @@ extension ServerLimits {
     }
 }
 
-/// Why a server cannot listen.
+/// Why a server cannot listen, or cannot watch its path.
 package enum VarlinkServerError: Error, Equatable, Sendable {
     /// Another process answers on the path. It must end first.
     case alreadyListening(path: String)
@@ -232,6 +232,8 @@ package enum VarlinkServerError: Error, Equatable, Sendable {
     case cannotListen(errno: Int32)
     /// The kernel has no descriptor or memory for a connection. The server tries again.
     case cannotAccept(errno: Int32)
+    /// Inotify does not watch the path.
+    case cannotWatch(path: String, errno: Int32)
 }
 
 extension VarlinkServerError: CustomStringConvertible {
@@ -252,6 +254,7 @@ extension VarlinkServerError: CustomStringConvertible {
         case .notAListenSocket(let descriptor): "descriptor \(descriptor) is not a listening Unix stream socket"
         case .cannotAccept(let errno): "no connection can be accepted: \(Self.reason(errno))"
         case .cannotListen(let errno): "the kernel gives no socket: \(Self.reason(errno))"
+        case .cannotWatch(let path, let errno): "inotify cannot watch '\(path)': \(Self.reason(errno))"
         }
     }
 

@@ -186,7 +186,7 @@ extension DaemonError {
             self.init(.unavailable, description, hint: hint)
         case .notASocket, .pathTooLong, .notAListenSocket, .folderOpenToOthers:
             self.init(.misconfigured, description, hint: path)
-        case .cannotMakeFolder, .cannotBind, .cannotListen, .cannotAccept:
+        case .cannotMakeFolder, .cannotBind, .cannotListen, .cannotAccept, .cannotWatch:
             self.init(.unavailable, description, hint: path)
         }
     }

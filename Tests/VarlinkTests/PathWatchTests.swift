@@ -53,7 +53,7 @@ struct PathWatchTests {
         try Data().write(to: URL(filePath: path))
         let (instances, events) = (Instances(), EventLog<Event>())
         let watch = watch(path, by: instances, events)
-        #expect(watch.failure == PathWatch.Failure(path: path, errno: EMFILE))
+        #expect(watch.failure == .cannotWatch(path: path, errno: EMFILE))
         instances.free()
         try await instances.made.first("an instance") { $0 >= 0 }
         #expect(unsafe unlink(path) == 0)

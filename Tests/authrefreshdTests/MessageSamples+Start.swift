@@ -47,7 +47,7 @@ extension MessageSamples {
         .alreadyListening(path: "/r/s"), .notASocket(path: "/r/s"), .pathTooLong(path: "/r/s", limit: 107),
         .folderBusy(path: "/r"), .cannotMakeFolder(path: "/r", errno: 13), .folderOpenToOthers(path: "/r", owner: 1),
         .cannotBind(path: "/r/s", errno: 13), .notAListenSocket(descriptor: 3), .cannotListen(errno: 24),
-        .cannotAccept(errno: 24),
+        .cannotAccept(errno: 24), .cannotWatch(path: "/r/s", errno: 24),
     ]
 
     private static let systemErrors: [SystemdError] = [
