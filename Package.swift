@@ -83,7 +83,11 @@ let package = Package(
         .target(name: "RefreshCore", dependencies: ["TextEncodings"], swiftSettings: strict + hotPath),
 
         // The pure half of signing in: decides, and does nothing else.
-        .target(name: "SignIn", dependencies: ["RefreshCore", "TextEncodings"], swiftSettings: strict + hotPath),
+        .target(
+            name: "SignIn",
+            dependencies: ["CommandLineProgram", "RefreshCore", "TextEncodings"],
+            swiftSettings: strict + hotPath
+        ),
 
         // How bytes, forms, dates and addresses are written as text.
         .target(name: "TextEncodings", swiftSettings: strict + hotPath),

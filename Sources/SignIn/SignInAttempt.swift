@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 package import RefreshCore
 
 /// Decides what happens in one sign-in: it maps (phase, event, now) to (phase, effects), and does nothing else.

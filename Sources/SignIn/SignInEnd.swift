@@ -1,3 +1,4 @@
+package import CommandLineProgram
 package import RefreshCore
 
 /// How a sign-in ended.
@@ -50,16 +51,16 @@ package struct SignInFailure: Error, Hashable, Sendable {
     /// What the server said; nil if it was not asked, or if its answer could not be read.
     package var detail: FailureDetail?
     /// What helps, for people; nil for the general advice for this kind.
-    package let hint: String?
+    package let hint: Hint?
     /// The provider profile's note about such failures; nil if there is none.
     package var note: String?
 
     /// Creates the failure with the program's own text. `reason` is one phrase in lower case, without a full stop.
-    package init(_ kind: Kind, _ reason: String, hint: String? = nil) {
+    package init(_ kind: Kind, _ reason: String, hint: Hint? = nil) {
         self.init(kind, reason, detail: nil, hint: hint)
     }
 
-    private init(_ kind: Kind, _ reason: String, detail: FailureDetail?, hint: String? = nil) {
+    private init(_ kind: Kind, _ reason: String, detail: FailureDetail?, hint: Hint? = nil) {
         self.kind = kind
         self.reason = reason
         self.detail = detail

@@ -1,4 +1,6 @@
 import AuthRefreshInterface
+import CommandLineProgram
+import Foundation
 import Testing
 import Varlink
 
@@ -30,5 +32,19 @@ struct ComplaintTests {
             }
         }
         #expect(fields.count > 30)
+    }
+
+    @Test func `a command in a text of the daemon is one of authctl's`() throws {
+        let commands = try PageSources.commands()
+        var count = 0
+        for (name, text) in try PageSources.daemonSources() {
+            for command in text.matches(of: /\bCommand\((?:words: \[)?"([a-z]+)"(?:, "([a-z]+)")?/) {
+                count += 1
+                let first = String(command.1)
+                let words = ["account", "store"].contains(first) ? [first, command.2.map(String.init) ?? ""] : [first]
+                #expect(commands.contains(words.map(\.capitalized).joined()), "\(name): \(command.0)")
+            }
+        }
+        #expect(count > 40)
     }
 }

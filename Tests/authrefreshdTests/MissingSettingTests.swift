@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import OAuthMessages
 import RefreshCore
 import SignIn
@@ -37,7 +38,7 @@ struct MissingSettingTests {
         )
         let missing = settings.missingSetting(of: try account())
         #expect(missing?.complaint.kind == .invalid(field: "redirectPort"))
-        #expect(missing?.complaint.hint == "--redirect-port PORT (Register one.)")
+        #expect(missing?.complaint.hint?.text == "--redirect-port PORT (Register one.)")
         #expect(settings.missingSetting(of: try account(port: 8400)) == nil)
         // An account can say that it needs no such setting.
         #expect(settings.missingSetting(of: try account(settings: ["required_settings": ""])) == nil)
@@ -52,7 +53,7 @@ struct MissingSettingTests {
         let failure = settings.failure(of: SignInRequest(flow: flow), to: try account())
         #expect((failure != nil) == isRefused)
         #expect(failure?.kind == (isRefused ? .misconfigured : nil))
-        #expect(failure?.hint == (isRefused ? "authctl account edit work --redirect-port PORT" : nil))
+        #expect(failure?.hint?.text == (isRefused ? "authctl account edit work --redirect-port PORT" : nil))
     }
 
     @Test(arguments: [SignInFlow.browser, .paste, .device])

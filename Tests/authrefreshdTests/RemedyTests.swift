@@ -1,3 +1,4 @@
+import CommandLineProgram
 import RefreshCore
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
     )
     func `the cause decides the hint`(code: String?, status: Int?, remedy: String) throws {
         let detail = FailureDetail(summary: "refused", httpStatus: status, oauthError: code)
-        #expect(try detail.remedy(for: #require(AccountName("work"))) == remedy)
+        #expect(try detail.remedy(for: #require(AccountName("work"))).text == remedy)
     }
 
     @Test(
@@ -52,6 +53,6 @@ import Testing
             source: source.flatMap(AccountName.init)
         )
         let advice = try detail.remedy(for: #require(AccountName("wiki")), by: .tokenExchange(terms))
-        #expect(advice.hasPrefix(remedy), "\(advice)")
+        #expect(advice.text.hasPrefix(remedy), "\(advice.text)")
     }
 }

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import OAuthMessages
 internal import RefreshCore
 internal import SignIn
@@ -26,11 +27,7 @@ extension RefreshConfiguration {
             // Pasting, and a code on another device, need no port of ours.
             guard request.flow ?? RedirectChoice.flow(for: signIn(for: account)) == .browser else { return nil }
         }
-        let complaint = missing.complaint
-        return SignInFailure(
-            .misconfigured,
-            complaint.reason,
-            hint: complaint.hint.map { "authctl account edit \(account.name) \($0)" }
-        )
+        let edit = Command(words: ["account", "edit", account.name.text] + missing.setting.option)
+        return SignInFailure(.misconfigured, missing.complaint.reason, hint: "\(edit)\(missing.noted)")
     }
 }

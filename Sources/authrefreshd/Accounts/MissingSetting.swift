@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import OAuthMessages
 
 /// A setting that the provider needs and the account lacks, so that nobody can sign in to it.
@@ -10,22 +11,25 @@ struct MissingSetting: Hashable {
 extension MissingSetting {
     /// The refusal to add the account.
     var complaint: Complaint {
-        let noted = note.map { " (\($0))" } ?? ""
+        let hint = Hint(setting.option.joined(separator: " ") + noted)
         switch setting {
         case .scopes:
             return Complaint(
                 field: setting.field,
                 "the provider gives an access token only for a scope of an API, and the account has none",
-                hint: "--scope SCOPE\(noted)"
+                hint: hint
             )
         case .redirectPort:
             return Complaint(
                 field: setting.field,
                 "the provider compares the port of the redirect URI, and the account has none",
-                hint: "--redirect-port PORT\(noted)"
+                hint: hint
             )
         }
     }
+
+    /// What the profile says about it, as it follows the option; empty if there is nothing.
+    var noted: String { note.map { " (\($0))" } ?? "" }
 }
 
 extension RequiredSetting {
@@ -34,6 +38,14 @@ extension RequiredSetting {
         switch self {
         case .scopes: "scopes"
         case .redirectPort: "redirectPort"
+        }
+    }
+
+    /// The option of `authctl account edit` that gives it.
+    var option: [String] {
+        switch self {
+        case .scopes: ["--scope", "SCOPE"]
+        case .redirectPort: ["--redirect-port", "PORT"]
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import CommandLineProgram
 internal import Foundation
 internal import OAuthMessages
 internal import RefreshCore

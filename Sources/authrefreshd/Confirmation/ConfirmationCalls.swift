@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Dispatch
 internal import RefreshCore
 internal import Varlink
@@ -101,7 +102,7 @@ extension CallSupport {
             throw Complaint(
                 .denied,
                 "'\(account)' needs your consent on the desktop, and authagent, which would ask you, is not running",
-                hint: "systemctl --user start authrefresh-agent"
+                hint: Hint(Command(program: "systemctl", "--user", "start", "authrefresh-agent"))
             ).error
         case .tooMany(let crowding): throw Hoarder(.confirmations, crowding).error
         }

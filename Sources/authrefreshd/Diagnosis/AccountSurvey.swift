@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
@@ -82,12 +83,12 @@ struct AccountSurvey {
     }
 
     private mutating func finding(of snapshot: AccountSnapshot) -> Finding? {
-        var advice = snapshot.hint ?? "authctl status \(snapshot.account.name)"
+        var advice = snapshot.hint ?? Hint(Command("status", snapshot.account.name.text))
         // Many sign-ins after a week mean something else than a single one.
         if Self.isEndOfGrant(snapshot), let profile = settings.profile(for: snapshot.account),
             let note = profile.note(about: .lifetime)
         {
-            advice += " (\(note))"
+            advice = advice + " (\(note))"
         }
         return problem(of: snapshot, advice)
     }
@@ -101,7 +102,7 @@ struct AccountSurvey {
         }
     }
 
-    private func problem(of snapshot: AccountSnapshot, _ advice: String) -> Finding? {
+    private func problem(of snapshot: AccountSnapshot, _ advice: Hint) -> Finding? {
         let name = snapshot.account.name.text
         let because = snapshot.failure.map { ": \($0.detail.summary)" } ?? ""
         switch snapshot.shown {
@@ -129,7 +130,7 @@ struct AccountSurvey {
         }
     }
 
-    private func endOfClientSecret(of snapshot: AccountSnapshot, _ advice: String) -> Finding? {
+    private func endOfClientSecret(of snapshot: AccountSnapshot, _ advice: Hint) -> Finding? {
         guard let end = snapshot.account.registration.clientSecretExpiresAt, snapshot.needsClientSecret else {
             return nil
         }
@@ -143,7 +144,7 @@ struct AccountSurvey {
         )
     }
 
-    private func endOfRefreshToken(of snapshot: AccountSnapshot, _ advice: String) -> Finding {
+    private func endOfRefreshToken(of snapshot: AccountSnapshot, _ advice: Hint) -> Finding {
         let name = snapshot.account.name.text
         if let signOut = snapshot.state.firstSignOut {
             let text = "it signs out by itself in \((signOut - now.wall).words)"
@@ -153,7 +154,7 @@ struct AccountSurvey {
         return .warning(.account, "the refresh token expires in \(rest)", of: name, needs: .signIn, advice: advice)
     }
 
-    private func failing(_ snapshot: AccountSnapshot, _ because: String, _ advice: String) -> Finding {
+    private func failing(_ snapshot: AccountSnapshot, _ because: String, _ advice: Hint) -> Finding {
         let name = snapshot.account.name.text
         guard let rest = snapshot.state.accessToken?.remaining(at: now), rest > .zero else {
             return .error(.account, "no valid token\(because)", of: name, needs: .time, advice: advice)

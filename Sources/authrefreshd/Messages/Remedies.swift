@@ -1,26 +1,31 @@
 internal import AccountStorage
+internal import CommandLineProgram
 internal import OAuthClient
 internal import RefreshCore
 
 extension AccountSnapshot {
     /// The command that helps; nil if none is needed.
-    var hint: String? {
+    var hint: Hint? {
         switch shown {
-        // Whoever brings a new one has to be told while the old one is still taken.
-        case .fresh where needsClientSecret: "authctl account edit \(account.name) --client-secret-file FILE"
-        case .fresh where lacksRefreshToken && consentMayHelp: "authctl login \(account.name) --prompt consent"
+        // Ask for a new client secret while the server still accepts the old one.
+        case .fresh where needsClientSecret:
+            Hint(Command("account", "edit", account.name.text, "--client-secret-file", "FILE"))
+        case .fresh where lacksRefreshToken && consentMayHelp:
+            Hint(Command("login", account.name.text, "--prompt", "consent"))
         case .fresh, .refreshing, .retrying: nil
         case .parked where state.phase == .parked(.otherMachine):
-            "authctl account resume \(account.name), if the other machine no longer uses it"
-        case .parked: "authctl account remove \(account.name), or authctl account resume \(account.name)"
-        case .signedOut where account.registration.serviceGrant != nil: "authctl refresh \(account.name)"
+            "\(Command("account", "resume", account.name.text)), if the other machine no longer uses it"
+        case .parked:
+            "\(Command("account", "remove", account.name.text)), or "
+                + Hint(Command("account", "resume", account.name.text))
+        case .signedOut where account.registration.serviceGrant != nil: Hint(Command("refresh", account.name.text))
         case .interactionRequired where account.registration.serviceGrant?.exchange != nil:
             account.registration.serviceGrant?.exchange.map { exchange in
                 let source = failure.flatMap { exchange.source(atFaultIn: $0.detail) }
-                return "authctl login \(source ?? exchange.subject.account)"
+                return Hint(Command("login", (source ?? exchange.subject.account).text))
             }
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
-            "authctl login \(account.name)"
+            Hint(Command("login", account.name.text))
         case .misconfigured: failure?.detail.remedy(for: account.name, by: account.registration.serviceGrant)
         }
     }
@@ -31,10 +36,13 @@ extension DamagedAccount {
     var reason: String { "its row in the store is damaged: \(cause)" }
 
     /// The way out that loses least.
-    var hint: String {
-        let operand = AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
-        return "authctl store backup FILE, then authctl account remove \(operand), and add it again;"
-            + " or stop the daemon and restore an earlier backup: authctl store restore FILE"
+    var hint: Hint {
+        // The name may be anything.
+        let remove =
+            AccountName(name) == nil
+            ? Command("account", "remove", path: name) : Command("account", "remove", name)
+        return "\(Command("store", "backup", "FILE")), then \(remove), and add it again; or stop the daemon and "
+            + "restore an earlier backup: \(Command("store", "restore", "FILE"))"
     }
 }
 
@@ -43,26 +51,26 @@ extension FailureDetail {
     ///
     /// Never the command that shows the account, whose own answer this is a part of.
     /// - Parameter grant: how a service account obtains its tokens; nil for the account of a person.
-    func remedy(for account: AccountName, by grant: ServiceGrant? = nil) -> String {
-        let edit = "authctl account edit \(account)"
+    func remedy(for account: AccountName, by grant: ServiceGrant? = nil) -> Hint {
+        func edit(_ options: String...) -> Command { Command(words: ["account", "edit", account.text] + options) }
         if oauthError?.lowercased() == "invalid_grant", grant?.assertion != nil {
-            return
-                "\(edit) --client-key-file FILE, --assertion-subject or --assertion-audience; or set this machine's clock"
+            return "\(edit("--client-key-file", "FILE")), --assertion-subject or --assertion-audience; or set this "
+                + "machine's clock"
         }
         if let exchange = grant?.exchange {
-            if let source = exchange.source(atFaultIn: self) { return "authctl status \(source)" }
+            if let source = exchange.source(atFaultIn: self) { return Hint(Command("status", source.text)) }
             // RFC 8693 §2.2.2: `invalid_request` is what a server says of the tokens themselves, whichever it means.
             if ["invalid_request", "invalid_grant"].contains(oauthError?.lowercased()) {
-                return "authctl refresh " + exchange.sources.map(\.account.text).joined(separator: " ")
+                return Hint(Command(words: ["refresh"] + exchange.sources.map(\.account.text)))
             }
         }
         switch finding {
         case .noDeviceEndpoint:
-            return "authctl login \(account) --flow browser, or name the endpoint:"
-                + " \(edit) --provider-setting device_authorization_endpoint=URL"
+            return "\(Command("login", account.text, "--flow", "browser")), or name the endpoint: "
+                + Hint(edit("--provider-setting", "device_authorization_endpoint=URL"))
         case .badIDToken:
-            return
-                "report it to the server's operator; or go without ID tokens: \(edit) --provider-setting id_token=ignored"
+            return "report it to the server's operator; or go without ID tokens: "
+                + Hint(edit("--provider-setting", "id_token=ignored"))
         case nil: break
         }
         switch oauthError?.lowercased() {
@@ -70,20 +78,21 @@ extension FailureDetail {
         // wrong.
         case "invalid_client", "unauthorized_client", "incorrect_client_credentials", "bad_client_secret",
             "invalid_client_id":
-            return "\(edit) --client-secret-file FILE, or --client-id ID"
-        case "invalid_scope": return "\(edit) --scope SCOPE"
+            return "\(edit("--client-secret-file", "FILE")), or --client-id ID"
+        case "invalid_scope": return Hint(edit("--scope", "SCOPE"))
         // RFC 8707 §2: the resource that the token is asked for is a parameter of the request.
-        case "invalid_target", "invalid_resource": return "\(edit) --param resource=URL"
-        case .some: return "see 'authctl account edit --help' for what can be changed"
+        case "invalid_target", "invalid_resource": return Hint(edit("--param", "resource=URL"))
+        case .some: return "see '\(Command("account", "edit", "--help"))' for what can be changed"
         case nil: break
         }
         // Only an access token that is bound to no key is an answer that misconfigures.
         if let httpStatus, (200...299).contains(httpStatus) {
-            return "\(edit) --accept-bearer, if tokens without a key will do; else ask the server's administrator"
+            return "\(edit("--accept-bearer")), if tokens without a key will do; else ask the server's administrator"
         }
         // An answer, but not one of a token endpoint: this is not the server, or not its address.
-        guard httpStatus == nil else { return "\(edit) --issuer URL" }
-        return "\(edit) --issuer URL, if the address is wrong; else correct this machine's clock, ca_file or proxy"
+        guard httpStatus == nil else { return Hint(edit("--issuer", "URL")) }
+        return "\(edit("--issuer", "URL")), if the address is wrong; else correct this machine's clock, "
+            + "ca_file or proxy"
     }
 }
 
@@ -108,7 +117,7 @@ extension RevocationError {
 /// What a server's refusal to register a client means (RFC 7591 §3.2.2), and what helps.
 struct RegistrationRefusal: Hashable {
     let reason: String
-    let hint: String
+    let hint: Hint
     /// Whether trying again will not help.
     let isFinal: Bool
 

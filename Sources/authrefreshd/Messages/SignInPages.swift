@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
@@ -30,7 +31,8 @@ extension RedirectPage {
                     ? "The server asked a second time for the password to be reset. \(target.unchanged)"
                     : "The account “\(account)” does not name the policy that resets passwords. It is unchanged.",
                 advice: isResettable ? "To try again, type:" : "To name that policy, type:",
-                command: isResettable ? target.command : SignInEnd.passwordResetCommand(for: target.settled)
+                command: (isResettable ? target.command : SignInEnd.passwordResetCommand(for: target.settled))
+                    .text(by: .usual)
             )
         case .denied(let refusal):
             self.init(
@@ -38,7 +40,7 @@ extension RedirectPage {
                 title: "The sign-in was declined",
                 text: "The server says “\(refusal.words)”. \(target.unchanged)",
                 advice: "To try again, type:",
-                command: target.command
+                command: target.command.text(by: .usual)
             )
         case .otherSubject(let signedIn, let owner):
             self.init(
@@ -56,7 +58,7 @@ extension RedirectPage {
                 title: "The sign-in timed out",
                 text: "The answer came too late. \(target.unchanged)",
                 advice: "To start again, type:",
-                command: target.command
+                command: target.command.text(by: .usual)
             )
         case .cancelled(let canceller):
             let how =
@@ -74,7 +76,7 @@ extension RedirectPage {
                 title: "The sign-in did not succeed",
                 text: "\(target.unchanged) The reason: \(failure.sentence).",
                 advice: failure.kind.advice,
-                command: target.command
+                command: target.command.text(by: .usual)
             )
         }
     }

@@ -1,11 +1,12 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import SignIn
 
 extension SignInEnd {
     /// What names the policy in which people reset their password.
-    static func passwordResetCommand(for account: AccountName) -> String {
-        "authctl account edit \(account) --provider-setting password_reset_policy=POLICY"
+    static func passwordResetCommand(for account: AccountName) -> Command {
+        Command("account", "edit", account.text, "--provider-setting", "password_reset_policy=POLICY")
     }
 
     /// Why there are no tokens, for the journal: constant text, none of it the server's.

@@ -159,7 +159,7 @@ struct AccountCalls: CallSupport {
         throw Complaint(
             field: field,
             "the account's grant belongs to '\(account.issuer.url)', and is sent nowhere else",
-            hint: "authctl logout \(account.name) first, or add another account"
+            hint: "\(Command("logout", account.name.text)) first, or add another account"
         ).error
     }
 

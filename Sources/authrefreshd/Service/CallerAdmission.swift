@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import Systemd
 internal import Varlink
@@ -42,8 +43,8 @@ extension CallSupport {
                     .denied,
                     "'\(account)' is for \(allowed) only; \(Self.description(of: look))",
                     hint: "call from there; only from there can the list be changed "
-                        + "('authctl account edit \(account)'), "
-                        + "or remove the account with 'authctl account remove \(account)' and add it again"
+                        + "('\(Command("account", "edit", account.text))'), "
+                        + "or remove the account with '\(Command("account", "remove", account.text))' and add it again"
                 )
                 coordinator.changeLog.denied(complaint.reason, of: account)
                 throw complaint.error
@@ -96,7 +97,7 @@ extension CallSupport {
                 throw Complaint(
                     field: "allowedExecutables",
                     "'\(path)' is not an executable file",
-                    hint: "command -v NAME"
+                    hint: Hint(Command(program: "command", "-v", "NAME"))
                 ).error
             }
         }
@@ -114,13 +115,15 @@ extension CallSupport {
         // The package's drop-in is for all users.
         let isPackaged = ProgramCheck()?.program.hasPrefix("/usr/bin/") == true
         let dropIn = (isPackaged ? "/usr" : "~/.local") + "/share/authrefreshd/see-executables.conf"
+        let folder = "~/.config/systemd/user/authrefreshd.service.d"
         return Complaint(
             field: "allowedExecutables",
             "the daemon cannot see which executable a caller runs, not even yours (pid \(caller.pid))",
             hint: "allow systemd units instead, or install the drop-in see-executables.conf: "
-                + "mkdir -p ~/.config/systemd/user/authrefreshd.service.d && "
-                + "ln -s \(dropIn) ~/.config/systemd/user/authrefreshd.service.d/ && "
-                + "systemctl --user daemon-reload && systemctl --user restart authrefreshd"
+                + "\(Command(program: "mkdir", "-p", folder)) && "
+                + "\(Command(program: "ln", "-s", dropIn, folder + "/")) && "
+                + "\(Command(program: "systemctl", "--user", "daemon-reload")) && "
+                + "\(Command(program: "systemctl", "--user", "restart", "authrefreshd"))"
         )
     }
 

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import Varlink
 
@@ -25,23 +26,23 @@ struct Complaint: Hashable, Sendable {
     let reason: String
     /// What to do, or what to give instead: an option, a command, an example of the value. Nil where the reason says
     /// it, or where the caller can do nothing.
-    let hint: String?
+    let hint: Hint?
 
-    init(_ kind: Kind, _ reason: String, hint: String? = nil) {
+    init(_ kind: Kind, _ reason: String, hint: Hint? = nil) {
         self.kind = kind
         self.reason = reason
         self.hint = hint
     }
 
     /// A setting or an argument that cannot be used.
-    init(field: String, _ reason: String, hint: String? = nil) {
+    init(field: String, _ reason: String, hint: Hint? = nil) {
         self.init(.invalid(field: field), reason, hint: hint)
     }
 
     /// The reply to the call.
     var error: VarlinkError {
         // These errors always have one.
-        let usualHint = "authctl status"
+        let usualHint = Hint(Command("status"))
         return switch kind {
         case .invalid(let field): VarlinkError(InvalidSettingsError(field: field, reason: reason, hint: hint))
         case .denied: VarlinkError(PermissionDeniedError(reason: reason, hint: hint))

@@ -54,7 +54,7 @@ struct GrantCalls: CallSupport {
                 throw Complaint(
                     field: "refreshToken",
                     "the account already has this grant, for another server or client than these settings name",
-                    hint: "change only the settings, with 'authctl account edit'"
+                    hint: "change only the settings, with '\(Command("account", "edit"))'"
                 ).error
             }
             if let change, changed != held { _ = try stored(AccountChanges.update(id, by: change, on: coordinator)) }
@@ -167,7 +167,7 @@ struct GrantCalls: CallSupport {
                 account: name,
                 reason: InteractionReason.otherPerson.rawValue,
                 sinceUSec: (snapshot.state.interaction?.since ?? snapshot.at.wall).microseconds,
-                hint: "authctl login \(name)"
+                hint: Hint(Command("login", name))
             )
         )
     }
@@ -235,7 +235,8 @@ struct GrantCalls: CallSupport {
         let deletesClient = asked.forget ?? false && snapshot.account.registration.management != nil
         if asked.revoke ?? false || deletesClient, !revokesParked, snapshot.state.phase.isParked {
             let name = snapshot.account.name
-            let hint = "authctl account remove \(name), which leaves it to the other machine; --yes ends it there, too"
+            let remove = Command("account", "remove", name.text)
+            let hint: Hint = "\(remove), which leaves it to the other machine; --yes ends it there, too"
             throw VarlinkError(AccountParkedError(account: name.text, hint: hint))
         }
         if asked.forget ?? false {
@@ -309,7 +310,7 @@ extension VarlinkError {
                 kind: kind,
                 reason: failure.detail.summary,
                 failure: FailureReport(failure.detail),
-                hint: kind == "unavailable" ? "import it again later" : "authctl login \(name)"
+                hint: kind == "unavailable" ? "import it again later" : Hint(Command("login", name.text))
             )
         )
     }

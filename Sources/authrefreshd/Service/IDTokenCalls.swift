@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import JOSE
 internal import OAuthClient
 internal import RefreshCore
@@ -114,7 +115,7 @@ struct IDTokenCalls: CallSupport {
                 account: name,
                 reason: Self.reason,
                 sinceUSec: snapshot.at.wall.microseconds,
-                hint: (["authctl login \(name)"] + wanted.map { "--scope \($0)" }).joined(separator: " ")
+                hint: Hint(Command(words: ["login", name] + wanted.flatMap { ["--scope", $0] }))
             )
         )
     }

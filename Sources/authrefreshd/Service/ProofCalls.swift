@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
@@ -21,7 +22,7 @@ struct ProofCalls: CallSupport {
             throw Complaint(
                 field: "dpop",
                 "the tokens of '\(snapshot.account.name)' are not bound to a key",
-                hint: "to bind tokens to a key, add an account with 'authctl account add --dpop'"
+                hint: "to bind tokens to a key, add an account with '\(Command("account", "add", "--dpop"))'"
             ).error
         }
         guard PossessionRequest.isMethod(asked.method) else { throw VarlinkError.invalidParameter("method") }
@@ -38,7 +39,11 @@ struct ProofCalls: CallSupport {
         // Servers that check the time use their own clock. Resource servers are assumed to have the authorization
         // server's time.
         guard let proof = request.proof(by: key, now: snapshot.at.wall + (snapshot.clockSkew ?? .zero)) else {
-            throw Complaint(field: "dpop", "the account's key cannot be used", hint: "authctl store check").error
+            throw Complaint(
+                field: "dpop",
+                "the account's key cannot be used",
+                hint: Hint(Command("store", "check"))
+            ).error
         }
         responder.reply(ProvePossession.Reply(proof: proof))
     }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import Varlink
 
@@ -145,7 +146,7 @@ struct ServiceGrantCheck {
         throw Complaint(
             field: field,
             "only accounts with the grant jwt-bearer have an assertion",
-            hint: "authctl account add NAME --grant jwt-bearer"
+            hint: Hint(Command("account", "add", "NAME", "--grant", "jwt-bearer"))
         ).error
     }
 }

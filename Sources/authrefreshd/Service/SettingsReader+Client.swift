@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthMessages
 internal import RefreshCore
 internal import Varlink
@@ -135,7 +136,7 @@ extension SettingsReader {
                 field: "loginBrowser",
                 "it is not \(LoginBrowser.nameRule)",
                 hint: "firefox, or the name of a desktop entry of your own; a command goes into login_browser of the "
-                    + "configuration, or into 'authctl login NAME --browser COMMAND'"
+                    + "configuration, or into '\(Command("login", "NAME", "--browser", "COMMAND"))'"
             ).error
         }
     }
@@ -203,13 +204,13 @@ extension SettingsReader {
             throw Complaint(
                 field: "clientKey",
                 "it is protected by a passphrase",
-                hint: "openssl pkey -in FILE -out FILE.open"
+                hint: Hint(Command(program: "openssl", "pkey", "-in", "FILE", "-out", "FILE.open"))
             ).error
         case .noCertificate:
             throw Complaint(
                 field: "clientKey",
                 "its certificate is missing",
-                hint: "cat certificate.pem key.pem, both in PEM form"
+                hint: "\(Command(program: "cat", "certificate.pem", "key.pem")), both in PEM form"
             ).error
         }
     }

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import Varlink
 

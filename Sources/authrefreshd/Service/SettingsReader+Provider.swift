@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthMessages
 internal import RefreshCore
 internal import TextEncodings
@@ -44,7 +45,7 @@ extension SettingsReader {
         throw Complaint(
             field: "provider",
             "there is no provider profile '\(name)'",
-            hint: nearest + (known.isEmpty ? "no profile is installed" : "known: \(known)")
+            hint: known.isEmpty ? "\(nearest)no profile is installed" : "\(nearest)known: \(known)"
         ).error
     }
 
@@ -81,7 +82,7 @@ extension SettingsReader {
         Complaint(
             field: "variables",
             variables.map { "'\($0.name)' is missing (\($0.help))" }.joined(separator: ", "),
-            hint: variables.map { "--set \($0.name)=VALUE" }.joined(separator: " ")
+            hint: Hint(variables.map { "--set \($0.name)=VALUE" }.joined(separator: " "))
         ).error
     }
 

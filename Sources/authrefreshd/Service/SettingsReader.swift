@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthMessages
 internal import RefreshCore
 internal import Varlink
@@ -141,7 +142,7 @@ struct SettingsReader {
             throw Complaint(
                 field: "forgetAfterSec",
                 "nobody signs in to a service account, so it cannot sign out",
-                hint: "authctl account remove \(settings.name)"
+                hint: Hint(Command("account", "remove", settings.name))
             ).error
         }
         return try meaning(try settings.policy())
@@ -169,14 +170,15 @@ extension SettingsReader {
             throw Complaint(
                 field: "allowedUnits",
                 "'\(unit)' is not the full name of a service or scope",
-                hint: "the name that 'systemctl --user status' shows, which ends in .service or .scope"
+                hint: "the name that '\(Command(program: "systemctl", "--user", "status"))' shows, which ends in "
+                    + ".service or .scope"
             ).error
         }
         for path in executables where !Self.isPath(path) {
             throw Complaint(
                 field: "allowedExecutables",
                 "'\(path)' is not an absolute path",
-                hint: "command -v NAME"
+                hint: Hint(Command(program: "command", "-v", "NAME"))
             ).error
         }
         return AllowedCallers(units: units, executables: executables, asksFirst: settings.confirm ?? false)

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Dispatch
 internal import OAuthMessages
 internal import RefreshCore
@@ -174,7 +175,7 @@ struct SignInCalls: CallSupport {
 
 extension Complaint {
     /// What helps if a person brought something else than the address of the browser's last page.
-    static let wholeAddress = "copy the whole address that the browser was sent to"
+    static let wholeAddress: Hint = "copy the whole address that the browser was sent to"
 
     /// An answer that does not count as one to the sign-in.
     fileprivate init(_ refusal: ResponseFinding) {
@@ -269,13 +270,14 @@ extension SignInEnd {
                     account: name,
                     oauthError: refusal.error,
                     oauthErrorDescription: refusal.description,
-                    hint: target.command
+                    hint: Hint(target.command)
                 )
             )
         case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
         case .failed(let failure): return VarlinkError(failure, of: target)
         case .otherSubject(let signedIn, let owner):
-            let hint = "sign in as '\(owner)', or give the account to '\(signedIn)': authctl login \(name) --replace"
+            let replace = Command("login", name, "--replace")
+            let hint: Hint = "sign in as '\(owner)', or give the account to '\(signedIn)': \(replace)"
             return VarlinkError(OtherSubjectError(account: name, signedIn: signedIn, owner: owner, hint: hint))
         }
     }
@@ -284,18 +286,19 @@ extension SignInEnd {
 extension VarlinkError {
     init(_ failure: SignInFailure, of target: SignInTarget) {
         let account = target.settled
-        let hint =
+        let usual =
             switch failure.kind {
-            case .refused, .unavailable: target.command
-            case .misconfigured: failure.detail?.remedy(for: account) ?? "authctl account edit \(account)"
+            case .refused, .unavailable: Hint(target.command)
+            case .misconfigured: failure.detail?.remedy(for: account) ?? Hint(Command("account", "edit", account.text))
             }
+        let hint = failure.hint ?? usual
         self.init(
             SignInFailedError(
                 account: target.account.text,
                 kind: failure.kind.rawValue,
                 reason: failure.reason,
                 failure: failure.detail.map(FailureReport.init),
-                hint: (failure.hint ?? hint) + (failure.note.map { " (\($0))" } ?? "")
+                hint: failure.note.map { hint + " (\($0))" } ?? hint
             )
         )
     }

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import RefreshCore
 internal import Varlink
 
@@ -72,7 +73,7 @@ extension AccountCalls {
             throw Complaint(
                 field: "subjectAccount",
                 "there is no account '\(name)', or it cannot be read",
-                hint: "authctl account list"
+                hint: Hint(Command("account", "list"))
             ).error
         }
         guard source.type != .refreshToken || snapshot.account.issuer == draft.issuer else {

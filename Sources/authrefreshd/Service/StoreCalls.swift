@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
@@ -167,7 +168,7 @@ extension VarlinkError {
                 Complaint(
                     .storeUnavailable,
                     "the daemon is stopping; it continues the change of the key when it starts again",
-                    hint: "authctl store rekey waits until that is done"
+                    hint: "\(Command("store", "rekey")) waits until that is done"
                 ).error
         }
     }
@@ -182,7 +183,7 @@ extension VarlinkError {
                 Complaint(
                     .storeUnavailable,
                     "the daemon is stopping; no backup was made",
-                    hint: "repeat the command: authctl store backup FILE"
+                    hint: "repeat the command: \(Command("store", "backup", "FILE"))"
                 ).error
         }
     }
@@ -198,14 +199,16 @@ extension VarlinkError {
                 Complaint(
                     .storeUnavailable,
                     "it cannot be copied for the check: \(error)",
-                    hint: isFull ? "the check works on a copy: free as much space as the store takes" : error.hint
+                    hint: isFull
+                        ? "the check works on a copy: free as much space as the store takes"
+                        : error.hint.map { Hint($0) }
                 ).error
         case .interrupted:
             self =
                 Complaint(
                     .storeUnavailable,
                     "the daemon is stopping; the check is incomplete",
-                    hint: "repeat the command: authctl store check"
+                    hint: "repeat the command: \(Command("store", "check"))"
                 ).error
         }
     }

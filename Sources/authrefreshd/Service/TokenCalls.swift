@@ -93,7 +93,7 @@ struct TokenCalls: CallSupport {
                         account: asked.account,
                         reason: InteractionReason.noRefreshToken.rawValue,
                         sinceUSec: snapshot.at.wall.microseconds,
-                        hint: snapshot.hint ?? "authctl login \(asked.account)"
+                        hint: snapshot.hint ?? Hint(Command("login", asked.account))
                     )
                 )
             )
@@ -285,7 +285,7 @@ struct TokenCalls: CallSupport {
                 throw Complaint(
                     field: "challenge",
                     "it wants more than the tokens have, and a service account has no person to ask",
-                    hint: "authctl account edit \(snapshot.account.name) --scope SCOPE"
+                    hint: Hint(Command("account", "edit", snapshot.account.name.text, "--scope", "SCOPE"))
                 ).error
             }
             SignInSteps.note(stepUp, of: snapshot, on: coordinator)
@@ -397,7 +397,7 @@ extension InteractionRequiredError {
             oauthError: stepUp.error,
             oauthErrorDescription: stepUp.description,
             sinceUSec: stepUp.since.microseconds,
-            hint: "authctl login \(account)"
+            hint: Hint(Command("login", account.text))
         )
     }
 }

@@ -59,7 +59,7 @@ extension VarlinkError {
             name,
             FailureReport(summary: "'\(scope)' was requested when you signed in, and not granted"),
             isForUser: true,
-            hint: "to be asked again: authctl login \(name) --prompt consent"
+            hint: "to be asked again: \(Command("login", name, "--prompt", "consent"))"
         )
     }
 
@@ -83,19 +83,20 @@ extension VarlinkError {
                 name,
                 detail,
                 isForUser: false,
-                hint: "'authctl account show \(name)' shows what its grant covers"
+                hint: "'\(Command("account", "show", name))' shows what its grant covers"
             )
         case .userRequired, .refusedHere:
             return refused(
                 name,
                 detail,
                 isForUser: true,
-                hint: "sign in with the account's scopes and these: authctl login \(name) --scope SCOPE --scope SCOPE"
+                hint: "sign in with the account's scopes and these: "
+                    + Hint(Command("login", name, "--scope", "SCOPE", "--scope", "SCOPE"))
             )
         }
     }
 
-    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, hint: String)
+    private static func refused(_ name: String, _ failure: FailureReport, isForUser: Bool, hint: Hint)
         -> VarlinkError
     {
         VarlinkError(
@@ -114,10 +115,11 @@ extension VarlinkError {
     /// The error if an account has no access token, with a hint.
     static func noToken(_ snapshot: AccountSnapshot) -> VarlinkError {
         let name = snapshot.account.name.text
-        let hint = snapshot.hint ?? "authctl status \(name)"
+        let hint = snapshot.hint ?? Hint(Command("status", name))
         guard !snapshot.isOver else {
             let source = snapshot.account.registration.serviceGrant?.exchange?.subject.account
-            return VarlinkError(SignedOutError(account: name, hint: source.map { "authctl login \($0)" } ?? hint))
+            let login = source.map { Hint(Command("login", $0.text)) }
+            return VarlinkError(SignedOutError(account: name, hint: login ?? hint))
         }
         switch snapshot.state.phase {
         case .signedOut:
@@ -126,7 +128,7 @@ extension VarlinkError {
             return VarlinkError(AccountParkedError(account: name, hint: hint))
         case .interactionRequired(let interaction):
             // Many sign-ins after a week each mean something else than a single one.
-            let noted = hint + (snapshot.lifetimeNote.map { " (\($0))" } ?? "")
+            let noted = snapshot.lifetimeNote.map { hint + " (\($0))" } ?? hint
             return VarlinkError(interactionRequired(interaction, name, noted))
         case .backingOff(let backOff) where snapshot.shown == .misconfigured:
             let reason = backOff.failure.detail.summary
@@ -149,7 +151,7 @@ extension VarlinkError {
                     account: name,
                     reason: InteractionReason.noRefreshToken.rawValue,
                     sinceUSec: snapshot.at.wall.microseconds,
-                    hint: "authctl login \(name)"
+                    hint: Hint(Command("login", name))
                 )
             )
         case .scheduled, .refreshing:
@@ -163,7 +165,7 @@ extension VarlinkError {
     private static func interactionRequired(
         _ interaction: InteractionRequired,
         _ name: String,
-        _ hint: String
+        _ hint: Hint
     ) -> InteractionRequiredError {
         let detail = interaction.failure.detail
         return InteractionRequiredError(

@@ -38,7 +38,8 @@ extension AccountSnapshot {
             status.sinceUSec = stepUp.since.microseconds
         }
         if state.phase == .parked(.otherMachine) { status.reason = ParkReason.otherMachine.rawValue }
-        status.hint = hint
+        status.hint = hint?.text
+        status.command = hint?.command
         return status
     }
 
@@ -105,7 +106,7 @@ extension DamagedAccount {
             failures: 0,
             reason: "damaged",
             failure: FailureReport(summary: reason),
-            hint: Hint(hint)
+            hint: hint
         )
     }
 }
@@ -132,7 +133,8 @@ extension VarlinkError {
             return
         }
         let isReplaceable = if case .sealBroken(_, .accessToken) = error { true } else { false }
-        let hint = isReplaceable ? "authctl refresh \(account)" : error.hint ?? "authctl status \(account)"
+        let repair = error.hint.map { Hint($0) } ?? Hint(Command("status", account))
+        let hint = isReplaceable ? Hint(Command("refresh", account)) : repair
         self.init(MisconfiguredError(account: account, reason: "\(error)", hint: hint))
     }
 }
@@ -143,7 +145,7 @@ extension VarlinkError {
         let failure = SignInFailure(
             .misconfigured,
             "it is a service account, which gets its tokens without a person",
-            hint: "authctl refresh \(account)"
+            hint: Hint(Command("refresh", account.text))
         )
         return VarlinkError(failure, of: SignInTarget(account: account))
     }

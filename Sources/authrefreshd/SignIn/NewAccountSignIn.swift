@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import CommandLineProgram
 internal import OAuthMessages
 internal import RefreshCore
 internal import SignIn
@@ -79,8 +80,11 @@ struct SignInTarget: Sendable {
     var source: AccountName?
 
     /// The command that starts the sign-in again.
-    var command: String {
-        source.map { "authctl login \($0) --new-account \(account)" } ?? "authctl login \(account)"
+    var command: Command { command(with: nil) }
+
+    func command(with option: String?) -> Command {
+        let words = source.map { [$0.text, "--new-account", account.text] } ?? [account.text]
+        return Command(words: ["login"] + words + (option.map { [$0] } ?? []))
     }
 
     /// The state of the account after a sign-in without tokens.

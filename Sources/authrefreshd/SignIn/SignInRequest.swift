@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthMessages
 internal import RefreshCore
 internal import SignIn
@@ -97,7 +98,7 @@ extension SignInRequest {
 
     /// Refuses options that are impossible with a device code, for which RFC 8628 §3.1 has no parameters.
     func checkForDevice() throws(SignInFailure) {
-        let hint = "--flow browser, or --flow paste"
+        let hint: Hint = "--flow browser, or --flow paste"
         if !acrValues.isEmpty || maxAge != nil || claims != nil {
             throw SignInFailure(
                 .misconfigured,

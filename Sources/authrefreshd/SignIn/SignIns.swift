@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import JOSE
 internal import OAuthClient
 internal import OAuthMessages
@@ -126,11 +127,11 @@ final class SignIns {
     ) throws(SignInStartError) -> (follower: Int, steps: [Step]) {
         if let signIn = running[account.id] {
             guard request.adds(nothingTo: signIn.asked) else {
-                let command = SignInTarget(account: account.name, source: source).command
+                let target = SignInTarget(account: account.name, source: source)
                 let failure = SignInFailure(
                     .unavailable,
                     "a sign-in of this account with other options is under way",
-                    hint: "\(command) --restart, with the options"
+                    hint: "\(target.command(with: "--restart")), with the options"
                 )
                 throw .failed(failure)
             }
@@ -398,8 +399,8 @@ final class SignIns {
         return SignInFailure(
             .misconfigured,
             error.reason,
-            hint: "end the program that has the port (ss -ltnp), or use another one:"
-                + " authctl account edit \(account) --redirect-port PORT"
+            hint: "end the program that has the port (\(Command(program: "ss", "-ltnp"))), or use another one: "
+                + Hint(Command("account", "edit", account.text, "--redirect-port", "PORT"))
         )
     }
 

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
 internal import BlockingWork
+internal import CommandLineProgram
 internal import RefreshCore
 internal import Varlink
 
@@ -92,7 +93,8 @@ enum TokenFileSteps {
             throw Complaint(
                 field: "tokenFile",
                 "'\(file.name)' is already the token file of '\(owner.name)'",
-                hint: "--token-file NAME with another name, or authctl account edit \(owner.name) --clear token-file"
+                hint: "--token-file NAME with another name, or "
+                    + Hint(Command("account", "edit", owner.name, "--clear", "token-file"))
             ).error
         }
         let isKnown = account.map { coordinator.tokenFiles.contains($0) } ?? false

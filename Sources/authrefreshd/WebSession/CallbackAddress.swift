@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import SignIn
 internal import TextEncodings
 internal import Varlink
@@ -64,7 +65,7 @@ struct CallbackAddress: Sendable {
         self = address
     }
 
-    private static let examples = "http://127.0.0.1/done, com.example.app:/done, https://app.example/done"
+    private static let examples: Hint = "http://127.0.0.1/done, com.example.app:/done, https://app.example/done"
 
     /// Schemes that desktop programs depend on. It is the same list as in `authctl`, which registers itself for a
     /// scheme.

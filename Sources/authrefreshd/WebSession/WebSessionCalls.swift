@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Dispatch
 internal import RedirectListener
 internal import RefreshCore
@@ -90,7 +91,8 @@ extension WebSessionStartError {
                 Complaint(
                     .noWebSession(callback: callback.text, kind: "busy"),
                     error.reason,
-                    hint: "end the program that has the port (ss -ltnp), or leave the port out"
+                    hint: "end the program that has the port (\(Command(program: "ss", "-ltnp"))), "
+                        + "or leave the port out"
                 ).error
             case .cannotListen:
                 Complaint(
