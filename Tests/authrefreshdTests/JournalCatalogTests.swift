@@ -16,14 +16,16 @@ struct JournalCatalogTests {
 
     private static func rows() throws -> [Row] {
         let source = try PageSources.file("Sources/authrefreshd/Logging/JournalEvents.swift")
+        let keys = try PageSources.file("Sources/AuthRefreshInterface/JournalKey.swift")
+            .matches(of: /case ([A-Za-z]+) = "(AUTHREFRESH_[A-Z_]+)"/).map { (name: $0.1, field: String($0.2)) }
         let starts = source.matches(of: /(?:notice|warning|error)\(\s*"([^"]*)",\s*"([^"]*)"\s*\)/)
         let ends = starts.dropFirst().map(\.range.lowerBound) + [source.endIndex]
         return zip(starts, ends).map { start, end in
             let rest = source[start.range.upperBound..<end].prefix { $0 != "}" }
-            let keys = JournalKey.allCases.filter { rest.contains(".\($0): ") }
+            let own = keys.filter { rest.contains(".\($0.name): ") }.map(\.field)
             // Those of `RefreshFailure`.
             let others: [JournalKey] = rest.contains("], failure)") ? [.error, .detail, .correlationID] : []
-            return Row(id: String(start.1), message: String(start.2), fields: Set((keys + others).map(\.rawValue)))
+            return Row(id: String(start.1), message: String(start.2), fields: Set(own + others.map(\.rawValue)))
         }
     }
 
