@@ -514,7 +514,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
             dependencies: ["AuthRefreshInterface", "CommandLineProgram"],
             sources: [
                 "Files/GoogleFile.swift", "Files/ImportedDocument.swift", "Files/SecretText.swift",
-                "Messages/UnusableDocument.swift", "WireText.swift",
+                "Report.swift", "WireText.swift",
             ],
             swiftSettings: strict
         ),

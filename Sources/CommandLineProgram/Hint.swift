@@ -37,6 +37,12 @@ package struct Hint: Hashable, Sendable {
         self.init(parts: rest.isEmpty ? parts : parts + [.text(String(rest))])
     }
 
+    /// The same for a field that may be absent.
+    package init?(_ text: String?, command: String?) {
+        guard let text else { return nil }
+        self.init(text, command: command)
+    }
+
     /// The whole text as it goes over the wire, where `authctl` has its usual name.
     package var text: String { text(by: .usual) }
 

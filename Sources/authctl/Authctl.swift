@@ -9,9 +9,9 @@ enum Authctl {
     /// - Parameter arguments: without the program's name.
     static func run(_ arguments: [String]) -> ExitStatus {
         CoreDumps.forbid()
-        do throws(AuthctlError) {
+        do throws(Report) {
             if let request = TokenArguments.parse(arguments) {
-                try request.answer { text throws(AuthctlError) in
+                try request.answer { text throws(Report) in
                     try StandardOutput.write(text)
                     // Only memory is left to release, and the kernel does that faster.
                     _exit(ExitStatus.success.rawValue)
@@ -22,11 +22,11 @@ enum Authctl {
             return .success
         } catch {
             StandardError.tell(error, adding: UnusedProxy.hints(after: error, arguments))
-            return error.report.status
+            return error.status
         }
     }
 
-    private static func runParsed(_ arguments: [String]) throws(AuthctlError) {
+    private static func runParsed(_ arguments: [String]) throws(Report) {
         // For a completion, the shell passes half a line, in which nothing is checked or reported.
         guard arguments.first != "---completion" else { return try ShellCompletion.answer(arguments) }
         let arguments = TokenFileName.fillIn(try adoptLeadingSocket(arguments))
@@ -39,7 +39,7 @@ enum Authctl {
         }
         do {
             try command.run()
-        } catch let error as AuthctlError {
+        } catch let error as Report {
             throw error
         } catch {
             // A command without work of its own shows its help text.
@@ -50,12 +50,12 @@ enum Authctl {
     /// Handles `--socket PATH` before the command, where people expect an option of all commands.
     ///
     /// - Returns: the arguments after it.
-    private static func adoptLeadingSocket(_ arguments: [String]) throws(AuthctlError) -> [String] {
+    private static func adoptLeadingSocket(_ arguments: [String]) throws(Report) -> [String] {
         let prefix = "--socket="
         guard let first = arguments.first, first == "--socket" || first.hasPrefix(prefix) else { return arguments }
         let isJoined = first.hasPrefix(prefix)
         let path = isJoined ? String(first.dropFirst(prefix.count)) : arguments.dropFirst().first ?? ""
-        guard !path.isEmpty else { throw .usage(.socketWithoutPath) }
+        guard !path.isEmpty else { throw .usage("'--socket' needs a path", hint: "see '\(Command("--help"))'") }
         // Each command reads the environment if it has no option of its own.
         unsafe setenv("AUTHREFRESH_SOCKET", path, 1)
         return Array(arguments.dropFirst(isJoined ? 1 : 2))

@@ -24,12 +24,12 @@ struct DaemonConnection: ~Copyable {
     /// Connects to the daemon.
     ///
     /// - Parameter socket: the value of `--socket`, if given.
-    init(socket: String?) throws(AuthctlError) {
+    init(socket: String?) throws(Report) {
         let path = try SocketPath.resolve(option: socket)
         do throws(VarlinkClientError) {
             connection = try VarlinkConnection(path: path, timeoutMilliseconds: Self.patience * 1000)
         } catch {
-            throw .connection(ConnectionError(error, patience: Self.patience))
+            throw Report(error, patience: Self.patience)
         }
         self.path = path
     }
@@ -44,7 +44,7 @@ struct DaemonConnection: ~Copyable {
         for type: Reply.Type,
         patience: Int32 = Self.patience,
         waitingFor awaited: String = "the daemon"
-    ) throws(AuthctlError) -> Reply {
+    ) throws(Report) -> Reply {
         let answer = try ask(method, json: WireText.encode(parameters), patience: patience, waitingFor: .named(awaited))
         return try WireText.decode(type, from: answer)
     }
@@ -84,15 +84,13 @@ struct DaemonConnection: ~Copyable {
         json: String,
         patience: Int32,
         waitingFor awaited: Awaited? = nil
-    ) throws(AuthctlError) -> JSONText {
+    ) throws(Report) -> JSONText {
         let start = Self.clock
         let reply: VarlinkConnection.Reply
-        do throws(ConnectionError) {
+        do throws(Report) {
             reply = try call(method, json, patience, waitingFor: awaited)
-        } catch .ended where method.isRepeatable {
+        } catch  where error.cause == .ended && method.isRepeatable {
             reply = try askSuccessors(method, json, until: start + patience)
-        } catch {
-            throw .connection(error)
         }
         return try Self.parameters(of: reply)
     }
@@ -105,24 +103,26 @@ struct DaemonConnection: ~Copyable {
         _ method: Method,
         _ json: String,
         until end: Int32
-    ) throws(AuthctlError) -> VarlinkConnection.Reply {
+    ) throws(Report) -> VarlinkConnection.Reply {
         let tellsAt = Self.clock + Self.quiet
         var pause = Self.shortestPause
         var isTold = false
         var endings = 1
         while true {
             let left = max(end - Self.clock, 1)
-            do throws(ConnectionError) {
+            do throws(Report) {
                 do throws(VarlinkClientError) {
                     connection = try VarlinkConnection(path: path, timeoutMilliseconds: left * 1000)
                 } catch {
-                    throw ConnectionError(error, patience: left)
+                    throw Report(error, patience: left)
                 }
                 return try call(method, json, left)
             } catch {
-                if case .ended = error { endings += 1 }
-                guard error.mayPassSoon, endings < Self.endingsMax, Self.clock + pause / 1000 < end else {
-                    throw .connection(.endedAndThen(error))
+                if error.cause == .ended { endings += 1 }
+                guard [.unreachable, .ended].contains(error.cause), endings < Self.endingsMax,
+                    Self.clock + pause / 1000 < end
+                else {
+                    throw error.following("the daemon ended the connection; authctl asked again")
                 }
             }
             if !isTold, Self.clock >= tellsAt {
@@ -148,7 +148,7 @@ struct DaemonConnection: ~Copyable {
         _ json: String,
         _ patience: Int32,
         waitingFor awaited: Awaited? = nil
-    ) throws(ConnectionError) -> VarlinkConnection.Reply {
+    ) throws(Report) -> VarlinkConnection.Reply {
         do throws(VarlinkClientError) {
             if let awaited, patience > Self.quiet {
                 try connection.send(
@@ -161,7 +161,7 @@ struct DaemonConnection: ~Copyable {
             }
             return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: patience * 1000)
         } catch {
-            throw ConnectionError(error, patience: patience)
+            throw Report(error, patience: patience)
         }
     }
 
@@ -194,8 +194,8 @@ struct DaemonConnection: ~Copyable {
         _ parameters: some Encodable,
         forEach type: Reply.Type,
         waitingFor awaited: String = "the daemon",
-        _ body: (Reply) throws(AuthctlError) -> Void
-    ) throws(AuthctlError) {
+        _ body: (Reply) throws(Report) -> Void
+    ) throws(Report) {
         let patience = Self.refreshPatience
         var continues = true
         try send(method, parameters, mode: .more)
@@ -204,7 +204,7 @@ struct DaemonConnection: ~Copyable {
             do throws(VarlinkClientError) {
                 reply = try receive(patience, waitingFor: .named(awaited))
             } catch {
-                throw .connection(ConnectionError(error, patience: patience))
+                throw Report(error, patience: patience)
             }
             try body(WireText.decode(type, from: Self.parameters(of: reply)))
             continues = reply.continues
@@ -212,9 +212,9 @@ struct DaemonConnection: ~Copyable {
     }
 
     /// The parameters of a reply that is not an error.
-    static func parameters(of reply: VarlinkConnection.Reply) throws(AuthctlError) -> JSONText {
+    static func parameters(of reply: VarlinkConnection.Reply) throws(Report) -> JSONText {
         if let name = reply.error {
-            throw .refused(Refusal(name: name, parameters: reply.parameters.text))
+            throw ErrorReply(name: name, parameters: reply.parameters.text).report
         }
         return reply.parameters
     }
@@ -236,39 +236,11 @@ extension Method {
     }
 }
 
-extension ConnectionError {
-    /// Whether a restart of the daemon may be the cause.
-    fileprivate var mayPassSoon: Bool {
-        switch self {
-        case .unreachable, .ended: true
-        case .notPermitted, .otherUser, .pathTooLong, .unusablePath, .endedAndThen, .noAnswer, .unreadableReply: false
-        }
-    }
-
-    /// Converts a failed call.
-    ///
-    /// - Parameter patience: how many seconds the call has waited.
-    init(_ error: VarlinkClientError, patience: Int32) {
-        self =
-            switch error {
-            case .notRunning(let path, let errno), .cannotConnect(let path, let errno):
-                .unreachable(socket: path, errno: errno)
-            case .permissionDenied(let path): .notPermitted(socket: path)
-            case .otherUser(let path, let uid): .otherUser(socket: path, uid: uid)
-            case .pathTooLong(let path, limit: _): .pathTooLong(socket: path)
-            case .unusablePath(let path): .unusablePath(socket: path)
-            case .timedOut: .noAnswer(seconds: patience)
-            case .connectionClosed: .ended
-            case .malformedReply, .replyTooLarge: .unreadableReply
-            }
-    }
-}
-
 extension DaemonConnection {
     /// The states of accounts, from all pages.
     ///
     /// - Parameter accounts: empty for all.
-    mutating func allStatuses(accounts: [String]) throws(AuthctlError) -> [AccountStatus] {
+    mutating func allStatuses(accounts: [String]) throws(Report) -> [AccountStatus] {
         var statuses: [AccountStatus] = []
         var page = GetStatus.Parameters(accounts: accounts.isEmpty ? nil : accounts)
         repeat {
@@ -282,7 +254,7 @@ extension DaemonConnection {
     /// The settings of accounts, from all pages; accounts that cannot be read are listed separately.
     ///
     /// - Parameter accounts: empty for all.
-    mutating func allSettings(accounts: [String]) throws(AuthctlError) -> ListAccounts.Reply {
+    mutating func allSettings(accounts: [String]) throws(Report) -> ListAccounts.Reply {
         var all = ListAccounts.Reply(accounts: [])
         var page = ListAccounts.Parameters(accounts: accounts.isEmpty ? nil : accounts)
         repeat {
@@ -300,7 +272,7 @@ extension DaemonConnection {
     /// Calls `Subscribe`; `nextChange` and `availableChange` return its replies.
     ///
     /// - Parameter accounts: empty for all.
-    mutating func subscribe(to accounts: [String]) throws(AuthctlError) {
+    mutating func subscribe(to accounts: [String]) throws(Report) {
         try follow(.subscribe, Subscribe.Parameters(accounts: accounts.isEmpty ? nil : accounts))
     }
 
@@ -313,16 +285,16 @@ extension DaemonConnection {
     }
 
     /// Waits for the next change, without a limit, because the daemon never ends this stream by itself.
-    mutating func nextChange() throws(AuthctlError) -> Subscribe.Reply {
+    mutating func nextChange() throws(Report) -> Subscribe.Reply {
         let (change, continues) = try nextReply(Subscribe.Reply.self)
-        guard continues else { throw .connection(.ended) }
+        guard continues else { throw .ended }
         return change
     }
 
     /// The next change that has already arrived; nil if there is none.
-    mutating func availableChange() throws(AuthctlError) -> Subscribe.Reply? {
+    mutating func availableChange() throws(Report) -> Subscribe.Reply? {
         guard let (change, continues) = try availableReply(Subscribe.Reply.self) else { return nil }
-        guard continues else { throw .connection(.ended) }
+        guard continues else { throw .ended }
         return change
     }
 }
@@ -332,12 +304,12 @@ extension DaemonConnection {
     var pollDescriptor: Int32 { connection.pollDescriptor }
 
     /// Calls a method that reports events as they happen; `availableReply` and `nextReply` return its replies.
-    mutating func follow(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
+    mutating func follow(_ method: Method, _ parameters: some Encodable) throws(Report) {
         try send(method, parameters, mode: .more)
     }
 
     /// Calls a method with one reply, which `availableReply` or `nextReply` returns.
-    mutating func begin(_ method: Method, _ parameters: some Encodable) throws(AuthctlError) {
+    mutating func begin(_ method: Method, _ parameters: some Encodable) throws(Report) {
         try send(method, parameters, mode: .one)
     }
 
@@ -345,7 +317,7 @@ extension DaemonConnection {
         _ method: Method,
         _ parameters: some Encodable,
         mode: VarlinkConnection.ReplyMode
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         do throws(VarlinkClientError) {
             try connection.send(
                 method.rawValue,
@@ -354,7 +326,7 @@ extension DaemonConnection {
                 timeoutMilliseconds: Self.patience * 1000
             )
         } catch {
-            throw .connection(ConnectionError(error, patience: Self.patience))
+            throw Report(error, patience: Self.patience)
         }
     }
 
@@ -363,12 +335,12 @@ extension DaemonConnection {
     /// - Throws: `refused` with the daemon's error; connection errors.
     mutating func availableReply<Reply: Decodable>(
         _ type: Reply.Type
-    ) throws(AuthctlError) -> (reply: Reply, continues: Bool)? {
+    ) throws(Report) -> (reply: Reply, continues: Bool)? {
         let reply: VarlinkConnection.Reply?
         do throws(VarlinkClientError) {
             reply = try connection.receiveAvailable()
         } catch {
-            throw .connection(ConnectionError(error, patience: 0))
+            throw Report(error, patience: 0)
         }
         guard let reply else { return nil }
         return (try WireText.decode(type, from: Self.parameters(of: reply)), reply.continues)
@@ -380,12 +352,12 @@ extension DaemonConnection {
     mutating func nextReply<Reply: Decodable>(
         _ type: Reply.Type,
         patience: Int32? = nil
-    ) throws(AuthctlError) -> (reply: Reply, continues: Bool) {
+    ) throws(Report) -> (reply: Reply, continues: Bool) {
         let reply: VarlinkConnection.Reply
         do throws(VarlinkClientError) {
             reply = try connection.receive(timeoutMilliseconds: patience.map { $0 * 1000 })
         } catch {
-            throw .connection(ConnectionError(error, patience: patience ?? 0))
+            throw Report(error, patience: patience ?? 0)
         }
         return (try WireText.decode(type, from: Self.parameters(of: reply)), reply.continues)
     }
@@ -393,11 +365,11 @@ extension DaemonConnection {
 
 extension WireText {
     /// - Throws: `connection(.unreadableReply)`.
-    static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(AuthctlError) -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(Report) -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(json.bytes))
         } catch {
-            throw .connection(.unreadableReply)
+            throw .unreadableReply
         }
     }
 }

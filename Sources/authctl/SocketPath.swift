@@ -6,10 +6,10 @@ enum SocketPath {
     /// The first that is set: `--socket`, `AUTHREFRESH_SOCKET`, the user's runtime directory.
     ///
     /// - Throws: `usage` if the option is not a path.
-    static func resolve(option: String?) throws(AuthctlError) -> String {
+    static func resolve(option: String?) throws(Report) -> String {
         if let option {
             guard !option.isEmpty, !option.utf8.contains(0) else {
-                throw .usage(.socketWithoutPath)
+                throw .usage("'--socket' needs a path", hint: "see '\(Command("--help"))'")
             }
             return option
         }

@@ -17,13 +17,13 @@ import Testing
         var daemon = try DaemonConnection(socket: path)
         close(accept(listener, nil, nil))
         close(listener)
-        do throws(AuthctlError) {
+        do throws(Report) {
             let answer = try daemon.ask(.getInfo, json: "{}", patience: 1)
             Issue.record("an answer without a daemon: \(answer.text)")
         } catch {
-            #expect(error.report.status == .daemonUnreachable)
+            #expect(error.status == .daemonUnreachable)
             let text = "the daemon ended the connection; authctl asked again, but no daemon answers at '\(path)'"
-            #expect(error.report.message.hasPrefix(text), "\(error.report.message)")
+            #expect(error.message.hasPrefix(text), "\(error.message)")
         }
     }
 
@@ -35,12 +35,12 @@ import Testing
             closes: true
         )
         let stub = try StubDaemon(path: path, exchanges: [exchange])
-        do throws(AuthctlError) {
+        do throws(Report) {
             var daemon = try DaemonConnection(socket: path)
             let answer = try daemon.ask(.renameAccount, json: "{}", patience: 120)
             Issue.record("an answer without a daemon: \(answer.text)")
         } catch {
-            #expect(error.report.message == "the daemon ended the connection")
+            #expect(error.message == "the daemon ended the connection")
         }
         #expect(stub.finish() == [])
     }

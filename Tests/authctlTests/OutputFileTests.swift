@@ -23,8 +23,8 @@ import Testing
     }
 
     /// Why an output failed; nil if it did not.
-    private func failure(_ body: () throws(AuthctlError) -> Void) -> AuthctlError? {
-        do throws(AuthctlError) {
+    private func failure(_ body: () throws(Report) -> Void) -> Report? {
+        do throws(Report) {
             try body()
             return nil
         } catch {
@@ -59,8 +59,8 @@ import Testing
             }
             #expect(try names(folder) == ["first", "real", "second"] && names(folder + "/real") == ["file"])
             try manager.createSymbolicLink(atPath: folder + "/circle", withDestinationPath: "circle")
-            let circle = AuthctlError.cannotCreateFile(path: folder + "/circle", errno: ELOOP)
-            #expect(failure { () throws(AuthctlError) in try OutputFile.write("x", to: folder + "/circle") } == circle)
+            let circle = Report.cannotCreateFile(path: folder + "/circle", errno: ELOOP)
+            #expect(failure { () throws(Report) in try OutputFile.write("x", to: folder + "/circle") } == circle)
         }
     }
 
@@ -75,8 +75,8 @@ import Testing
             try OutputFile.write("lost", to: "/dev/null")
             #expect(try kind("/dev/null") == .typeCharacterSpecial)
             #expect(try names(folder) == ["pipe"])
-            let full = AuthctlError.cannotCreateFile(path: "/dev/full", errno: ENOSPC)
-            #expect(failure { () throws(AuthctlError) in try OutputFile.write("x", to: "/dev/full") } == full)
+            let full = Report.cannotCreateFile(path: "/dev/full", errno: ENOSPC)
+            #expect(failure { () throws(Report) in try OutputFile.write("x", to: "/dev/full") } == full)
         }
     }
 
@@ -84,10 +84,10 @@ import Testing
         try withFolder { folder in
             let store = folder + "/store"
             try Data("SQLite format 3\0".utf8).write(to: URL(fileURLWithPath: store))
-            let database = AuthctlError.cannotCreateFile(path: store, errno: EEXIST)
-            #expect(failure { () throws(AuthctlError) in try OutputFile.write("x", to: store) } == database)
-            let directory = AuthctlError.cannotCreateFile(path: folder, errno: EISDIR)
-            #expect(failure { () throws(AuthctlError) in try OutputFile.write("x", to: folder) } == directory)
+            let database = Report.cannotCreateFile(path: store, errno: EEXIST)
+            #expect(failure { () throws(Report) in try OutputFile.write("x", to: store) } == database)
+            let directory = Report.cannotCreateFile(path: folder, errno: EISDIR)
+            #expect(failure { () throws(Report) in try OutputFile.write("x", to: folder) } == directory)
             #expect(try names(folder) == ["store"])
         }
     }
@@ -99,8 +99,8 @@ import Testing
             #expect(unsafe mkfifo(folder + "/pipe", 0o600) == 0)
             try manager.createSymbolicLink(atPath: folder + "/link", withDestinationPath: "secret")
             for there in [folder + "/pipe", folder + "/link", folder, "/dev/null"] {
-                let refusal = AuthctlError.cannotCreateFile(path: there, errno: EEXIST)
-                #expect(failure { () throws(AuthctlError) in _ = try OutputFile(forSecrets: there) } == refusal)
+                let refusal = Report.cannotCreateFile(path: there, errno: EEXIST)
+                #expect(failure { () throws(Report) in _ = try OutputFile(forSecrets: there) } == refusal)
             }
             do {
                 let unfinished = try OutputFile(forSecrets: file)

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `a path with a NUL in it is refused`() {
-        let error = #expect(throws: AuthctlError.self) { try SocketPath.resolve(option: "a\0b") }
-        #expect(error?.report.status == .usage)
+        let error = #expect(throws: Report.self) { try SocketPath.resolve(option: "a\0b") }
+        #expect(error?.status == .usage)
     }
 }

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import CommandLineProgram
 import Testing
 
 @testable import authctl
@@ -37,7 +38,7 @@ import Testing
         let finding = proxy.finding
         #expect(finding.level == "note" && finding.check == "proxy")
         for line in lines { #expect(finding.advice?.contains(line) == true) }
-        let hints = proxy.hints.joined()
+        let hints = proxy.hints.map(\.text).joined()
         #expect(hints.contains("the password is left out here"))
         #expect(!"\(proxy)".contains("hunter2"))
     }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import Glibc
 
 /// Checks the arguments before the parser does.
@@ -12,17 +13,17 @@ enum ArgumentCheck {
     /// Checks the arguments.
     ///
     /// - Throws: `secretAsArgument`, `unknownCommand`.
-    static func check(_ arguments: [String]) throws(AuthctlError) {
+    static func check(_ arguments: [String]) throws(Report) {
         for argument in arguments.prefix(while: { $0 != "--" }) {
             let name = String(argument.prefix { $0 != "=" })
             if secretOptions.contains(name.lowercased()) {
-                throw .secretAsArgument(option: name.lowercased())
+                throw .secretAsArgument(name.lowercased())
             }
         }
         try checkCommand(arguments)
     }
 
-    private static func checkCommand(_ arguments: [String]) throws(AuthctlError) {
+    private static func checkCommand(_ arguments: [String]) throws(Report) {
         // The arguments of `help` are the words of a command.
         let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
         let (path, depth) = CommandPath.find(in: words)
@@ -30,7 +31,11 @@ enum ArgumentCheck {
         guard !names.isEmpty, words.count > depth else { return }
         let word = words[depth]
         guard !word.hasPrefix("-") else { return }
-        throw .unknownCommand(suggestion: path.suggestion(for: word), helpCommand: "\(path.text) --help")
+        throw .usage(
+            "no command has this name",
+            hint: path.suggestion(for: word).map { "did you mean '\($0)'?" }
+                ?? "see '\(Command(words: path.words + ["--help"]))'"
+        )
     }
 }
 
@@ -61,5 +66,25 @@ enum ProgramArguments {
             guard let argument = unsafe CommandLine.unsafeArgv[index] else { return }
             unsafe memset(argument, Int32(UInt8(ascii: "x")), strlen(argument))
         }
+    }
+}
+
+extension Report {
+    /// A secret was typed as an argument.
+    ///
+    /// - Parameter option: the option's name without its value.
+    static func secretAsArgument(_ option: String) -> Report {
+        let hint: Hint =
+            switch option {
+            case "--client-secret": "--client-secret-file FILE, or '-' to be asked"
+            case "--refresh-token": "--refresh-token-file FILE, or '-' to be asked"
+            default: "--client-secret-file and --refresh-token-file take a file, or '-' to be asked"
+            }
+        return Report(
+            status: .usage,
+            name: "authctl.SecretAsArgument",
+            message: "'\(option)' would show a secret to every process on this machine",
+            hints: [hint, "if you typed a secret, replace it: others may have read it, and your shell has kept it"]
+        )
     }
 }

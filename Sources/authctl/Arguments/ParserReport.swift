@@ -7,26 +7,24 @@ enum ParserReport {
     /// Prints the requested help or version, or a completion script.
     ///
     /// - Throws: `usage` if the arguments were wrong.
-    static func end(with error: any Error, arguments: [String]) throws(AuthctlError) {
+    static func end(with error: any Error, arguments: [String]) throws(Report) {
         guard AuthctlCommand.exitCode(for: error) != .success else {
             let text = CalledName.here.inText(AuthctlCommand.fullMessage(for: error))
             return try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
         }
         let text = AuthctlCommand.message(for: error)
         let message = oneLine(text)
-        let command = CommandPath.find(in: arguments).path.text
+        let help = Command(words: CommandPath.find(in: arguments).path.words + ["--help"])
         throw .usage(
-            .parser(
-                message: hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
-                hint: suggestion(for: arguments, by: text) ?? "see '\(command) --help'"
-            )
+            hideValues(of: arguments, in: message.isEmpty ? "wrong arguments" : message.lowercasedFirst),
+            hint: suggestion(for: arguments, by: text) ?? "see '\(help)'"
         )
     }
 
     /// A suggestion for an invalid option value. The parser lists the valid values, either quoted or one per line.
     ///
     /// For an unknown option the parser makes suggestions itself, but does not suggest its own two options.
-    private static func suggestion(for arguments: [String], by message: String) -> String? {
+    private static func suggestion(for arguments: [String], by message: String) -> Hint? {
         if message.hasPrefix("Unknown option"), !message.contains("Did you mean") {
             let meant = arguments.lazy.compactMap { Spelling.nearest(to: $0, in: ["--help", "--version"]) }
             return meant.first.map { "did you mean '\($0)'?" }
@@ -114,8 +112,8 @@ extension LengthOfTime: ExpressibleByArgument {
 /// The command in the arguments.
 struct CommandPath {
     private(set) var command: any ParsableCommand.Type = AuthctlCommand.self
-    /// The command's full name: `authctl account add`.
-    private(set) var text = "authctl"
+    /// The command's words after `authctl`.
+    private(set) var words: [String] = []
 
     /// The names of its subcommands.
     var names: [String] {
@@ -130,21 +128,21 @@ struct CommandPath {
 
     /// The command that the unknown `word` probably means, such as `authctl account list`; nil if that cannot be
     /// guessed.
-    func suggestion(for word: String) -> String? {
+    func suggestion(for word: String) -> Command? {
         let name = Self.otherNames[word] ?? word
-        if names.contains(name) { return "\(text) \(name)" }
+        if names.contains(name) { return Command(words: words + [name]) }
         // Look one level further down. If several groups have the word, the first group is meant: "list" means the list
         // of accounts.
         let groups = command.configuration.subcommands.map { group in
             (
-                text: "\(text) \(group.configuration.commandName ?? "")",
+                words: words + [group.configuration.commandName ?? ""],
                 names: group.configuration.subcommands.compactMap { $0.configuration.commandName }
             )
         }
-        if let group = groups.first(where: { $0.names.contains(name) }) { return "\(group.text) \(name)" }
-        if let near = Spelling.nearest(to: word, in: names) { return "\(text) \(near)" }
+        if let group = groups.first(where: { $0.names.contains(name) }) { return Command(words: group.words + [name]) }
+        if let near = Spelling.nearest(to: word, in: names) { return Command(words: words + [near]) }
         for group in groups {
-            if let near = Spelling.nearest(to: word, in: group.names) { return "\(group.text) \(near)" }
+            if let near = Spelling.nearest(to: word, in: group.names) { return Command(words: group.words + [near]) }
         }
         return nil
     }
@@ -160,7 +158,7 @@ struct CommandPath {
                 })
             else { break }
             path.command = next
-            path.text += " \(argument)"
+            path.words.append(argument)
             depth += 1
         }
         return (path, depth)

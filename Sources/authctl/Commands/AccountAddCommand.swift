@@ -147,7 +147,7 @@ struct AccountAddCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let (reply, isDialogue) = try add()
         try output.print(reply, or: StatusSentence.line(for: reply.status))
         guard reply.status.state == "signed-out" else { return }
@@ -161,7 +161,7 @@ struct AccountAddCommand: ParsableCommand {
     /// Adds the account, and asks for missing values if a person can answer.
     ///
     /// - Returns: the daemon's reply, and whether the person was asked.
-    func add() throws(AuthctlError) -> (reply: AddAccount.Reply, isDialogue: Bool) {
+    func add() throws(Report) -> (reply: AddAccount.Reply, isDialogue: Bool) {
         try checkArguments()
         // All errors in the arguments are reported before anybody is asked.
         var settings = AccountSettings(name: "")
@@ -205,21 +205,30 @@ struct AccountAddCommand: ParsableCommand {
     /// Checks the combination of arguments.
     ///
     /// - Throws: `usage` if the arguments do not fit together.
-    private func checkArguments() throws(AuthctlError) {
+    private func checkArguments() throws(Report) {
         guard options.clientId == nil || !register else {
-            throw .usage(.registeredClientHasOwnID)
+            throw .usage(
+                "'--register' cannot be combined with '--client-id'",
+                hint: "leave '--client-id' out: the server chooses the client id"
+            )
         }
         guard !register || refreshTokenFile == nil && options.clientSecretFile == nil else {
-            throw .usage(.registeredClientHasNoGrant)
+            throw .usage(
+                "'--register' cannot be combined with a client secret or a refresh token: the client is new",
+                hint: "add the account without them, then run '\(Command("login"))'"
+            )
         }
         guard grant == nil || refreshTokenFile == nil else {
-            throw .usage(.serviceAccountNeedsNoGrant)
+            throw .usage(
+                "'--grant' cannot be combined with '--refresh-token-file'",
+                hint: "leave '--refresh-token-file' out: a service account obtains its own tokens"
+            )
         }
         guard purpose == nil || options.provider != nil || options.issuer == nil else {
-            throw .usage(.purposeNeedsProvider)
+            throw .usage("'--for' needs '--provider'", hint: "name the scopes of another server with --scope")
         }
         guard options.clientSecretFile != "-" || refreshTokenFile != "-" else {
-            throw .usage(.twoSecretsFromInput)
+            throw .usage("only one secret can come from '-'", hint: "put the other one into a file")
         }
     }
 
@@ -242,10 +251,10 @@ struct AccountAddCommand: ParsableCommand {
     private func add(
         _ parameters: AddAccount.Parameters,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) -> AddAccount.Reply {
+    ) throws(Report) -> AddAccount.Reply {
         var parameters = parameters
         let isMeant = yes && parameters.settings.hasCallerList
-        let reply = try CallerList.set(yes: isMeant) { withoutCaller throws(AuthctlError) in
+        let reply = try CallerList.set(yes: isMeant) { withoutCaller throws(Report) in
             parameters.withoutCaller = withoutCaller
             return try daemon.ask(
                 .addAccount,
@@ -270,16 +279,19 @@ struct AccountAddCommand: ParsableCommand {
         return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)
     }
 
-    private func initialAccessToken() throws(AuthctlError) -> String? {
+    private func initialAccessToken() throws(Report) -> String? {
         guard let initialAccessTokenFile else { return nil }
         guard register else {
-            throw .usage(.initialTokenNeedsRegister)
+            throw .usage(
+                "'--initial-access-token-file' needs '--register'",
+                hint: "add --register, or leave '--initial-access-token-file' out"
+            )
         }
         return try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
             .readLine(prompt: "Initial access token for '\(PlainText.line(name ?? Self.unnamed))': ").reveal()
     }
 
-    private func grantFile() throws(AuthctlError) -> (token: String, client: FileClient?)? {
+    private func grantFile() throws(Report) -> (token: String, client: FileClient?)? {
         guard let refreshTokenFile else { return nil }
         return try GrantFile(name: refreshTokenFile, account: name ?? Self.unnamed).read()
     }
@@ -287,7 +299,7 @@ struct AccountAddCommand: ParsableCommand {
     private func checkServer(
         of settings: AccountSettings,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         guard let check = try daemon.check(settings) else { return }
         try check.refuse(arguments: ProgramArguments.all)
         check.tell(isProviderNamed: settings.provider != nil)

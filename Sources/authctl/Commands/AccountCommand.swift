@@ -50,7 +50,7 @@ struct AccountListCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         var all = try daemon.allSettings(accounts: [])
         if let person { all = all.only(of: person) }
@@ -116,11 +116,11 @@ struct AccountShowCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         let settings = try daemon.allSettings(accounts: [account]).accounts.first
         let status = try daemon.allStatuses(accounts: [account]).first
-        guard settings != nil || status != nil else { throw .connection(.unreadableReply) }
+        guard settings != nil || status != nil else { throw .unreadableReply }
         try output.print(
             AccountAnswer(settings: settings, status: status),
             or: SettingsView(settings: settings, status: status, time: .now).text
@@ -150,10 +150,10 @@ struct AccountRenameCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         let parameters = RenameAccount.Parameters(account: account, newName: newName)
-        do throws(AuthctlError) {
+        do throws(Report) {
             _ = try daemon.ask(
                 .renameAccount,
                 parameters,
@@ -162,8 +162,11 @@ struct AccountRenameCommand: ParsableCommand {
                 patience: DaemonConnection.refreshPatience
             )
         } catch {
-            guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
-            throw .nameTaken(refusal)
+            guard error.reply?.name == AccountExistsError.name else { throw error }
+            // The hints of the reply would be about the account that has the name.
+            var taken = error
+            taken.hints = ["choose another name; those in use: \(Command("account", "list"))"]
+            throw taken
         }
         try output.print(
             RenameAnswer(account: newName, previousName: account),
@@ -201,7 +204,7 @@ struct AccountRemoveCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         try confirm(&daemon)
         if deregister { return try removeWithClient(&daemon) }
@@ -216,14 +219,14 @@ struct AccountRemoveCommand: ParsableCommand {
         try printRemoved()
     }
 
-    private func printRemoved() throws(AuthctlError) {
+    private func printRemoved() throws(Report) {
         try output.print(RemoveAnswer(account: account, removed: true), or: "\(account): removed\n")
     }
 
     /// Asks for confirmation.
     ///
     /// - Throws: `cancelled` if a person is there and says no.
-    private func confirm(_ daemon: inout DaemonConnection) throws(AuthctlError) {
+    private func confirm(_ daemon: inout DaemonConnection) throws(Report) {
         guard !yes, Question.canBeAsked else { return }
         let status = try daemon.allStatuses(accounts: [account]).first
         guard let status, status.state != "signed-out" else { return }
@@ -231,7 +234,7 @@ struct AccountRemoveCommand: ParsableCommand {
         guard try Question.confirm(question) else { throw .cancelled }
     }
 
-    private func removeWithClient(_ daemon: inout DaemonConnection) throws(AuthctlError) {
+    private func removeWithClient(_ daemon: inout DaemonConnection) throws(Report) {
         let reply = try daemon.ask(
             .signOut,
             SignOut.Parameters(account: account, revokeParked: yes ? true : nil, forget: true),
@@ -279,10 +282,10 @@ struct AccountResumeCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard all != (account != nil) else { throw ValidationError(.allOrOneAccount) }
+        guard all != (account != nil) else { throw ValidationError("name an account, or use '--all'") }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         if let account { return try resume(account, &daemon) }
         var worst = ExitStatus.success
@@ -293,18 +296,18 @@ struct AccountResumeCommand: ParsableCommand {
             )
         }
         for status in parked {
-            do throws(AuthctlError) {
+            do throws(Report) {
                 try resume(status.account, &daemon)
             } catch {
                 guard error.isOutcome else { throw error }
                 StandardError.tell(error)
-                worst = .worst(worst, error.report.status)
+                worst = .worst(worst, error.status)
             }
         }
         guard worst == .success else { throw .reported(worst) }
     }
 
-    private func resume(_ account: String, _ daemon: inout DaemonConnection) throws(AuthctlError) {
+    private func resume(_ account: String, _ daemon: inout DaemonConnection) throws(Report) {
         let status = try daemon.ask(
             .resumeAccount,
             ResumeAccount.Parameters(account: account),

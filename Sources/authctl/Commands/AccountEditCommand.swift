@@ -85,7 +85,7 @@ struct AccountEditCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let cleared = try cleared()
         var parameters = UpdateAccount.Parameters(account: account, clear: cleared.isEmpty ? nil : cleared)
         try options.apply(to: &parameters.settings)
@@ -95,7 +95,7 @@ struct AccountEditCommand: ParsableCommand {
         parameters.clientKey = try options.clientKey()?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
         guard purpose != nil || parameters != UpdateAccount.Parameters(account: account) else {
-            throw .usage(.nothingToChange)
+            throw .usage("there is nothing to change", hint: "see '\(Command("account", "edit", "--help"))'")
         }
         parameters.signOutNow = yes ? true : nil
         var daemon = try connection.connect()
@@ -106,7 +106,7 @@ struct AccountEditCommand: ParsableCommand {
             parameters.settings.scopes = try daemon.scopes(for: purpose, of: provider, besides: others)
         }
         let changesList = parameters.settings.hasCallerList || cleared.contains { $0.hasPrefix("allowed") }
-        let reply = try CallerList.set(yes: yes && changesList) { withoutCaller throws(AuthctlError) in
+        let reply = try CallerList.set(yes: yes && changesList) { withoutCaller throws(Report) in
             parameters.withoutCaller = withoutCaller
             return try daemon.ask(
                 .updateAccount,
@@ -138,11 +138,14 @@ struct AccountEditCommand: ParsableCommand {
 
     static let clearable = clearableFields.map(\.option)
 
-    private func cleared() throws(AuthctlError) -> [String] {
+    private func cleared() throws(Report) -> [String] {
         var fields: [String] = []
         for name in clear {
             guard let known = Self.clearableFields.first(where: { $0.option == name }) else {
-                throw .usage(.cannotClear(known: Self.clearable))
+                throw .usage(
+                    "'--clear' does not know this setting",
+                    hint: "one of: \(Self.clearable.joined(separator: ", "))"
+                )
             }
             fields.append(known.field)
         }

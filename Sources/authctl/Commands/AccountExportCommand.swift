@@ -42,8 +42,15 @@ struct AccountExportCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
-        guard newFile != nil || showSecrets || !StandardOutput.isTerminal else { throw .secretsToTerminal }
+    func run() throws(Report) {
+        guard newFile != nil || showSecrets || !StandardOutput.isTerminal else {
+            throw Report(
+                status: .usage,
+                name: "authctl.SecretsToTerminal",
+                message: "the export contains secrets, and standard output is a terminal",
+                hints: ["use --output FILE, or --show-secrets to see them here"]
+            )
+        }
         let name = PlainText.line(account)
         let loss: Hint =
             "'\(name)' is parked here, but its export was not written;"
@@ -54,7 +61,7 @@ struct AccountExportCommand: ParsableCommand {
         }
         var file = try OutputFile(forSecrets: newFile)
         let document = try document()
-        do throws(AuthctlError) {
+        do throws(Report) {
             try file.write(document)
             try file.finish()
         } catch {
@@ -74,7 +81,7 @@ struct AccountExportCommand: ParsableCommand {
         )
     }
 
-    private func document() throws(AuthctlError) -> String {
+    private func document() throws(Report) -> String {
         var daemon = try connection.connect()
         let reply = try daemon.ask(
             .exportGrant,

@@ -51,10 +51,13 @@ struct AccountImportCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         if let refreshTokenFile {
             guard let account, file == nil else {
-                throw .usage(.oneAccountBesideTokenFile)
+                throw .usage(
+                    "'--refresh-token-file' takes one account beside it and no other file",
+                    hint: "\(Command("account", "import", "ACCOUNT", "--refresh-token-file", "FILE"))"
+                )
             }
             let grant = try GrantFile(name: refreshTokenFile, account: account).read()
             var daemon = try connection.connect()
@@ -62,7 +65,7 @@ struct AccountImportCommand: ParsableCommand {
         }
         // A single operand is the file.
         guard let name = file ?? account else {
-            throw .usage(.noFileToImport)
+            throw .usage("no file to import is named", hint: "see '\(Command("account", "import", "--help"))'")
         }
         try importFile(name, into: file == nil ? nil : account)
     }
@@ -70,13 +73,16 @@ struct AccountImportCommand: ParsableCommand {
     /// Imports a file.
     ///
     /// - Parameter target: the account to add or change; nil uses the name in the export.
-    private func importFile(_ name: String, into target: String?) throws(AuthctlError) {
+    private func importFile(_ name: String, into target: String?) throws(Report) {
         let secret = try SecretFile(name: name, purpose: .document)
             .read(prompt: target.map(GrantFile.prompt))
-        switch try ImportedDocument.read(secret) {
+        switch try ImportedDocument(secret) {
         case .refreshToken(let token, let client):
             guard let target else {
-                throw .usage(.tokenWithoutAccount)
+                throw .usage(
+                    "a refresh token does not say which account it belongs to",
+                    hint: "\(Command("account", "import", "ACCOUNT", "--refresh-token-file", "FILE"))"
+                )
             }
             var daemon = try connection.connect()
             try importGrant(token, of: client, into: target, &daemon)
@@ -94,16 +100,19 @@ struct AccountImportCommand: ParsableCommand {
         _ client: FileClient,
         isOf account: String,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         let known: String?
-        do throws(AuthctlError) {
+        do throws(Report) {
             known = try daemon.allSettings(accounts: [account]).accounts.first?.clientId
         } catch {
             guard error.isNoSuchAccount else { throw error }
             return
         }
         guard let known, let id = client.id, known != id else { return }
-        throw .unusableDocument(.grantOfOtherClient(account: PlainText.line(account)))
+        throw .document(
+            "the refresh token in the file belongs to another client than '\(PlainText.line(account))'",
+            hint: "\(Command("account", "add", "NAME", "--provider", "google", "--refresh-token-file", "FILE"))"
+        )
     }
 
     /// Imports a refresh token.
@@ -114,9 +123,9 @@ struct AccountImportCommand: ParsableCommand {
         of client: FileClient?,
         into account: String,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         if let client { try check(client, isOf: account, &daemon) }
-        do throws(AuthctlError) {
+        do throws(Report) {
             let status = try daemon.ask(
                 .importGrant,
                 ImportGrant.Parameters(account: account, refreshToken: token),
@@ -144,7 +153,7 @@ struct AccountImportCommand: ParsableCommand {
     private func importAccount(
         _ document: AccountDocument,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         let hasGrant = document.refreshToken != nil
         var settings = document.settings
         // The client is registered with its old redirect URI, not with one for a new account.
@@ -162,11 +171,11 @@ struct AccountImportCommand: ParsableCommand {
             // The list was set where the account comes from.
             withoutCaller: settings.hasCallerList ? true : nil
         )
-        do throws(AuthctlError) {
+        do throws(Report) {
             let status = try daemon.ask(.addAccount, parameters, for: AddAccount.Reply.self).status
             try finish(&daemon, status, done: AccountAddCommand.added(status.account), isRefreshing: hasGrant)
         } catch {
-            guard case .refused(let refusal) = error, refusal.name == AccountExistsError.name else { throw error }
+            guard error.reply?.name == AccountExistsError.name else { throw error }
             // The key would change before the grant is proved.
             guard document.dpopKey == nil else { throw error }
             _ = try daemon.ask(
@@ -184,7 +193,7 @@ struct AccountImportCommand: ParsableCommand {
         _ status: AccountStatus,
         done: String,
         isRefreshing: Bool
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         let outcome = isRefreshing && !noWait ? try daemon.settle(status, done: done) : status
         try output.print(ImportGrant.Reply(status: outcome), or: StatusSentence.line(for: outcome))
         if outcome.knownState == .signedOut, let hint = outcome.hint {
@@ -197,9 +206,9 @@ struct AccountImportCommand: ParsableCommand {
         of account: String,
         hasGrant: Bool,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         guard let status = try daemon.allStatuses(accounts: [account]).first else {
-            throw .connection(.unreadableReply)
+            throw .unreadableReply
         }
         guard !hasGrant else {
             return try finish(&daemon, status, done: "'\(account)' was imported", isRefreshing: true)
@@ -220,13 +229,13 @@ extension DaemonConnection {
         _ parameters: some Encodable,
         for type: Reply.Type,
         continuingFor account: String
-    ) throws(AuthctlError) -> Reply {
+    ) throws(Report) -> Reply {
         let signals = CaughtSignals([SIGINT, SIGTERM, SIGHUP])
         try begin(method, parameters)
         var waits = [Self.quiet, Self.refreshPatience - Self.quiet][...]
         while true {
             if let (reply, _) = try availableReply(type) { return reply }
-            guard let seconds = waits.first else { throw .connection(.noAnswer(seconds: Self.refreshPatience)) }
+            guard let seconds = waits.first else { throw .noAnswer(seconds: Self.refreshPatience) }
             let ready = signals.wait(for: [pollDescriptor], microseconds: Int64(seconds) * 1_000_000)
             if let number = signals.take().first {
                 let name = PlainText.line(account)
@@ -269,19 +278,6 @@ extension AccountDocument {
     }
 }
 
-extension ImportedDocument {
-    /// Recognizes what a file or standard input contains.
-    ///
-    /// - Throws: `unusableDocument`, without the content.
-    fileprivate static func read(_ secret: SecretText) throws(AuthctlError) -> ImportedDocument {
-        do throws(UnusableDocument) {
-            return try ImportedDocument(secret)
-        } catch {
-            throw .unusableDocument(error)
-        }
-    }
-}
-
 /// The file of `--refresh-token-file`.
 struct GrantFile {
     let name: String
@@ -294,13 +290,16 @@ struct GrantFile {
     /// Reads the token, and its client if the file names it.
     ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
-    func read() throws(AuthctlError) -> (token: String, client: FileClient?) {
+    func read() throws(Report) -> (token: String, client: FileClient?) {
         let secret = try SecretFile(name: name, purpose: .refreshToken)
             .read(prompt: Self.prompt(for: account))
-        switch try ImportedDocument.read(secret) {
+        switch try ImportedDocument(secret) {
         case .refreshToken(let token, let client): return (token, client)
         case .account:
-            throw .unusableDocument(.exportInsteadOfToken)
+            throw .document(
+                "the file contains an account's export, not a refresh token",
+                hint: "\(Command("account", "import", "FILE"))"
+            )
         }
     }
 }

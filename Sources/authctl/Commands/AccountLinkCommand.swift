@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// `authctl account link-token-file`.
@@ -32,14 +33,17 @@ struct AccountLinkCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         guard path.hasPrefix("/"), path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .usage(.relativeLink)
+            throw .usage("the link's path must be absolute, on one line", hint: "begin the path with '/'")
         }
         var daemon = try connection.connect()
         let asked = GetStatus.Parameters(accounts: [account])
         guard let file = try daemon.ask(.getStatus, asked, for: GetStatus.Reply.self).accounts.first?.tokenFile else {
-            throw .usage(.noTokenFile(account: PlainText.line(account)))
+            throw .usage(
+                "'\(PlainText.line(account))' has no token file",
+                hint: "\(Command("account", "edit", PlainText.line(account), "--token-file"))"
+            )
         }
         let link = TokenFileLink(
             account: account,

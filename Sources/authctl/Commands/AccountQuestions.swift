@@ -50,7 +50,7 @@ struct AccountQuestions {
         client: FileClient? = nil,
         hasNoClientId: Bool,
         isForPerson: Bool = true
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         self.name = name
         issuer = options.issuer
         provider = options.provider
@@ -70,18 +70,30 @@ struct AccountQuestions {
     /// Reports the missing values if nobody can be asked.
     ///
     /// - Throws: `usage` with all of them; or with the nearest provider, if there is none of the given name.
-    func demand(_ connection: ConnectionOptions) throws(AuthctlError) {
+    func demand(_ connection: ConnectionOptions) throws(Report) {
         guard !missing.isEmpty, !Question.canBeAsked else { return }
         if let provider, var daemon = try? connection.connect(), let profiles = try? daemon.profiles() {
             _ = try profiles.provider(named: provider)
         }
-        throw .usage(.missing(names: missing, provider: provider.map { PlainText.line($0) }))
+        let hint: Hint =
+            if let provider, missing == ["'--client-id'"] {
+                "where it comes from: \(Command("provider", "show", PlainText.line(provider)))"
+            } else {
+                "see '\(Command("account", "add", "--help"))'"
+            }
+        throw .usage("\(Self.list(missing)) \(missing.count == 1 ? "is" : "are") missing", hint: hint)
+    }
+
+    /// `a`; `a and b`; `a, b, and c`, because a name may itself be a choice of two.
+    private static func list(_ names: [String]) -> String {
+        guard names.count > 2, let last = names.last else { return names.joined(separator: " and ") }
+        return names.dropLast().joined(separator: ", ") + ", and " + last
     }
 
     /// Asks for everything that is missing. If nobody can be asked, or nothing is missing, it asks nothing.
     ///
     /// - Throws: `cancelled`; connection errors.
-    mutating func complete(_ daemon: inout DaemonConnection) throws(AuthctlError) {
+    mutating func complete(_ daemon: inout DaemonConnection) throws(Report) {
         guard Question.canBeAsked, !missing.isEmpty || issuer == nil else { return }
         // A person who has given all required values is not asked for optional ones.
         isDialogue = !missing.isEmpty
@@ -108,18 +120,18 @@ struct AccountQuestions {
     /// Asks for a name that no account has. If no account can have the given name, the person hears that first.
     ///
     /// - Throws: `refused` if the given name belongs to another account.
-    private mutating func askName(_ daemon: inout DaemonConnection) throws(AuthctlError) {
-        if let name, Refusal.isPossibleName(name), try daemon.hasAccount(name) {
+    private mutating func askName(_ daemon: inout DaemonConnection) throws(Report) {
+        if let name, ErrorReply.isPossibleName(name), try daemon.hasAccount(name) {
             let parameters = WireText.encode(AccountExistsError(account: name))
-            throw .refused(Refusal(name: AccountExistsError.name, parameters: parameters))
+            throw ErrorReply(name: AccountExistsError.name, parameters: parameters).report
         }
-        if let given = name, !Refusal.isPossibleName(given) {
+        if let given = name, !ErrorReply.isPossibleName(given) {
             StandardError.warn(Self.whatANameIs)
             name = nil
         }
         while name == nil {
             let answer = try Self.answer("Name of the account: ")
-            if !Refusal.isPossibleName(answer) {
+            if !ErrorReply.isPossibleName(answer) {
                 StandardError.warn(Self.whatANameIs)
             } else if try daemon.hasAccount(answer) {
                 StandardError.warn("an account has this name already: \(Command("account", "show", answer))")
@@ -133,7 +145,7 @@ struct AccountQuestions {
     private mutating func askServer(
         _ profiles: [ProviderDescription],
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) -> ProviderDescription? {
+    ) throws(Report) -> ProviderDescription? {
         let given = (issuer, provider, variables)
         while true {
             if issuer == nil, provider == nil { try askProvider(profiles) }
@@ -160,14 +172,14 @@ struct AccountQuestions {
     /// - Returns: whether it passes; if not, the server that the person wants instead.
     private mutating func check(
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) -> (other: (option: String, value: String)?, isRight: Bool) {
+    ) throws(Report) -> (other: (option: String, value: String)?, isRight: Bool) {
         var settings = AccountSettings(name: "")
         applyServer(to: &settings)
         let check: ServerCheck?
-        do throws(AuthctlError) {
+        do throws(Report) {
             check = try daemon.check(settings)
         } catch {
-            guard case .refused(let refusal) = error, refusal.name == InvalidSettingsError.name else { throw error }
+            guard error.reply?.name == InvalidSettingsError.name else { throw error }
             StandardError.tell(error)
             return (nil, false)
         }
@@ -182,7 +194,7 @@ struct AccountQuestions {
         return (better, false)
     }
 
-    private mutating func askClient(_ profile: ProviderDescription?) throws(AuthctlError) {
+    private mutating func askClient(_ profile: ProviderDescription?) throws(Report) {
         guard !hasNoClientId, clientId == nil else { return }
         if let place = profile?.clientIdHint ?? profile?.documentation {
             StandardError.show("Get a client id from: \(PlainText.line(place))\n")
@@ -204,7 +216,7 @@ struct AccountQuestions {
     }
 
     /// Asks for the client ID. Google's console gives out a file that also contains the secret.
-    private mutating func askClientId(isGoogle: Bool) throws(AuthctlError) {
+    private mutating func askClientId(isGoogle: Bool) throws(Report) {
         while clientId == nil {
             let answer = try Self.answer(
                 isGoogle ? "The JSON file that Google's console gave you, or the client id: " : "Client id: "
@@ -215,7 +227,7 @@ struct AccountQuestions {
                 clientId = answer
                 return
             }
-            do throws(AuthctlError) {
+            do throws(Report) {
                 client = try ClientSecretFile(name: path, prompt: "").read()
                 clientId = client?.id
                 if isForPerson, !hasRedirect { client?.warnOfRedirects() }
@@ -234,7 +246,7 @@ struct AccountQuestions {
     }
 
     /// Asks for what the provider requires, and for the purpose of the tokens.
-    private mutating func askSignIn(_ profile: ProviderDescription?) throws(AuthctlError) {
+    private mutating func askSignIn(_ profile: ProviderDescription?) throws(Report) {
         let isOpen = scopes.isEmpty && purpose == nil
         guard let profile else {
             if isOpen, isDialogue { scopes = Self.words(try Question.ask("Scopes (Enter: the usual ones): ")) }
@@ -257,7 +269,7 @@ struct AccountQuestions {
         if isDialogue { tell(profile.notes, about: ["lifetime"]) }
     }
 
-    private mutating func askPurpose(_ known: [PurposeScopes], usual: [String]) throws(AuthctlError) {
+    private mutating func askPurpose(_ known: [PurposeScopes], usual: [String]) throws(Report) {
         let names = known.map { PlainText.line($0.purpose) }.joined(separator: ", ")
         let standard = PlainText.line(usual.joined(separator: " "))
         while true {
@@ -296,7 +308,7 @@ struct AccountQuestions {
     /// Adds the scopes of the given purpose to the given scopes.
     ///
     /// - Throws: `usage` if the provider has no such purpose; connection errors.
-    mutating func findScopes(_ daemon: inout DaemonConnection) throws(AuthctlError) {
+    mutating func findScopes(_ daemon: inout DaemonConnection) throws(Report) {
         guard let purpose else { return }
         scopes = try daemon.scopes(for: purpose, of: provider, besides: scopes)
     }
@@ -306,7 +318,7 @@ struct AccountQuestions {
         issuer == nil || profile?.tokenEndpoint?.contains("{\(variable.name)}") == true
     }
 
-    private mutating func ask(for variable: ProviderVariable) throws(AuthctlError) {
+    private mutating func ask(for variable: ProviderVariable) throws(Report) {
         let standard = variable.default.map { " [\(PlainText.line($0))]" } ?? ""
         let prompt = "\(PlainText.line(variable.name)), \(PlainText.line(variable.help))\(standard): "
         let answer = Self.part(try variable.default == nil ? Self.answer(prompt) : Question.ask(prompt))
@@ -320,7 +332,7 @@ struct AccountQuestions {
         return String(rest.hasSuffix("/") ? rest.dropLast() : rest)
     }
 
-    private mutating func askProvider(_ profiles: [ProviderDescription]) throws(AuthctlError) {
+    private mutating func askProvider(_ profiles: [ProviderDescription]) throws(Report) {
         let choice = ProviderChoice(names: profiles.map(\.name))
         StandardError.show(choice.list(width: TerminalStyle.standardError.width ?? 80))
         while true {
@@ -341,7 +353,7 @@ struct AccountQuestions {
     }
 
     /// Asks until the answer is not empty.
-    private static func answer(_ prompt: String) throws(AuthctlError) -> String {
+    private static func answer(_ prompt: String) throws(Report) -> String {
         while true {
             let text = try Question.ask(prompt)
             if !text.isEmpty { return text }
@@ -355,21 +367,21 @@ extension DaemonConnection {
     /// For an unknown provider there are none. The daemon refuses it and lists the known ones.
     ///
     /// - Throws: `usage` if the provider has no such purpose; connection errors.
-    mutating func scopes(for purpose: String, of provider: String?, besides others: [String]) throws(AuthctlError)
+    mutating func scopes(for purpose: String, of provider: String?, besides others: [String]) throws(Report)
         -> [String]
     {
-        guard let provider else { throw .usage(.purposeNeedsProvider) }
+        guard let provider else {
+            throw .usage("'--for' needs '--provider'", hint: "name the scopes of another server with --scope")
+        }
         guard let profile = try profiles().providers.first(where: { $0.name == provider }) else { return others }
         let known = profile.scopesFor ?? []
         guard let found = known.first(where: { $0.purpose == purpose }) else {
             let names = known.map { PlainText.line($0.purpose) }
+            let meant = Spelling.nearest(to: purpose, in: names).map { "did you mean '\($0)'? " } ?? ""
             throw .usage(
-                .noScopes(
-                    purpose: PlainText.line(purpose),
-                    provider: PlainText.line(provider),
-                    nearest: Spelling.nearest(to: purpose, in: names),
-                    known: names
-                )
+                "the provider '\(PlainText.line(provider))' has no scopes for '\(PlainText.line(purpose))'",
+                hint: names.isEmpty
+                    ? "name them with --scope" : "\(meant)it has some for: \(names.joined(separator: ", "))"
             )
         }
         return found.scopes + others.filter { !found.scopes.contains($0) }
@@ -378,13 +390,13 @@ extension DaemonConnection {
 
 extension DaemonConnection {
     /// The provider profiles that the daemon knows.
-    fileprivate mutating func profiles() throws(AuthctlError) -> ListProviders.Reply {
+    fileprivate mutating func profiles() throws(Report) -> ListProviders.Reply {
         try ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
     }
 
     /// Whether there is an account of this name.
-    fileprivate mutating func hasAccount(_ name: String) throws(AuthctlError) -> Bool {
-        do throws(AuthctlError) {
+    fileprivate mutating func hasAccount(_ name: String) throws(Report) -> Bool {
+        do throws(Report) {
             return try !allStatuses(accounts: [name]).isEmpty
         } catch {
             guard error.isNoSuchAccount else { throw error }

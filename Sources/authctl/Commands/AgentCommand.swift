@@ -26,7 +26,7 @@ struct AgentCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         // It is a separate program, because this one is static and libsystemd cannot be linked statically.
         try ProgramBeside.agent.become(connection.socket.map { ["--socket", $0] } ?? [])
     }

@@ -75,7 +75,7 @@ struct ConnectionOptions: ParsableArguments {
     )
     var socket: String?
 
-    func connect() throws(AuthctlError) -> DaemonConnection {
+    func connect() throws(Report) -> DaemonConnection {
         try DaemonConnection(socket: socket)
     }
 }
@@ -88,7 +88,7 @@ struct OutputOptions: ParsableArguments {
     /// Prints the result of a command.
     ///
     /// - Parameter text: the lines for people, each with a newline.
-    func print(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
+    func print(_ object: some Encodable, or text: @autoclosure () -> String) throws(Report) {
         if json {
             try StandardOutput.write(PlainText.json(StampedJSON.text(WireText.encodeIndented(object))) + "\n")
         } else {
@@ -97,7 +97,7 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Prints one of several results that a command gives over time, on one line.
-    func printLine(_ object: some Encodable, or text: @autoclosure () -> String) throws(AuthctlError) {
+    func printLine(_ object: some Encodable, or text: @autoclosure () -> String) throws(Report) {
         // Each line is one write, so that an interrupt never leaves half a line.
         if json {
             try StandardOutput.write(PlainText.json(StampedJSON.text(WireText.encode(object))) + "\n")

@@ -32,7 +32,7 @@ struct CallbackCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         ProgramArguments.wipe()
         let address = url == "-" ? try SecretFile(name: url, purpose: .redirect).readLine(prompt: Self.prompt) : nil
         var daemon = try connection.connect()

@@ -10,9 +10,9 @@ enum CallerList {
     /// - Throws: `cancelled` if the person says no; what `call` throws.
     static func set<Reply>(
         yes: Bool,
-        _ call: (Bool?) throws(AuthctlError) -> Reply
-    ) throws(AuthctlError) -> Reply {
-        do throws(AuthctlError) {
+        _ call: (Bool?) throws(Report) -> Reply
+    ) throws(Report) -> Reply {
+        do throws(Report) {
             return try call(yes ? true : nil)
         } catch {
             guard error.isAboutMissingCaller, Question.canBeAsked else { throw error }
@@ -29,9 +29,9 @@ extension AccountSettings {
     var hasCallerList: Bool { allowedUnits != nil || allowedExecutables != nil }
 }
 
-extension AuthctlError {
+extension Report {
     fileprivate var isAboutMissingCaller: Bool {
-        guard case .refused(let refusal) = self, refusal.name == InvalidSettingsError.name else { return false }
-        return WireText.decode(InvalidSettingsError.self, fromText: refusal.parameters)?.field == "withoutCaller"
+        guard let reply, reply.name == InvalidSettingsError.name else { return false }
+        return WireText.decode(InvalidSettingsError.self, fromText: reply.parameters)?.field == "withoutCaller"
     }
 }

@@ -57,7 +57,7 @@ struct ChallengeCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let parameters = ReportRejected.Parameters(
             account: account,
             scopes: scope.isEmpty ? nil : scope.flatMap(TokenRequest.scopeTokens),
@@ -78,12 +78,16 @@ struct ChallengeCommand: ParsableCommand {
         try output.print(reply, or: StatusSentence.line(for: reply.status))
     }
 
-    private func challenge() throws(AuthctlError) -> String {
+    private func challenge() throws(Report) -> String {
         let lines = header == "-" ? try SecretFile(name: "-", purpose: .headers).read(prompt: nil).reveal() : header
         // RFC 9110 §5.3: several fields with the same name form one list.
         let values = lines.split(whereSeparator: \.isNewline).compactMap { Self.value(of: $0, isNamed: header == "-") }
         guard !values.isEmpty else {
-            throw .unusableDocument(.noChallenge)
+            throw .document(
+                "the WWW-Authenticate header is missing",
+                hint:
+                    "pass the headers of the 401 or 403 answer, as '\(Command(program: "curl", "-D", "FILE"))' saves them"
+            )
         }
         return values.joined(separator: ", ")
     }

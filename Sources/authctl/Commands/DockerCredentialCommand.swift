@@ -46,18 +46,18 @@ struct DockerCredentialCommand: ParsableCommand {
     /// The user name for the token, if neither the account nor its profile has one.
     private static let username = "oauth2accesstoken"
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let answer: String
-        do throws(AuthctlError) {
+        do throws(Report) {
             answer = try self.answer()
         } catch {
-            try StandardOutput.write(error.report.line + "\n")
+            try StandardOutput.write(error.line + "\n")
             throw .reported(.helperFailed)
         }
         try StandardOutput.write(answer)
     }
 
-    private func answer() throws(AuthctlError) -> String {
+    private func answer() throws(Report) -> String {
         switch operation {
         case .get: try get(server: Self.server(try ToolInput.read()))
         case .store: try store(ToolInput.read())
@@ -67,10 +67,10 @@ struct DockerCredentialCommand: ParsableCommand {
         }
     }
 
-    private func get(server: String) throws(AuthctlError) -> String {
+    private func get(server: String) throws(Report) -> String {
         var daemon = try connection.connect()
         guard let found = try Self.account(for: server, &daemon) else {
-            throw .usage(.noDockerCredentials)
+            throw .usage("credentials not found in native keychain")
         }
         let token = try ToolToken(TokenRequest(account: found.name, socket: connection.socket), from: &daemon)
         return JSONText.object([
@@ -81,21 +81,29 @@ struct DockerCredentialCommand: ParsableCommand {
 
     /// Handles a login. If the registry belongs to an account, the daemon has the token already. Otherwise the login is
     /// not for us.
-    private func store(_ input: String) throws(AuthctlError) -> String {
+    private func store(_ input: String) throws(Report) -> String {
         guard let document = try? JSONText(input), let server = document["ServerURL"]?.string,
             let secret = document["Secret"]?.string
-        else { throw .unusableDocument(.toolInput(.noServerURLAndSecret)) }
+        else { throw .toolInput("has no ServerURL and Secret") }
         var daemon = try connection.connect()
         guard let found = try Self.account(for: server, &daemon) else {
-            throw .usage(.passwordForNoAccount(server: PlainText.line(server)))
+            let server = PlainText.line(server)
+            let url = server.contains("://") ? server : "https://\(server.drop { $0 == "/" })"
+            throw .usage(
+                "authctl stores no passwords, and no account has the address '\(server)'",
+                hint: "\(Command("account", "edit", "ACCOUNT", "--url", url))"
+            )
         }
         guard daemon.holds(secret, in: found.name, socket: connection.socket) else {
-            throw .usage(.passwordForAccount(PlainText.line(found.name), server: PlainText.line(server)))
+            throw .usage(
+                "authctl stores no passwords: '\(PlainText.line(found.name))' has the token for '\(PlainText.line(server))'",
+                hint: "no login is needed there"
+            )
         }
         return ""
     }
 
-    private func erase(server: String) throws(AuthctlError) -> String {
+    private func erase(server: String) throws(Report) -> String {
         var daemon = try connection.connect()
         guard let found = try Self.account(for: server, &daemon) else { return "" }
         // Only a person erases a login. So the token is named in the report, and then the daemon replaces it even if it
@@ -105,7 +113,7 @@ struct DockerCredentialCommand: ParsableCommand {
         return ""
     }
 
-    private func list() throws(AuthctlError) -> String {
+    private func list() throws(Report) -> String {
         var daemon = try connection.connect()
         var names = JSONObjectText()
         var page = ListUrls.Parameters()
@@ -120,12 +128,12 @@ struct DockerCredentialCommand: ParsableCommand {
     /// The server's address in docker's request.
     ///
     /// - Throws: `unusableDocument` if there is none, or more than one.
-    private static func server(_ input: String) throws(AuthctlError) -> String {
+    private static func server(_ input: String) throws(Report) -> String {
         // These words are those of docker-credential-helpers, because its client recognizes them.
-        guard !input.allSatisfy(\.isWhitespace) else { throw .usage(.noDockerServer) }
+        guard !input.allSatisfy(\.isWhitespace) else { throw .usage("no credentials server URL") }
         let lines = input.split(whereSeparator: \.isNewline)
         guard let line = lines.first, lines.count == 1 else {
-            throw .unusableDocument(.toolInput(.notOneAddress))
+            throw .toolInput("is not one address on one line")
         }
         return String(line)
     }
@@ -134,7 +142,7 @@ struct DockerCredentialCommand: ParsableCommand {
     private static func account(
         for server: String,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) -> (name: String, username: String?)? {
+    ) throws(Report) -> (name: String, username: String?)? {
         for url in server.contains("://") ? [server] : ["https://\(server)", "http://\(server)"] {
             if let found = try daemon.account(for: url) { return (found.name, found.username) }
         }

@@ -36,11 +36,11 @@ struct DoctorCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let isJSON = output.json
         var report = DoctorReport(style: .standardOutput)
         try Doctor(accounts: accounts, socket: connection.socket, surroundings: .real).run {
-            finding throws(AuthctlError) in
+            finding throws(Report) in
             let text = report.add(finding)
             if !isJSON { try StandardOutput.show(text) }
         }

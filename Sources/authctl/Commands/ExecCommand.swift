@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import Glibc
+internal import Terminal
 
 /// `authctl exec`.
 struct ExecCommand: ParsableCommand {
@@ -54,19 +56,23 @@ struct ExecCommand: ParsableCommand {
     var command: [String] = []
 
     func validate() throws {
-        guard !command.isEmpty else { throw ValidationError(.noCommand) }
+        guard !command.isEmpty else { throw ValidationError("no command is named: put it after '--'") }
         guard Self.isName(env) else {
-            throw ValidationError(.badVariableName)
+            throw ValidationError(
+                "the name of the variable must consist of letters, digits and _, and not begin with a digit"
+            )
         }
         guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
             audience != ""
-        else { throw ValidationError(.blankValues(options: "'--scope', '--resource' and '--audience'")) }
+        else { throw ValidationError("'--scope', '--resource' and '--audience' need a value") }
         guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil) else {
-            throw ValidationError(.idTokenHasNoSet)
+            throw ValidationError(
+                "'--id-token' cannot be combined with '--scope', '--resource', '--audience' or '--claims'"
+            )
         }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let request = TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,
@@ -78,7 +84,12 @@ struct ExecCommand: ParsableCommand {
         )
         let token = try ToolToken(request)
         unsafe setenv(env, token.secret.reveal(), 1)
-        throw .cannotRunCommand(name: command[0], errno: Self.become(command))
+        let number = Self.become(command)
+        throw Report(
+            status: number == ENOENT ? .commandNotFound : .cannotRunCommand,
+            name: "authctl.CannotRunCommand",
+            message: "cannot start '\(PlainText.line(command[0]))': \(systemText(number))"
+        )
     }
 
     /// POSIX.1-2017, Base Definitions 8.1: the names that every shell accepts.

@@ -55,7 +55,7 @@ struct NewAccountOptions: ParsableArguments {
     func validate() throws {
         let others = [tenant, clientId, clientSecretFile, purpose] + `set`
         guard areGiven || others.allSatisfy({ $0 == nil }) else {
-            throw ValidationError(.settingsNeedServer)
+            throw ValidationError("the settings of a new account need '--provider' or '--issuer'")
         }
     }
 
@@ -80,35 +80,39 @@ struct FirstSignIn {
     ///
     /// - Returns: the account's name.
     /// - Throws: `usage` if the name belongs to an account at another server; the errors of `account add`.
-    func prepare(_ name: String?) throws(AuthctlError) -> String {
+    func prepare(_ name: String?) throws(Report) -> String {
         guard let name, let known = try settings(of: name) else { return try make(name) }
         let isOther =
             options.provider.map { $0 != known.provider } ?? false
             || options.issuer.map { !$0.hasPrefix(known.issuer ?? $0) } ?? false
             || options.clientId.map { $0 != known.clientId } ?? false
         guard !isOther else {
-            throw .usage(.setUpOtherwise(account: PlainText.line(name)))
+            throw .usage(
+                "'\(PlainText.line(name))' exists already, with other settings",
+                hint:
+                    "'\(Command("account", "show", PlainText.line(name)))' shows its settings; choose another name to add another account"
+            )
         }
         return name
     }
 
     /// Adds the account, and asks for missing values if a person can answer; returns its name.
-    func make(_ name: String?) throws(AuthctlError) -> String {
+    func make(_ name: String?) throws(Report) -> String {
         let words = options.words(name: name, scopes: scopes, socket: connection.socket)
         let command: AccountAddCommand
         do {
             command = try AccountAddCommand.parse(words)
         } catch {
             let message = ParserReport.oneLine(AccountAddCommand.message(for: error)).lowercasedFirst
-            throw .usage(.parser(message: message, hint: "see 'authctl account add --help'"))
+            throw .usage(message, hint: "see '\(Command("account", "add", "--help"))'")
         }
         return try command.add().reply.status.account
     }
 
     /// The settings of the account; nil if there is none of this name.
-    private func settings(of name: String) throws(AuthctlError) -> AccountSettings? {
+    private func settings(of name: String) throws(Report) -> AccountSettings? {
         var daemon = try connection.connect()
-        do throws(AuthctlError) {
+        do throws(Report) {
             return try daemon.allSettings(accounts: [name]).accounts.first
         } catch {
             guard error.isNoSuchAccount else { throw error }
@@ -117,10 +121,7 @@ struct FirstSignIn {
     }
 }
 
-extension AuthctlError {
+extension Report {
     /// Whether the error means that there is no account of the requested name.
-    var isNoSuchAccount: Bool {
-        guard case .refused(let refusal) = self else { return false }
-        return refusal.name == NoSuchAccountError.name
-    }
+    var isNoSuchAccount: Bool { reply?.name == NoSuchAccountError.name }
 }

@@ -61,8 +61,8 @@ struct ForwardCommand: ParsableCommand {
 
     func validate() throws {
         // ssh would take it as an option, and some options run programs.
-        guard !host.isEmpty, !host.hasPrefix("-") else { throw ValidationError(.notAHost(host)) }
-        guard command?.isEmpty != true else { throw ValidationError(.blankCommand) }
+        guard !host.isEmpty, !host.hasPrefix("-") else { throw ValidationError("'\(host)' is not a host") }
+        guard command?.isEmpty != true else { throw ValidationError("'--command' needs a command") }
     }
 
     /// Joins the words after `--` to one text, as ssh does. The parser supports one list of words, which is for the
@@ -74,7 +74,7 @@ struct ForwardCommand: ParsableCommand {
         return arguments[..<end] + ["--command=\(arguments[(end + 1)...].joined(separator: " "))"]
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let accounts = try accountsThatExist()
         let daemon = try SocketPath.resolve(option: connection.socket)
         let folders = [Surroundings.real.environment("XDG_RUNTIME_DIR"), "/tmp"].compactMap { $0 }
@@ -98,7 +98,7 @@ struct ForwardCommand: ParsableCommand {
     /// The named accounts, or the only one.
     ///
     /// - Throws: `refused` with `NoSuchAccount`, before anything is started.
-    private func accountsThatExist() throws(AuthctlError) -> [ForwardedAccount] {
+    private func accountsThatExist() throws(Report) -> [ForwardedAccount] {
         let names = accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts
         var daemon = try connection.connect()
         return try daemon.allStatuses(accounts: names).map { ForwardedAccount(name: $0.account, id: $0.accountId) }

@@ -41,7 +41,7 @@ struct GitCredentialCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         switch operation {
         case "get": try get(GitCredential(ToolInput.read(endsWithEmptyLine: true)))
         case "erase": try erase(GitCredential(ToolInput.read(endsWithEmptyLine: true)))
@@ -50,9 +50,9 @@ struct GitCredentialCommand: ParsableCommand {
         }
     }
 
-    private func get(_ asked: GitCredential) throws(AuthctlError) {
+    private func get(_ asked: GitCredential) throws(Report) {
         guard let url = asked.url else { return }
-        do throws(AuthctlError) {
+        do throws(Report) {
             var daemon = try connection.connect()
             let found = try daemon.account(for: url, username: asked.username, named: account)
             guard let found else { return warnOfClearText(url) }
@@ -70,9 +70,9 @@ struct GitCredentialCommand: ParsableCommand {
         _ username: String?,
         _ takesBearer: Bool,
         _ daemon: inout DaemonConnection
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         let token: ToolToken
-        do throws(AuthctlError) {
+        do throws(Report) {
             let request = TokenRequest(account: name, socket: connection.socket)
             let held = try ToolToken(request, from: &daemon)
             if asked.wasRefused(held) {
@@ -89,11 +89,11 @@ struct GitCredentialCommand: ParsableCommand {
         try StandardOutput.write(asked.answer(token, username: username, takesBearer: takesBearer))
     }
 
-    private func stop() throws(AuthctlError) {
+    private func stop() throws(Report) {
         try StandardOutput.write("quit=1\n")
     }
 
-    private func erase(_ asked: GitCredential) throws(AuthctlError) {
+    private func erase(_ asked: GitCredential) throws(Report) {
         guard let url = asked.url, let secret = asked.secret, !secret.reveal().isEmpty else { return }
         var daemon = try connection.connect()
         guard let name = try daemon.account(for: url, username: asked.username, named: account)?.name else { return }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import StrictJSON
 
 /// `authctl google-executable`.
@@ -31,12 +32,12 @@ struct GoogleExecutableCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         try StandardOutput.write(answer + "\n")
     }
 
     private var answer: String {
-        do throws(AuthctlError) {
+        do throws(Report) {
             let type = try GoogleTokenType.asked(by: ToolEnvironment.value("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE"))
             let request = TokenRequest(account: account, idToken: !useAccessToken, socket: connection.socket)
             let token = try ToolToken(request)
@@ -48,7 +49,7 @@ struct GoogleExecutableCommand: ParsableCommand {
         } catch {
             return JSONText.object([
                 ("version", "1"), ("success", "false"), ("code", JSONText.quote(error.name)),
-                ("message", JSONText.quote(error.report.line)),
+                ("message", JSONText.quote(error.line)),
             ])
         }
     }
@@ -63,10 +64,13 @@ enum GoogleTokenType: String, CaseIterable, Sendable {
     ///
     /// - Parameter name: `GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE`; nil if it is not set.
     /// - Throws: `unusableDocument` for a type that no account has.
-    static func asked(by name: String?) throws(AuthctlError) -> GoogleTokenType? {
+    static func asked(by name: String?) throws(Report) -> GoogleTokenType? {
         guard let name else { return nil }
         guard let type = GoogleTokenType(rawValue: name) else {
-            throw .unusableDocument(.unknownGoogleTokenType(asked: name, known: idToken.rawValue))
+            throw .document(
+                "no account has tokens of the type '\(name)'",
+                hint: "'subject_token_type' in the credential file must be \(idToken.rawValue)"
+            )
         }
         return type
     }
@@ -119,15 +123,15 @@ struct GoogleConfigCommand: ParsableCommand {
     func validate() throws {
         guard audience.hasPrefix("//iam.googleapis.com/"), audience.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
-            throw ValidationError(.badAudience)
+            throw ValidationError("'--audience' must begin with //iam.googleapis.com/ and name a pool's provider")
         }
         let isEmail = serviceAccount?.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") } ?? true
         guard isEmail, serviceAccount?.contains("@") ?? true else {
-            throw ValidationError(.notAnEmailAddress)
+            throw ValidationError("'--service-account' takes the service account's e-mail address")
         }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         // If the account does not exist, fail and print nothing.
         _ = try daemon.allSettings(accounts: [account])
@@ -135,7 +139,10 @@ struct GoogleConfigCommand: ParsableCommand {
             [Surroundings.real.program, "google-executable", account]
             + (useAccessToken ? ["--use-access-token"] : []) + (connection.socket.map { ["--socket", $0] } ?? [])
         if let word = words.first(where: { $0.contains { $0.isWhitespace || $0 == "\"" || $0 == "'" || $0 == "\\" } }) {
-            throw .usage(.unusableWord(word))
+            throw .usage(
+                "Google's libraries cannot start a command with '\(word)' in it: they split it at blanks",
+                hint: "use a path without blanks and quotes: a link to authctl, or a shorter --socket"
+            )
         }
         let type: GoogleTokenType = useAccessToken ? .jwt : .idToken
         let executable = JSONText.object([

@@ -43,14 +43,14 @@ struct HistoryCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard (1...720).contains(hours) else { throw ValidationError(.hoursOutOfRange) }
+        guard (1...720).contains(hours) else { throw ValidationError("'--hours' must be from 1 to 720") }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let name = try OnlyAccount.resolve(account, connection)
-        guard Refusal.isPossibleName(name) else {
+        guard ErrorReply.isPossibleName(name) else {
             let parameters = WireText.encode(NoSuchAccountError(account: name))
-            throw .refused(Refusal(name: NoSuchAccountError.name, parameters: parameters))
+            throw ErrorReply(name: NoSuchAccountError.name, parameters: parameters).report
         }
         let now = LocalTime.now.nowUSec
         let since = now - Int64(hours) * AccountHistory.hour

@@ -76,12 +76,18 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         guard file == nil || from != nil else {
-            throw .usage(.fileOfNoProgram)
+            throw .usage(
+                "'--file' needs '--from', the program that wrote the file",
+                hint: "see '\(Command("import", "--help"))'"
+            )
         }
         guard !all || name.isEmpty else {
-            throw .usage(.allAndNames)
+            throw .usage(
+                "'--all' cannot be combined with the names of accounts",
+                hint: "see '\(Command("import", "--help"))'"
+            )
         }
         let options = [
             ("--called", CalledName.here.name), ("--socket", try SocketPath.resolve(option: connection.socket)),

@@ -20,7 +20,7 @@ struct InterfaceCommand: ParsableCommand {
     /// Every command accepts this option. It has no effect here.
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         try output.print(InterfaceAnswer(description: Interface.text), or: Interface.text)
     }
 }

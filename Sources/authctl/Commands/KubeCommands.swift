@@ -36,7 +36,7 @@ struct KubeCredentialCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let version = try KubeVersion.asked(by: ToolEnvironment.value("KUBERNETES_EXEC_INFO"))
         let request = TokenRequest(
             account: account,
@@ -92,7 +92,7 @@ struct KubeconfigCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         // If the account does not exist, fail and print nothing.
         _ = try daemon.allSettings(accounts: [account])

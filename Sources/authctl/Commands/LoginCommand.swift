@@ -165,23 +165,25 @@ struct LoginCommand: ParsableCommand {
 
     func validate() throws {
         guard responseType.map(Self.responseTypes.contains) ?? true else {
-            throw ValidationError(.unknownResponseType)
+            throw ValidationError("'--response-type' is one of: code, 'code id_token', id_token")
         }
         guard newAccount == nil || policy == nil && !replace else {
-            throw ValidationError(.newAccountAlone)
+            throw ValidationError("'--new-account' cannot be combined with '--policy' or '--replace'")
         }
         guard !window.portal || flow != .device else {
-            throw ValidationError(.portalAlone)
+            throw ValidationError("'--portal' chooses the window, and cannot be combined with other options that do")
         }
         guard !newAccountOptions.areGiven || newAccount == nil && policy == nil else {
-            throw ValidationError(.newSettingsAlone)
+            throw ValidationError(
+                "'--provider' and '--issuer' add an account, and cannot be combined with '--new-account' or '--policy'"
+            )
         }
         guard nonce == nil || hashedNonce == nil else {
-            throw ValidationError(.twoNonces)
+            throw ValidationError("'--nonce' and '--nonce-sha256' exclude each other")
         }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let first = FirstSignIn(
             options: newAccountOptions,
             scopes: scope.flatMap(TokenRequest.scopeTokens),
@@ -191,23 +193,26 @@ struct LoginCommand: ParsableCommand {
             return try run(for: first.prepare(account), isFirst: true)
         }
         let name = try OnlyAccount.resolve(account, connection)
-        do throws(AuthctlError) {
+        do throws(Report) {
             try run(for: name)
         } catch {
             guard error.isNoSuchAccount, newAccount == nil, policy == nil, Question.canBeAsked, !output.json else {
                 throw error
             }
             StandardError.tell(error)
-            guard try Question.confirm("Add an account with this name?") else { throw .reported(error.report.status) }
+            guard try Question.confirm("Add an account with this name?") else { throw .reported(error.status) }
             try run(for: first.make(name), isFirst: true)
         }
     }
 
     /// Signs in to a new account, if possible without any question.
-    static func signIn(toNew account: String, _ connection: ConnectionOptions) throws(AuthctlError) {
+    static func signIn(toNew account: String, _ connection: ConnectionOptions) throws(Report) {
         let socket = connection.socket.map { ["--socket=\($0)"] } ?? []
         guard let command = try? LoginCommand.parse([account] + socket) else {
-            throw .usage(.notForSignIn(account: PlainText.line(account)))
+            throw .usage(
+                "'\(PlainText.line(account))' cannot be signed in to",
+                hint: "'\(Command("account", "show", PlainText.line(account)))' shows its settings"
+            )
         }
         try command.run(for: account, isFirst: true)
     }
@@ -215,14 +220,14 @@ struct LoginCommand: ParsableCommand {
     /// Runs the sign-in.
     ///
     /// - Parameter isFirst: whether the account was created for this sign-in, or for an earlier one without success.
-    private func run(for account: String, isFirst: Bool = false) throws(AuthctlError) {
+    private func run(for account: String, isFirst: Bool = false) throws(Report) {
         let person = try signIn(to: account)
         guard isFirst, !output.json, StandardError.isTerminal else { return }
         StandardError.show(Self.programs(for: account, mailbox: person?.email))
     }
 
     /// Signs in, and returns who did, if the server says so.
-    private func signIn(to account: String) throws(AuthctlError) -> Person? {
+    private func signIn(to account: String) throws(Report) -> Person? {
         let plan = try SignInPlan(
             parameters(for: account),
             flow: flow,
@@ -259,7 +264,7 @@ struct LoginCommand: ParsableCommand {
     /// Shows the result of a sign-in that does not change the account.
     ///
     /// - Returns: false if the sign-in was of another kind.
-    private func showUnchanged(_ ending: StartSignIn.Reply, of account: String) throws(AuthctlError) -> Bool {
+    private func showUnchanged(_ ending: StartSignIn.Reply, of account: String) throws(Report) -> Bool {
         if ending.event == "policy-completed" {
             let name = PlainText.line(policy ?? "")
             if !output.json {
@@ -268,7 +273,7 @@ struct LoginCommand: ParsableCommand {
             return true
         }
         guard let idToken = ending.idToken else { return false }
-        guard AcquiredToken.isPrintable(idToken.token) else { throw .connection(.unreadableReply) }
+        guard AcquiredToken.isPrintable(idToken.token) else { throw .unreadableReply }
         StandardError.note(
             "'\(PlainText.line(idToken.subject))' signed in; the account has not changed,"
                 + " because an ID token alone cannot be refreshed"
@@ -279,7 +284,7 @@ struct LoginCommand: ParsableCommand {
 
     /// Warns about a missing refresh token now, and not only when the access token has expired, and offers what may
     /// help.
-    private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(AuthctlError) {
+    private func tellOfMissingRefreshToken(of account: String, mayHelp: Bool) throws(Report) {
         StandardError.warn("the server gave no refresh token: you must sign in each time the access token expires")
         let asksForConsent = prompt?.split(separator: " ").contains { $0 == "consent" } ?? false
         guard mayHelp, !asksForConsent else { return }

@@ -58,12 +58,14 @@ struct LogoutCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard all != (account != nil) else { throw ValidationError(.allOrOneAccount) }
-        guard !yes || all || revoke || forget else { throw ValidationError(.yesNeedsAll) }
-        guard !noOpen || endSession else { throw ValidationError(.noOpenNeedsEndSession) }
+        guard all != (account != nil) else { throw ValidationError("name an account, or use '--all'") }
+        guard !yes || all || revoke || forget else {
+            throw ValidationError("'--yes' needs '--all', '--revoke' or '--forget'")
+        }
+        guard !noOpen || endSession else { throw ValidationError("'--no-open' needs '--end-session'") }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         var accounts: [String] = []
         if let account {
@@ -74,7 +76,7 @@ struct LogoutCommand: ParsableCommand {
         var answer = LogoutAnswer(accounts: [])
         var worst = ExitStatus.success
         for account in accounts {
-            do throws(AuthctlError) {
+            do throws(Report) {
                 let parameters = SignOut.Parameters(
                     account: account,
                     revoke: revoke ? true : nil,
@@ -93,7 +95,7 @@ struct LogoutCommand: ParsableCommand {
             } catch {
                 guard all, error.isOutcome else { throw error }
                 StandardError.tell(error)
-                worst = .worst(worst, error.report.status)
+                worst = .worst(worst, error.status)
             }
         }
         if output.json { try output.print(answer, or: "") }
@@ -103,10 +105,10 @@ struct LogoutCommand: ParsableCommand {
     /// Asks for confirmation.
     ///
     /// - Throws: `cancelled` if the person says no; `usage` if nobody can be asked.
-    private func confirmed(_ accounts: [String]) throws(AuthctlError) -> [String] {
+    private func confirmed(_ accounts: [String]) throws(Report) -> [String] {
         guard !accounts.isEmpty, !yes else { return accounts }
         guard Question.canBeAsked else {
-            throw .usage(.nobodyToAsk)
+            throw .usage("'--all' asks for confirmation, and there is no terminal to ask on", hint: "add --yes")
         }
         let names = accounts.prefix(10).map(PlainText.line).joined(separator: ", ") + (accounts.count > 10 ? ", …" : "")
         let question = "Sign out of \(StatusView.accounts(accounts.count)) (\(names))?"
@@ -118,7 +120,7 @@ struct LogoutCommand: ParsableCommand {
         _ reply: SignOut.Reply,
         of account: String,
         _ worst: inout ExitStatus
-    ) throws(AuthctlError) -> LogoutAnswer.Account {
+    ) throws(Report) -> LogoutAnswer.Account {
         var told = LogoutAnswer.Account(account: account, steps: reply.steps)
         for (index, step) in reply.steps.enumerated() {
             var text = SignOutText(account: account, step: step)
@@ -131,7 +133,7 @@ struct LogoutCommand: ParsableCommand {
             if let line = text.line, !output.json { try StandardOutput.show(line) }
             if let error = text.error {
                 StandardError.tell(error)
-                worst = .worst(worst, error.report.status)
+                worst = .worst(worst, error.status)
             }
         }
         return told
@@ -144,8 +146,8 @@ struct LogoutCommand: ParsableCommand {
         _ reply: SignOut.Reply,
         of account: String,
         _ told: inout LogoutAnswer.Account
-    ) throws(AuthctlError) -> String? {
-        guard let link = reply.endSessionUrl.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
+    ) throws(Report) -> String? {
+        guard let link = reply.endSessionUrl.flatMap(WebLink.init) else { throw .unreadableReply }
         let place = SignInPlace(.real)
         let browser = noOpen || place != .desktop ? nil : Browser.usual(in: .real)
         let name = PlainText.line(account)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// `authctl metrics`.
 struct MetricsCommand: ParsableCommand {
@@ -33,9 +34,9 @@ struct MetricsCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         guard !form.json || output == nil else {
-            throw .usage(.outputIsText)
+            throw .usage("'--output' takes the text format only", hint: "leave out '--json'")
         }
         var daemon = try connection.connect()
         let metrics = try daemon.ask(.getMetrics, GetMetrics.Parameters(), for: GetMetrics.Reply.self)

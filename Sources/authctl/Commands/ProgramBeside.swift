@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// A program of ours in the same folder as authctl. It does what authctl cannot, because authctl is linked statically
@@ -9,18 +10,23 @@ enum ProgramBeside: String, CaseIterable {
 
     /// Replaces this process with the program (execve(2)). If that succeeds, this function never returns.
     ///
-    /// - Throws: `cannotStart`.
-    func become(_ arguments: [String]) throws(AuthctlError) {
+    /// - Throws: the reason why it did not start.
+    func become(_ arguments: [String]) throws(Report) {
         let program = Surroundings.real.programFolder + "/" + rawValue
         var words = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         unsafe execv(program, &words)
         let number = errno
         unsafe words.forEach { unsafe free($0) }
-        throw .cannotStart(self, path: program, errno: number)
+        throw Report(
+            status: .misconfigured,
+            name: errorName,
+            message: "cannot start '\(program)': \(systemText(number))",
+            hints: ["systemd/install puts it beside authctl"]
+        )
     }
 
     /// The name, in an error as JSON, of the failure to start this program.
-    var errorName: String {
+    private var errorName: String {
         switch self {
         case .agent: "authctl.CannotStartAgent"
         case .daemon: "authctl.CannotStartDaemon"

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 internal import TextEncodings
 
@@ -40,7 +41,7 @@ struct ProviderListCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
         try output.print(reply, or: Self.text(reply.providers))
@@ -75,7 +76,7 @@ struct ProviderShowCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
         let found = try reply.provider(named: provider)
@@ -87,11 +88,15 @@ extension ListProviders.Reply {
     /// The profile of this name.
     ///
     /// - Throws: `usage` with the name that may be meant.
-    func provider(named name: String) throws(AuthctlError) -> ProviderDescription {
+    func provider(named name: String) throws(Report) -> ProviderDescription {
         if let found = providers.first(where: { $0.name == name }) { return found }
         let names = providers.map(\.name)
         let nearest = Spelling.nearest(to: name, in: names)
-        throw .usage(.unknownProvider(name: PlainText.line(name), nearest: nearest, known: names))
+        let meant = nearest.map { "did you mean '\($0)'? " } ?? ""
+        throw .usage(
+            "the daemon knows no provider '\(PlainText.line(name))'",
+            hint: names.isEmpty ? "no profile is installed" : "\(meant)known: \(names.joined(separator: ", "))"
+        )
     }
 }
 
@@ -124,7 +129,7 @@ struct ProviderDiscoverCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         let reply = try daemon.ask(
             .discoverProvider,

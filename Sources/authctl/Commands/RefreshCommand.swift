@@ -34,10 +34,10 @@ struct RefreshCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        guard !all || accounts.isEmpty else { throw ValidationError(.allOrSomeAccounts) }
+        guard !all || accounts.isEmpty else { throw ValidationError("name accounts, or use '--all'") }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         var worst = ExitStatus.success
         let accounts = try chosen(&daemon)
@@ -45,19 +45,19 @@ struct RefreshCommand: ParsableCommand {
             StandardError.note("no account has a grant to refresh with: \(Command("status"))")
         }
         for account in accounts {
-            do throws(AuthctlError) {
+            do throws(Report) {
                 let status = try daemon.refresh(account)
                 try output.printLine(Refresh.Reply(status: status), or: StatusSentence.line(for: status))
             } catch {
                 guard error.isOutcome else { throw error }
                 StandardError.tell(error)
-                worst = .worst(worst, error.report.status)
+                worst = .worst(worst, error.status)
             }
         }
         guard worst == .success else { throw .reported(worst) }
     }
 
-    private func chosen(_ daemon: inout DaemonConnection) throws(AuthctlError) -> [String] {
+    private func chosen(_ daemon: inout DaemonConnection) throws(Report) -> [String] {
         guard all else { return accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts }
         let withoutGrant: Set = ["signed-out", "parked"]
         return try daemon.allStatuses(accounts: []).filter { !withoutGrant.contains($0.state) }.map(\.account)
@@ -68,7 +68,7 @@ extension DaemonConnection {
     /// Refreshes an account and waits; returns its state.
     ///
     /// - Throws: `refused`, or `notFresh` if the daemon's answer shows that the refresh failed.
-    mutating func refresh(_ account: String) throws(AuthctlError) -> AccountStatus {
+    mutating func refresh(_ account: String) throws(Report) -> AccountStatus {
         let parameters = WireText.encode(Refresh.Parameters(account: account))
         let answer = try ask(
             .refresh,
@@ -88,8 +88,8 @@ extension DaemonConnection {
     ///
     /// - Parameter done: describes the change: `'work' was added`.
     /// - Throws: `keptButNotFresh`.
-    mutating func settle(_ status: AccountStatus, done: String) throws(AuthctlError) -> AccountStatus {
-        do throws(AuthctlError) {
+    mutating func settle(_ status: AccountStatus, done: String) throws(Report) -> AccountStatus {
+        do throws(Report) {
             let parameters = WireText.encode(AcquireToken.Parameters(account: status.account))
             _ = try ask(
                 .acquireToken,
@@ -99,7 +99,7 @@ extension DaemonConnection {
             )
             return try allStatuses(accounts: [status.account]).first ?? status
         } catch {
-            throw .keptButNotFresh(done: done, cause: error)
+            throw error.following(done)
         }
     }
 }

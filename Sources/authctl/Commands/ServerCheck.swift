@@ -38,18 +38,18 @@ struct ServerCheck {
     /// Refuses the wrong server.
     ///
     /// - Parameter arguments: the command's arguments, from which the right command is made.
-    /// - Throws: `wrongIssuer`.
-    func refuse(arguments: [String]) throws(AuthctlError) {
+    func refuse(arguments: [String]) throws(Report) {
         guard let contradiction else { return }
-        var hints = better.flatMap { Self.command(arguments, with: $0) }.map { [$0] } ?? []
+        var hints = better.flatMap { Self.command(arguments, with: $0) }.map { [Hint($0)] } ?? []
         if hints.isEmpty, let provider = reply.provider {
-            hints = ["'authctl provider show \(PlainText.line(provider))' says what it needs to know"]
+            let command = Command("provider", "show", PlainText.line(provider))
+            hints = ["'\(command)' says what it needs to know"]
         } else if hints.isEmpty {
-            hints = ["to look for the issuer: authctl provider discover URL"]
+            hints = ["to look for the issuer: \(Command("provider", "discover", "URL"))"]
         }
         // A sign-in asks the server in any case.
         if !arguments.contains("login") { hints.append("to add it without asking the server: --offline") }
-        throw .wrongIssuer(message: contradiction, hints: hints)
+        throw Report(status: .badData, name: "authctl.WrongIssuer", message: contradiction, hints: hints)
     }
 
     /// The command with the other server; nil if its server is not named by an option.
@@ -84,14 +84,14 @@ extension DaemonConnection {
     ///
     /// - Returns: nil if it was not checked, because the daemon is older, or is asking too many servers.
     /// - Throws: `refused` if the settings are invalid; connection errors.
-    mutating func check(_ settings: AccountSettings) throws(AuthctlError) -> ServerCheck? {
+    mutating func check(_ settings: AccountSettings) throws(Report) -> ServerCheck? {
         let parameters = CheckServer.Parameters(
             issuer: settings.issuer,
             provider: settings.provider,
             variables: settings.variables,
             providerSettings: settings.providerSettings
         )
-        do throws(AuthctlError) {
+        do throws(Report) {
             let server = settings.issuer.map(ShownHost.of) ?? settings.provider ?? ""
             return ServerCheck(
                 reply: try ask(
@@ -103,9 +103,8 @@ extension DaemonConnection {
                 )
             )
         } catch {
-            guard case .refused(let refusal) = error,
-                [LimitExceededError.name, "org.varlink.service.MethodNotFound"].contains(refusal.name)
-            else { throw error }
+            let known = [LimitExceededError.name, "org.varlink.service.MethodNotFound"]
+            guard let reply = error.reply, known.contains(reply.name) else { throw error }
             return nil
         }
     }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// The options that describe an account, for `add` and `edit`.
@@ -257,7 +258,7 @@ struct SettingsOptions: ParsableArguments {
     /// Writes the given options into `settings`, and leaves the rest as it is.
     ///
     /// - Throws: `usage`, `secretAsArgument`, `secretFile`.
-    func apply(to settings: inout AccountSettings) throws(AuthctlError) {
+    func apply(to settings: inout AccountSettings) throws(Report) {
         settings.issuer = issuer
         settings.provider = provider
         settings.variables = try variables()
@@ -304,17 +305,17 @@ struct SettingsOptions: ParsableArguments {
     /// The values of the provider profile's variables; nil if none were given.
     ///
     /// - Throws: `usage`.
-    func variables() throws(AuthctlError) -> [String: String]? {
+    func variables() throws(Report) -> [String: String]? {
         let named = [("tenant", tenant), ("policy", policy), ("domain", domain), ("realm", realm)]
         var variables: [String: String] = [:]
         for (name, value) in named { variables[name] = value }
         for text in set {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw .usage(.variableWithoutValue)
+                throw .usage("'--set' takes a name and a value", hint: "--set tenant=organizations")
             }
             let name = String(text[..<equals])
             guard variables.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
-                throw .usage(.parameterTwice(option: "--set", name: name))
+                throw .usage("'\("--set")' gives '\(name)' twice", hint: "use '\("--set")' once for each name")
             }
         }
         return variables.isEmpty ? nil : variables
@@ -323,7 +324,7 @@ struct SettingsOptions: ParsableArguments {
     /// The client's key; nil if none was given.
     ///
     /// - Throws: `secretFile`.
-    func clientKey() throws(AuthctlError) -> SecretText? {
+    func clientKey() throws(Report) -> SecretText? {
         guard let clientKeyFile else { return nil }
         return try ClientKeyFile(name: clientKeyFile).read()
     }
@@ -331,7 +332,7 @@ struct SettingsOptions: ParsableArguments {
     /// The client secret, and the client ID if the file contains it; nil if none was given.
     ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
-    func client(account: String) throws(AuthctlError) -> FileClient? {
+    func client(account: String) throws(Report) -> FileClient? {
         guard let clientSecretFile else { return nil }
         var client = try ClientSecretFile(
             name: clientSecretFile,
@@ -352,7 +353,7 @@ extension SettingsOptions {
     /// The extra parameters of refresh requests; nil if none were given.
     ///
     /// - Throws: `usage`, `secretAsArgument`.
-    func refreshParameters() throws(AuthctlError) -> [String: String]? {
+    func refreshParameters() throws(Report) -> [String: String]? {
         var parameters: [String: String] = [:]
         for (name, value) in [("audience", audience), ("resource", resource)] { parameters[name] = value }
         try Self.add(param, of: "--param", example: "resource=https://…", to: &parameters)
@@ -362,7 +363,7 @@ extension SettingsOptions {
     /// The extra parameters of authorization requests; nil if none were given.
     ///
     /// - Throws: `usage`, `secretAsArgument`.
-    func authorizationParameters() throws(AuthctlError) -> [String: String]? {
+    func authorizationParameters() throws(Report) -> [String: String]? {
         var parameters: [String: String] = [:]
         let option = "--authorization-parameter"
         try Self.add(authorizationParameter, of: option, example: "display=popup", to: &parameters)
@@ -372,7 +373,7 @@ extension SettingsOptions {
     /// The settings that replace the provider profile's; nil if none were given.
     ///
     /// - Throws: `usage`, `secretAsArgument`.
-    func providerSettings() throws(AuthctlError) -> [String: String]? {
+    func providerSettings() throws(Report) -> [String: String]? {
         var settings: [String: String] = [:]
         try Self.add(providerSetting, of: "--provider-setting", example: "scope_separator=,", to: &settings)
         return settings.isEmpty ? nil : settings
@@ -383,17 +384,17 @@ extension SettingsOptions {
         of option: String,
         example: String,
         to parameters: inout [String: String]
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         for text in texts {
             guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-                throw .usage(.parameterWithoutValue(option: option, example: example))
+                throw .usage("'\(option)' takes a name and a value", hint: "\(option) \(example)")
             }
             let name = String(text[..<equals])
             guard !secretParameters.contains(name.lowercased()) else {
-                throw .secretAsArgument(option: "\(option) \(name.lowercased())")
+                throw .secretAsArgument("\(option) \(name.lowercased())")
             }
             guard parameters.updateValue(String(text[text.index(after: equals)...]), forKey: name) == nil else {
-                throw .usage(.parameterTwice(option: option, name: name))
+                throw .usage("'\(option)' gives '\(name)' twice", hint: "use '\(option)' once for each name")
             }
         }
     }
@@ -401,7 +402,7 @@ extension SettingsOptions {
     /// The authorization details; nil if none were given.
     ///
     /// - Throws: `secretFile`.
-    func details() throws(AuthctlError) -> String? {
+    func details() throws(Report) -> String? {
         guard let authorizationDetails else { return nil }
         return try SecretFile(name: authorizationDetails, purpose: .document).read(prompt: nil).reveal()
     }

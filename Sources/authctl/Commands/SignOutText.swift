@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// The text about one step of a sign-out.
@@ -25,14 +26,19 @@ struct SignOutText {
     }
 
     /// Nil: it did not fail.
-    var error: AuthctlError? {
+    var error: Report? {
         guard step.outcome == "failed" else { return nil }
         let reason = step.failure.map { Wording.joined($0.summary, $0) } ?? "no reason is given"
-        return .signOutFailed(account: account, step: step.step, reason: reason)
+        return Report(
+            status: .tryAgainLater,
+            name: "authctl.SignOutStepFailed",
+            message: "'\(account)': \(Self.failure(of: step.step)): \(reason)",
+            hints: [Self.hint(for: step.step, of: account)]
+        )
     }
 
     /// What failed, in words.
-    static func failure(of step: String) -> String {
+    private static func failure(of step: String) -> String {
         switch step {
         case "revoke": "the grant was not revoked"
         case "end-session": "the session at the server was not ended"
@@ -44,13 +50,13 @@ struct SignOutText {
     }
 
     /// What helps.
-    static func hint(for step: String, of account: String) -> String {
+    private static func hint(for step: String, of account: String) -> Hint {
         switch step {
         case "revoke": "the tokens are erased here; revoke the grant on the authorization server's own pages"
         case "end-session": "sign out on the authorization server's own pages"
-        case "erase": "authctl logout \(account)"
+        case "erase": "\(Command("logout", account))"
         case "deregister": "ask the server's administrator to delete it: the account's registration token is gone"
-        case "remove": "authctl account remove \(account)"
+        case "remove": "\(Command("account", "remove", account))"
         default: ""
         }
     }

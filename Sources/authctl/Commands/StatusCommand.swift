@@ -40,7 +40,7 @@ struct StatusCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         switch (watch, output.json) {
         case (false, _): try showOnce()
         case (true, false): try LiveStatus(names: accounts, connection: connection).run()
@@ -48,7 +48,7 @@ struct StatusCommand: ParsableCommand {
         }
     }
 
-    private func showOnce() throws(AuthctlError) {
+    private func showOnce() throws(Report) {
         var daemon = try connection.connect()
         let statuses = try daemon.allStatuses(accounts: accounts)
         let time = LocalTime.now
@@ -63,17 +63,17 @@ struct StatusCommand: ParsableCommand {
         }
         if statuses.isEmpty { StandardError.note(StatusView.firstAccount) }
         if statuses.contains(where: \.isWithoutAnswer), let proxy = UnusedProxy.found(&daemon) {
-            for hint in proxy.hints { StandardError.note(Hint(hint)) }
+            for hint in proxy.hints { StandardError.note(hint) }
         }
         guard !accounts.isEmpty else { return }
         let worst = statuses.reduce(ExitStatus.success) { .worst($0, $1.exitStatus(at: time.nowUSec)) }
         guard worst == .success else { throw .reported(worst) }
     }
 
-    private func printChanges() throws(AuthctlError) {
+    private func printChanges() throws(Report) {
         var feed = try StatusFeed.open(names: accounts, connection: connection)
         while true {
-            guard let info = feed.info else { throw .connection(.unreadableReply) }
+            guard let info = feed.info else { throw .unreadableReply }
             try output.printLine(StatusAnswer(accounts: feed.accounts, daemon: info), or: "")
             try feed.waitForChange()
         }
@@ -111,7 +111,7 @@ struct WatchCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var changes = try FollowedChanges.open(names: accounts, connection: connection)
         var isComplete = false
         var wasRestarted = false

@@ -53,7 +53,7 @@ struct StoreBackupCommand: ParsableCommand {
     /// first.
     private static let patience: Int32 = 600
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         // Create the file first. If the name is unusable, the daemon need not do anything.
         var target = try OutputFile(forSecrets: file)
@@ -82,15 +82,15 @@ struct StoreBackupCommand: ParsableCommand {
     /// Opens the daemon's copy, which disappears when it is closed, whatever happens.
     ///
     /// The name of the copy removes a file. So it must be what the interface says: a numbered copy beside the store.
-    private static func take(_ path: String) throws(AuthctlError) -> Int32 {
+    private static func take(_ path: String) throws(Report) -> Int32 {
         guard let copy = path.wholeMatch(of: /(\/(?:.*\/)?accounts\.sqlite)\.outgoing-[0-9]+/),
             unsafe access(String(copy.1), F_OK) == 0
         else {
             let reason = "'\(PlainText.line(path))' is not one in the daemon's state folder, and stays as it is"
-            throw .cannotReadBackup(reason: reason, .badData)
+            throw .cannotReadBackup(reason, status: .badData)
         }
         let source = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard source >= 0 else { throw .cannotReadBackup(reason: systemText(errno)) }
+        guard source >= 0 else { throw .cannotReadBackup(systemText(errno)) }
         unsafe unlink(path)
         return source
     }
@@ -135,7 +135,7 @@ struct StoreRestoreCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         // The daemon's program next to this one, because only the daemon opens the store.
         try ProgramBeside.daemon.become((connection.socket.map { ["--socket", $0] } ?? []) + ["--restore=" + file])
     }
@@ -166,17 +166,17 @@ struct StoreCheckCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         var last: CheckStore.Reply?
         var findings: [StoreFinding] = []
         try daemon.ask(.checkStore, CheckStore.Parameters(), forEach: CheckStore.Reply.self) {
-            reply throws(AuthctlError) in
+            reply throws(Report) in
             last = reply
             // People see findings as they come; programs get all of them in one answer.
             if output.json { findings += reply.findings } else { try show(reply.findings) }
         }
-        guard var last else { throw .connection(.unreadableReply) }
+        guard var last else { throw .unreadableReply }
         last.findings = findings
         let verdict =
             switch last.found {
@@ -188,7 +188,7 @@ struct StoreCheckCommand: ParsableCommand {
         guard last.found == 0 else { throw .reported(.badData) }
     }
 
-    private func show(_ findings: [StoreFinding]) throws(AuthctlError) {
+    private func show(_ findings: [StoreFinding]) throws(Report) {
         for finding in findings {
             let subject = finding.account.map { "account '\(PlainText.line($0))'" } ?? "store"
             let width = TerminalStyle.standardOutput.width
@@ -229,11 +229,11 @@ struct StoreRekeyCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         var daemon = try connection.connect()
         var last: RekeyStore.Reply?
         try daemon.ask(.rekeyStore, RekeyStore.Parameters(), forEach: RekeyStore.Reply.self) { last = $0 }
-        guard let last, let key = last.key, let place = last.place else { throw .connection(.unreadableReply) }
+        guard let last, let key = last.key, let place = last.place else { throw .unreadableReply }
         try output.print(
             last,
             or: "\(StatusView.accounts(last.accounts)) encrypted with the new key \(PlainText.line(key)),"

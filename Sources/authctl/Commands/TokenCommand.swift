@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import StrictJSON
 internal import Terminal
 internal import TextEncodings
@@ -143,37 +144,39 @@ struct TokenCommand: ParsableCommand {
         guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
             audience != "", claims != ""
         else {
-            throw ValidationError(.blankValues(options: "'--scope', '--resource', '--audience' and '--claims'"))
+            throw ValidationError("'--scope', '--resource', '--audience' and '--claims' need a value")
         }
         guard !json || format == nil || format == .json else {
-            throw ValidationError(.twoFormats)
+            throw ValidationError("'--json' and '--format' cannot be combined")
         }
         guard dpop.isEmpty || dpop.count == 2 else {
-            throw ValidationError(.proofNeedsRequest)
+            throw ValidationError("'--dpop' takes a method and a URL; put the account before it")
         }
         guard dpop.isEmpty || format?.needsUser != true else {
-            throw ValidationError(.noProofForMailbox(format: format?.rawValue ?? ""))
+            throw ValidationError("'--dpop' is for HTTP requests, and '\(format?.rawValue ?? "")' for mailboxes")
         }
         guard !idToken || (scope.isEmpty && resource.isEmpty && audience == nil && claims == nil) else {
-            throw ValidationError(.idTokenHasNoSet)
+            throw ValidationError(
+                "'--id-token' cannot be combined with '--scope', '--resource', '--audience' or '--claims'"
+            )
         }
         guard !idToken || dpop.isEmpty else {
-            throw ValidationError(.noProofForIDToken)
+            throw ValidationError("'--dpop' is for access tokens, not for '--id-token'")
         }
         guard !idToken || format?.needsUser != true else {
-            throw ValidationError(.noIDTokenForMailbox(format: format?.rawValue ?? ""))
+            throw ValidationError("'--format \(format?.rawValue ?? "")' is for access tokens, not for '--id-token'")
         }
-        guard dpopNonce == nil || !dpop.isEmpty else { throw ValidationError(.nonceNeedsProof) }
+        guard dpopNonce == nil || !dpop.isEmpty else { throw ValidationError("'--dpop-nonce' needs '--dpop'") }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let request = request(for: try OnlyAccount.resolve(account, connection))
         if idToken {
             let token = try PrintedIDToken(request)
             return try StandardOutput.write(token.text(for: request))
         }
         guard dpop.count == 2 else {
-            return try request.answer { text throws(AuthctlError) in try StandardOutput.write(text) }
+            return try request.answer { text throws(Report) in try StandardOutput.write(text) }
         }
         let token = try ProvenToken(request, method: dpop[0], url: dpop[1], nonce: dpopNonce)
         try StandardOutput.write(token.text(for: request))
@@ -196,7 +199,7 @@ struct ProvenToken {
         method: String,
         url: String,
         nonce: String?
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         var daemon = try DaemonConnection(socket: request.socket)
         token = try request.acquire(from: &daemon)
         let parameters = ProvePossession.Parameters(
@@ -208,14 +211,17 @@ struct ProvenToken {
         )
         proof = try daemon.ask(.provePossession, parameters, for: ProvePossession.Reply.self).proof
         guard token.tokenType.lowercased() == "dpop" else {
-            throw .usage(.notBound(account: PlainText.line(request.account)))
+            throw .usage(
+                "the token of '\(PlainText.line(request.account))' is not bound to a key, so there is no proof for it",
+                hint: "'\(Command("token", PlainText.line(request.account)))' prints it without a proof"
+            )
         }
-        guard AcquiredToken.isPrintable(proof) else { throw .connection(.unreadableReply) }
+        guard AcquiredToken.isPrintable(proof) else { throw .unreadableReply }
         request.warnIfShort(token)
     }
 
     /// The text for standard output, with a newline. The proof is on a line of its own.
-    func text(for request: TokenRequest) throws(AuthctlError) -> String {
+    func text(for request: TokenRequest) throws(Report) -> String {
         let text = try token.text(for: request)
         switch request.format {
         case .raw, .xoauth2, .oauthbearer: return text + proof + "\n"
@@ -233,17 +239,17 @@ struct PrintedIDToken {
     /// Acquires the token.
     ///
     /// - Throws: `connection(.unreadableReply)` if it is missing, or contains characters that could forge a header.
-    init(_ request: TokenRequest) throws(AuthctlError) {
+    init(_ request: TokenRequest) throws(Report) {
         var daemon = try DaemonConnection(socket: request.socket)
         try self.init(request, from: &daemon)
     }
 
     /// Acquires the token on a connection that can be used afterwards.
-    init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(AuthctlError) {
+    init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(Report) {
         let reply = try request.reply(from: &daemon)
         guard let token = WireText.decode(AcquireToken.Reply.self, fromText: reply.text)?.idToken,
             AcquiredToken.isPrintable(token.token)
-        else { throw .connection(.unreadableReply) }
+        else { throw .unreadableReply }
         self.token = token
         request.warnIfShort(endingAt: token.expiresAtUSec)
     }

@@ -24,7 +24,7 @@ struct VersionCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         let daemon = daemonVersion
         let line = daemon.map { "authrefreshd \(PlainText.line($0))\n" } ?? "authrefreshd: no daemon answers\n"
         try output.print(

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// `authctl web-session`.
@@ -60,11 +61,11 @@ struct WebSessionCommand: ParsableCommand {
 
     func validate() throws {
         if let timeout, !(1...3600).contains(timeout.seconds) {
-            throw ValidationError(.timeoutOutOfRange)
+            throw ValidationError("'--timeout' must be from 1s to 1h")
         }
     }
 
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         ProgramArguments.wipe()
         let address = try address
         // Check before the session begins. Only the port of the callback is still missing.
@@ -78,19 +79,27 @@ struct WebSessionCommand: ParsableCommand {
         )
         let answer = try session.run()
         if !output.json { try StandardOutput.write(answer + "\n") }
-        if let code = CallbackError.code(in: answer) { throw .callbackIsError(code: code) }
+        // RFC 6749 §4.1.2.1: the address, which is printed, may contain an error of the server.
+        if let code = CallbackError.code(in: answer) {
+            throw Report(
+                status: .notPermitted,
+                name: "authctl.CallbackIsError",
+                message: "the server refused, and sent the browser back with the error '\(PlainText.line(code))'",
+                hints: ["the whole address is on standard output"]
+            )
+        }
     }
 
     private var address: SecretText {
-        get throws(AuthctlError) {
+        get throws(Report) {
             guard url == "-" else { return SecretText(url) }
             return try SecretFile(name: url, purpose: .page).readLine(prompt: "Address of the page: ")
         }
     }
 
     private var choice: WindowChoice {
-        get throws(AuthctlError) {
-            do throws(AuthctlError) {
+        get throws(Report) {
+            do throws(Report) {
                 return try WindowChoice(window.kind, browser: window.browser, in: .real)
             } catch {
                 throw error.asNoContext

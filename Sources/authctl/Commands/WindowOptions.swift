@@ -38,13 +38,15 @@ struct WindowOptions: ParsableArguments {
 
     func validate() throws {
         guard !noOpen || !(isPrivate || temporaryProfile) else {
-            throw ValidationError(.noPrivateWindowUnopened)
+            throw ValidationError("'--no-open' cannot be combined with '--private' or '--temporary-profile'")
         }
-        guard parentWindow == nil || portal else { throw ValidationError(.parentNeedsPortal) }
+        guard parentWindow == nil || portal else { throw ValidationError("'--parent-window' needs '--portal'") }
         guard !portal || !(noOpen || isPrivate || temporaryProfile || browser != nil) else {
-            throw ValidationError(.portalAlone)
+            throw ValidationError("'--portal' chooses the window, and cannot be combined with other options that do")
         }
-        guard !noOpen || browser == nil else { throw ValidationError(.noBrowserUnopened) }
+        guard !noOpen || browser == nil else {
+            throw ValidationError("'--no-open' cannot be combined with '--browser'")
+        }
     }
 
     var kind: WindowChoice.Kind {

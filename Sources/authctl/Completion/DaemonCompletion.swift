@@ -53,7 +53,7 @@ enum DaemonCompletion {
 /// Answers the completion scripts made by `--generate-completion-script`.
 enum ShellCompletion {
     /// Prints the candidates, one per line; nothing if the parser cannot understand the line.
-    static func answer(_ arguments: [String]) throws(AuthctlError) {
+    static func answer(_ arguments: [String]) throws(Report) {
         do {
             _ = try AuthctlCommand.parseAsRoot(arguments)
         } catch {

@@ -16,7 +16,7 @@ struct Doctor {
     /// Runs the checks, and passes on each finding as it comes.
     ///
     /// - Throws: what `tell` throws; `refused` with `NoSuchAccount`; `usage` if `socket` is not a path.
-    func run(_ tell: (Finding) throws(AuthctlError) -> Void) throws(AuthctlError) {
+    func run(_ tell: (Finding) throws(Report) -> Void) throws(Report) {
         let path = try SocketPath.resolve(option: socket)
         let isNamed = socket != nil || surroundings.environment("AUTHREFRESH_SOCKET") != nil
         let session = SessionCheck(surroundings: surroundings, isSocketNamed: isNamed)
@@ -24,8 +24,8 @@ struct Doctor {
         if !isNamed { try tell(InstallationCheck(surroundings: surroundings).finding) }
         for finding in SocketCheck(surroundings: surroundings, path: path).findings { try tell(finding) }
         var info: GetInfo.Reply?
-        var failure: AuthctlError?
-        do throws(AuthctlError) {
+        var failure: Report?
+        do throws(Report) {
             var daemon = try DaemonConnection(socket: socket)
             info = try daemon.ask(.getInfo, GetInfo.Parameters(), for: GetInfo.Reply.self)
         } catch {
@@ -57,11 +57,11 @@ struct Doctor {
     }
 
     /// Runs the daemon's checks.
-    private func ask(_ tell: (Finding) throws(AuthctlError) -> Void) throws(AuthctlError) {
+    private func ask(_ tell: (Finding) throws(Report) -> Void) throws(Report) {
         let parameters = Diagnose.Parameters(accounts: accounts.isEmpty ? nil : accounts)
         // A failure to print is not the daemon's failure.
-        var unprinted: AuthctlError?
-        do throws(AuthctlError) {
+        var unprinted: Report?
+        do throws(Report) {
             var daemon = try DaemonConnection(socket: socket)
             // Findings of the daemon are passed on at once.
             try daemon.ask(
@@ -70,14 +70,14 @@ struct Doctor {
                 forEach: Diagnose.Reply.self,
                 waitingFor: "the authorization servers"
             ) { reply in
-                do throws(AuthctlError) {
+                do throws(Report) {
                     for finding in reply.findings { try tell(finding) }
                 } catch {
                     unprinted = error
                 }
             }
         } catch {
-            if case .refused(let refusal) = error, refusal.name == NoSuchAccountError.name { throw error }
+            if error.reply?.name == NoSuchAccountError.name { throw error }
             try tell(Finding(error))
         }
         if let unprinted { throw unprinted }
@@ -86,10 +86,9 @@ struct Doctor {
 
 extension Finding {
     /// The finding for a daemon that does not answer.
-    init(_ error: AuthctlError) {
-        let report = error.report
-        let advice = report.hints.filter { !$0.isEmpty }.joined(separator: "; ")
-        self = .error(.daemon, report.message, needs: Need(report.status), advice: advice)
+    init(_ error: Report) {
+        let advice = error.hints.reduce(Hint("")) { $0.isEmpty ? $1 : $0 + "; " + $1 }
+        self = .error(.daemon, error.message, needs: Need(error.status), advice: advice)
     }
 }
 

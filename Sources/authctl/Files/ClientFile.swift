@@ -6,9 +6,12 @@ extension FileClient {
     ///
     /// - Parameter said: the ID that was given in addition to the file.
     /// - Throws: `unusableDocument` if the two differ.
-    func id(said: String?) throws(AuthctlError) -> String? {
+    func id(said: String?) throws(Report) -> String? {
         guard let id, let said, id != said else { return said ?? id }
-        throw .unusableDocument(.otherClient)
+        throw .document(
+            "the file belongs to another client than '--client-id' names",
+            hint: "leave '--client-id' out: the file names the client"
+        )
     }
 }
 
@@ -21,16 +24,19 @@ struct ClientSecretFile {
     /// Reads the secret, and the client ID if the file contains it.
     ///
     /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
-    func read() throws(AuthctlError) -> FileClient {
+    func read() throws(Report) -> FileClient {
         let secret = try SecretFile(name: name, purpose: .clientSecret).read(prompt: prompt)
         let text = secret.reveal()
         switch GoogleFile(text) {
         case .client(let client), .authorizedUser(let client, _):
             guard client.secret?.reveal().isEmpty == false else {
-                throw .unusableDocument(.clientWithoutSecret)
+                throw .document(
+                    "the file names a client that has no secret",
+                    hint: "leave '--client-secret-file' out, and name the client: --client-id ID"
+                )
             }
             return client
-        case .serviceAccountKey: throw .unusableDocument(.isServiceAccountKey)
+        case .serviceAccountKey: throw .isServiceAccountKey
         case nil:
             try Self.check(text)
             return FileClient(id: nil, secret: secret)
@@ -39,22 +45,28 @@ struct ClientSecretFile {
 
     /// Refuses text that is not a secret. A secret may begin with any character (RFC 6749 §A.2), but no server gives out
     /// one that begins like a JSON object with a member.
-    private static func check(_ text: String) throws(AuthctlError) {
+    private static func check(_ text: String) throws(Report) {
         let isJSON =
             WireText.decode([String: AnyValue].self, fromText: text) != nil
             || WireText.decode([AnyValue].self, fromText: text) != nil
         let isPage = ["<!doctype", "<html", "<?xml"].contains { text.lowercased().hasPrefix($0) }
         guard !isJSON, !isPage else {
-            throw .unusableDocument(.noClientSecret(isPage: isPage))
+            throw .document(
+                "the file contains \(isPage ? "a web page" : "JSON"), but no client secret",
+                hint: "expected: the secret on one line, or the JSON file of the client that Google's console downloads"
+            )
         }
         if text.prefixMatch(of: /\{\s*"/) != nil {
-            throw .unusableDocument(.brokenJSON)
+            throw .brokenJSON
         }
         if text.hasPrefix("-----BEGIN ") {
-            throw .unusableDocument(.keyInsteadOfSecret)
+            throw .document(
+                "the file contains a key, but no client secret",
+                hint: "for a key: --client-key-file FILE"
+            )
         }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) }) else {
-            throw .secretFile(.notOneLine(purpose: .clientSecret))
+            throw .notOneLine(.clientSecret)
         }
     }
 
@@ -71,18 +83,25 @@ struct ClientKeyFile {
     /// Reads the key unchanged; the daemon parses it.
     ///
     /// - Throws: `secretFile`, `unusableDocument`.
-    func read() throws(AuthctlError) -> SecretText {
+    func read() throws(Report) -> SecretText {
         let key = try SecretFile(name: name, purpose: .clientKey).read(prompt: nil)
         let text = key.reveal()
         switch GoogleFile(text) {
         case .serviceAccountKey: return key
         case .client, .authorizedUser:
-            throw .unusableDocument(.secretInsteadOfKey)
+            throw .document(
+                "the file contains a client with its secret, but no key",
+                hint: "for a secret: --client-secret-file FILE"
+            )
         case nil: break
         }
         let isJWK = WireText.decode(KeyFields.self, fromText: text).map { $0.kty != nil || $0.keys != nil } ?? false
         guard isJWK || text.contains("-----BEGIN ") else {
-            throw .unusableDocument(.noClientKey)
+            throw .document(
+                "the file contains no client key",
+                hint:
+                    "expected: a private key in PEM or as a JWK, or the JSON file of a service account's key from Google"
+            )
         }
         return key
     }

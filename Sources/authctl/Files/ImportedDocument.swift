@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// The JSON document that `account export` writes and `account import` reads: an account with its secrets.
 struct AccountDocument: Codable {
@@ -31,17 +32,26 @@ enum ImportedDocument {
     /// Recognizes the kind. JSON begins with a brace, and no known server's tokens do.
     ///
     /// - Throws: what is wrong, without the content.
-    init(_ secret: SecretText) throws(UnusableDocument) {
+    init(_ secret: SecretText) throws(Report) {
         let text = secret.reveal()
         guard text.drop(while: \.isWhitespace).first == "{" else {
             if let flaw = RefreshTokenText.flaw(in: text) {
-                throw .noRefreshToken(content: flaw.rawValue)
+                throw .document(
+                    "the file contains \(flaw.rawValue), but no refresh token",
+                    hint:
+                        "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), Google's"
+                        + " authorized_user file, or what '\(Command("account", "export", "ACCOUNT"))' wrote"
+                )
             }
             self = .refreshToken(text, nil)
             return
         }
         switch GoogleFile(text) {
-        case .client: throw .isClient
+        case .client:
+            throw .document(
+                "the file contains a client, but no refresh token",
+                hint: "\(Command("login", "NAME", "--provider", "google", "--client-secret-file", "FILE"))"
+            )
         case .serviceAccountKey: throw .isServiceAccountKey
         case .authorizedUser(let client, let token) where RefreshTokenText.flaw(in: token) == nil:
             self = .refreshToken(token, client)
@@ -56,16 +66,28 @@ enum ImportedDocument {
         } else if let token = keys.refreshToken, !token.isEmpty, RefreshTokenText.flaw(in: token) == nil {
             self = .refreshToken(token, nil)
         } else {
-            throw .unknownJSON
+            throw .document(
+                "the JSON is neither an account's export nor an answer with a \"refresh_token\"",
+                hint:
+                    "expected: what '\(Command("account", "export", "ACCOUNT"))' wrote, Google's authorized_user file, or a token"
+                    + " endpoint's answer; many servers give a refresh token only if asked, such as with the scope"
+                    + " offline_access"
+            )
         }
     }
 
-    private static func account(in text: String, _ keys: Keys) throws(UnusableDocument) -> AccountDocument {
+    private static func account(in text: String, _ keys: Keys) throws(Report) -> AccountDocument {
         guard keys.format == AccountDocument.currentFormat else {
-            throw .unknownExportFormat(known: AccountDocument.currentFormat)
+            throw .document(
+                "this authctl does not know the format of the export",
+                hint: "this authctl reads the format \(AccountDocument.currentFormat)"
+            )
         }
         guard let document = WireText.decode(AccountDocument.self, fromText: text) else {
-            throw .incompleteExport
+            throw .document(
+                "a part of the export is missing or has the wrong type",
+                hint: "the file may be cut short or edited: export it again"
+            )
         }
         return document
     }

@@ -21,7 +21,7 @@ struct OutputFile: ~Copyable {
     /// Creates a file for secrets.
     ///
     /// - Throws: `cannotCreateFile`, also if there is something at the path.
-    init(forSecrets path: String) throws(AuthctlError) {
+    init(forSecrets path: String) throws(Report) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }
         // These are set only now: after a throw with all of them set, `deinit` would remove a file that is not ours.
@@ -34,7 +34,7 @@ struct OutputFile: ~Copyable {
     /// Opens a file that everybody may read.
     ///
     /// - Throws: `cannotCreateFile`, also if the old file is a database; the old file is then unchanged.
-    init(forEverybody path: String) throws(AuthctlError) {
+    init(forEverybody path: String) throws(Report) {
         var facts = stat()
         // This follows links.
         let isThere = unsafe stat(path, &facts) == 0
@@ -67,7 +67,7 @@ struct OutputFile: ~Copyable {
     /// Writes a file that everybody may read.
     ///
     /// - Throws: `cannotCreateFile`.
-    static func write(_ text: String, to path: String) throws(AuthctlError) {
+    static func write(_ text: String, to path: String) throws(Report) {
         var file = try OutputFile(forEverybody: path)
         try file.write(text)
         try file.finish()
@@ -76,7 +76,7 @@ struct OutputFile: ~Copyable {
     /// Appends text.
     ///
     /// - Throws: `cannotCreateFile`.
-    func write(_ text: String) throws(AuthctlError) {
+    func write(_ text: String) throws(Report) {
         try check(FileDescriptor.write(text, to: descriptor))
     }
 
@@ -84,14 +84,14 @@ struct OutputFile: ~Copyable {
     ///
     /// - Returns: the number of bytes.
     /// - Throws: `cannotCreateFile`, `cannotReadBackup`.
-    func copy(from source: Int32) throws(AuthctlError) -> Int {
+    func copy(from source: Int32) throws(Report) -> Int {
         var chunk = [UInt8](repeating: 0, count: 1 << 17)
         var total = 0
         while true {
             let count = unsafe read(source, &chunk, chunk.count)
             if count == 0 { return total }
             if count < 0 {
-                guard errno == EINTR else { throw .cannotReadBackup(reason: systemText(errno)) }
+                guard errno == EINTR else { throw .cannotReadBackup(systemText(errno)) }
                 continue
             }
             let number = unsafe chunk.withUnsafeBytes { bytes in
@@ -105,7 +105,7 @@ struct OutputFile: ~Copyable {
     /// Syncs the file to disk, and gives it its name.
     ///
     /// - Throws: `cannotCreateFile`; an unfinished file is then removed.
-    mutating func finish() throws(AuthctlError) {
+    mutating func finish() throws(Report) {
         guard let unfinished else { return }
         if let replaced {
             // The temporary file has mode 0600.
@@ -118,7 +118,7 @@ struct OutputFile: ~Copyable {
         self.unfinished = nil
     }
 
-    private func check(_ number: Int32) throws(AuthctlError) {
+    private func check(_ number: Int32) throws(Report) {
         guard number == 0 else { throw .cannotCreateFile(path: path, errno: number) }
     }
 
@@ -164,5 +164,44 @@ struct OutputFile: ~Copyable {
         let header = Array("SQLite format 3\0".utf8)
         var start = [UInt8](repeating: 0, count: header.count)
         return unsafe read(descriptor, &start, start.count) == start.count && start == header
+    }
+}
+
+extension Report {
+    static func cannotCreateFile(path: String, errno number: Int32) -> Report {
+        let status: ExitStatus =
+            switch number {
+            case EACCES, EPERM, EROFS: .notPermitted
+            case ENOSPC, EDQUOT, EFBIG, EIO: .tryAgainLater
+            default: .usage
+            }
+        let hint: Hint? =
+            switch number {
+            case EEXIST: "an existing file is never replaced: name another"
+            case EACCES, EPERM, EROFS: "name a file in a folder that you can write to"
+            case ENOENT, ENOTDIR: "make its folder first"
+            default: room(number)
+            }
+        return Report(
+            status: status,
+            name: "authctl.CannotCreateFile",
+            message: "cannot write '\(path)': \(systemText(number))",
+            hints: [hint].compactMap(\.self)
+        )
+    }
+
+    /// What helps if there is no room for a file.
+    static func room(_ number: Int32) -> Hint? {
+        switch number {
+        case ENOSPC, EDQUOT: "free some space there, or name a file on another disk"
+        case EFBIG: "allow larger files (ulimit -f), or name a file on another file system"
+        default: nil
+        }
+    }
+
+    /// The daemon's copy of the store cannot be used, and was not removed.
+    static func cannotReadBackup(_ reason: String, status: ExitStatus = .tryAgainLater) -> Report {
+        let message = "cannot read the daemon's copy of the store: \(reason)"
+        return Report(status: status, name: "authctl.CannotReadBackup", message: message)
     }
 }

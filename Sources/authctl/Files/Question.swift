@@ -9,7 +9,7 @@ enum Question {
     /// Asks for one line, and removes white space around it; it may be empty.
     ///
     /// - Throws: `cancelled` if the input has ended, or after Ctrl-C or another ending signal.
-    static func ask(_ prompt: String) throws(AuthctlError) -> String {
+    static func ask(_ prompt: String) throws(Report) -> String {
         // Before the question is shown, so that no signal comes between the two.
         let signals = CaughtSignals(CaughtSignals.ending)
         StandardError.show(prompt)
@@ -29,7 +29,7 @@ enum Question {
     }
 
     /// Whether the person says yes. An empty line means `byDefault`, and anything else means no.
-    static func confirm(_ question: String, byDefault: Bool = false) throws(AuthctlError) -> Bool {
+    static func confirm(_ question: String, byDefault: Bool = false) throws(Report) -> Bool {
         let answer = try ask("\(question) \(byDefault ? "[Y/n]" : "[y/N]") ").lowercased()
         return answer.isEmpty ? byDefault : ["y", "yes"].contains(answer)
     }
@@ -96,20 +96,20 @@ enum HiddenPrompt {
     ///
     /// - Throws: `cancelled` after Ctrl-C or another ending signal, with the terminal restored; `secretFile` if there
     ///   is not a terminal, or if nothing was typed.
-    static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(AuthctlError) -> SecretText {
+    static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(Report) -> SecretText {
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        guard terminal >= 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
+        guard terminal >= 0 else { throw .noTerminal(purpose) }
         defer { close(terminal) }
         var before = termios()
-        guard unsafe tcgetattr(terminal, &before) == 0 else { throw .secretFile(.noTerminal(purpose: purpose)) }
+        guard unsafe tcgetattr(terminal, &before) == 0 else { throw .noTerminal(purpose) }
 
         let line = read(from: terminal, before, prompt)
         _ = FileDescriptor.write("\n", to: terminal)
         guard let line else { throw .cancelled }
-        guard !line.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }
-        guard line.count <= SecretFile.largestSize else { throw .secretFile(.tooLong(purpose: purpose)) }
+        guard !line.isEmpty else { throw .empty(purpose) }
+        guard line.count <= SecretFile.largestSize else { throw .tooLong(purpose) }
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw .secretFile(.notOneLine(purpose: purpose))
+            throw .notOneLine(purpose)
         }
         return SecretText(text)
     }

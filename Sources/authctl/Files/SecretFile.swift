@@ -14,39 +14,58 @@ struct SecretFile {
     /// Reads the content, without a byte order mark and without one trailing line break.
     ///
     /// - Parameter prompt: the prompt if it has to be typed on a terminal; nil if it cannot be typed.
-    /// - Throws: `secretFile`, `cancelled`.
-    func read(prompt: String?) throws(AuthctlError) -> SecretText {
+    /// - Throws: why it cannot be read; `cancelled`.
+    func read(prompt: String?) throws(Report) -> SecretText {
         guard name == "-" else { return try readFile() }
         if isatty(STDIN_FILENO) == 1 {
-            guard let prompt else { throw .secretFile(.notForTerminal(purpose: purpose)) }
+            guard let prompt else {
+                throw Report(
+                    status: .usage,
+                    name: SecretPurpose.errorName,
+                    message: "the \(purpose.rawValue) cannot be typed on a terminal",
+                    hints: ["name a file"]
+                )
+            }
             return try HiddenPrompt.ask(prompt, purpose)
         }
         return try contents(of: STDIN_FILENO)
     }
 
     /// Reads the content, which must be one line of printable text.
-    func readLine(prompt: String) throws(AuthctlError) -> SecretText {
+    func readLine(prompt: String) throws(Report) -> SecretText {
         let secret = try read(prompt: prompt)
         guard secret.reveal().unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) })
-        else { throw .secretFile(.notOneLine(purpose: purpose)) }
+        else { throw .notOneLine(purpose) }
         return secret
     }
 
-    private func readFile() throws(AuthctlError) -> SecretText {
+    private func readFile() throws(Report) -> SecretText {
         let descriptor = unsafe open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             let isMissing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG
-            throw .secretFile(
-                isMissing ? .noSuchFile(purpose: purpose) : .unreadable(purpose: purpose, errno: errno)
+            guard isMissing else { throw .unreadable(purpose, errno: errno) }
+            // Its name is not repeated, because it may be the secret itself.
+            throw Report(
+                status: .usage,
+                name: SecretPurpose.errorName,
+                message: "the file named for the \(purpose.rawValue) does not exist",
+                hints: ["name a file, or '-' for standard input; never type the secret itself"]
             )
         }
         defer { close(descriptor) }
         var facts = stat()
         guard unsafe fstat(descriptor, &facts) == 0 else {
-            throw .secretFile(.unreadable(purpose: purpose, errno: errno))
+            throw .unreadable(purpose, errno: errno)
         }
         let kind = facts.st_mode & S_IFMT
-        guard kind != S_IFDIR else { throw .secretFile(.isDirectory(purpose: purpose)) }
+        guard kind != S_IFDIR else {
+            throw Report(
+                status: .usage,
+                name: SecretPurpose.errorName,
+                message: "the file named for the \(purpose.rawValue) is a directory",
+                hints: ["name a file, or '-' for standard input"]
+            )
+        }
         // A pipe of the shell's <(…) also has a mode, but nobody else can open it.
         if kind == S_IFREG, facts.st_mode & (S_IRWXG | S_IRWXO) != 0 {
             StandardError.warn(
@@ -56,23 +75,90 @@ struct SecretFile {
         return try contents(of: descriptor)
     }
 
-    private func contents(of descriptor: Int32) throws(AuthctlError) -> SecretText {
+    private func contents(of descriptor: Int32) throws(Report) -> SecretText {
         var bytes: [UInt8]
         do throws(FileDescriptor.ReadFailure) {
             bytes = try FileDescriptor.readAll(descriptor, atMost: Self.largestSize)
         } catch {
             switch error {
-            case .failed(let number): throw .secretFile(.unreadable(purpose: purpose, errno: number))
-            case .tooLong: throw .secretFile(.tooLong(purpose: purpose))
+            case .failed(let number): throw .unreadable(purpose, errno: number)
+            case .tooLong: throw .tooLong(purpose)
             }
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw .secretFile(.empty(purpose: purpose)) }
+        guard !bytes.isEmpty else { throw .empty(purpose) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .secretFile(.notOneLine(purpose: purpose))
+            throw .notOneLine(purpose)
         }
         return SecretText(text)
+    }
+}
+
+/// The kind of secret, for prompts and messages.
+enum SecretPurpose: String, Sendable {
+    case refreshToken = "refresh token"
+    case clientSecret = "client secret"
+    case clientKey = "client key"
+    case initialAccessToken = "initial access token"
+    case document = "document"
+    case redirect = "redirected address"
+    case page = "page's address"
+    case headers = "answer's headers"
+
+    /// The name, in an error as JSON, of the failure to read a secret.
+    static let errorName = "authctl.UnusableSecret"
+}
+
+/// Why a secret could not be read.
+extension Report {
+    static func unreadable(_ purpose: SecretPurpose, errno number: Int32) -> Report {
+        Report(
+            status: number == EACCES ? .notPermitted : .badData,
+            name: SecretPurpose.errorName,
+            message: "cannot read the file with the \(purpose.rawValue): \(systemText(number))"
+        )
+    }
+
+    static func empty(_ purpose: SecretPurpose) -> Report {
+        Report(status: .badData, name: SecretPurpose.errorName, message: "the \(purpose.rawValue) is empty")
+    }
+
+    static func tooLong(_ purpose: SecretPurpose) -> Report {
+        Report(
+            status: .badData,
+            name: SecretPurpose.errorName,
+            message: "the \(purpose.rawValue) is longer than \(SecretFile.largestSize / 1024) KiB"
+        )
+    }
+
+    /// The content has several lines or control characters.
+    static func notOneLine(_ purpose: SecretPurpose) -> Report {
+        if purpose == .clientKey {
+            let convert = Command(program: "openssl", "pkey", "-inform", "DER", "-in", "FILE", "-out", "key.pem")
+            return Report(
+                status: .badData,
+                name: SecretPurpose.errorName,
+                message: "the client key is not text",
+                hints: ["expected: PEM; to convert DER: \(convert)"]
+            )
+        }
+        return Report(
+            status: .badData,
+            name: SecretPurpose.errorName,
+            message: "the \(purpose.rawValue) is not one line of printable text",
+            hints: ["the file must contain only the \(purpose.rawValue)"]
+        )
+    }
+
+    /// There is no terminal to ask on.
+    static func noTerminal(_ purpose: SecretPurpose) -> Report {
+        Report(
+            status: .usage,
+            name: SecretPurpose.errorName,
+            message: "there is no terminal to ask for the \(purpose.rawValue)",
+            hints: ["name a file, or give it on standard input"]
+        )
     }
 }

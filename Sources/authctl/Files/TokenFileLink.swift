@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// A symbolic link to a token file at a place where a program expects it. The user's service manager creates it at each
@@ -14,10 +15,10 @@ struct TokenFileLink {
 
     /// The settings file in the folder that the user's service manager reads.
     var settings: String {
-        get throws(AuthctlError) {
+        get throws(Report) {
             let home = environment("HOME").map { $0 + "/.config" }
             guard let folder = environment("XDG_CONFIG_HOME").flatMap({ $0.hasPrefix("/") ? $0 : nil }) ?? home else {
-                throw .usage(.noHome)
+                throw .usage("the home folder is unknown: 'HOME' is not set", hint: "set HOME")
             }
             return folder + "/user-tmpfiles.d/authrefresh-\(account).conf"
         }
@@ -26,7 +27,7 @@ struct TokenFileLink {
     /// Creates the link now and for each log-in.
     ///
     /// - Throws: `cannotCreateFile` if there is something else at its path, or at that of the settings file.
-    func make() throws(AuthctlError) {
+    func make() throws(Report) {
         let settings = try settings
         try checkIsOurs(settings)
         if unsafe symlink(target, path) != 0 {
@@ -45,7 +46,7 @@ struct TokenFileLink {
     /// Removes the link and its settings file, if they are ours.
     ///
     /// - Throws: `cannotCreateFile` for the one that is not ours.
-    func remove() throws(AuthctlError) {
+    func remove() throws(Report) {
         let settings = try settings
         try checkIsOurs(settings)
         if let destination = OutputFile.target(ofLink: path) {
@@ -57,7 +58,7 @@ struct TokenFileLink {
         }
     }
 
-    private func checkIsOurs(_ settings: String) throws(AuthctlError) {
+    private func checkIsOurs(_ settings: String) throws(Report) {
         guard let file = unsafe fopen(settings, "re") else {
             guard errno == ENOENT else { throw .cannotCreateFile(path: settings, errno: errno) }
             return

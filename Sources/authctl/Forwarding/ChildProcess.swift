@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// A child process on the same terminal.
@@ -17,7 +18,7 @@ struct ChildProcess {
     /// - Parameter signals: the signals that it blocks. It does not inherit the blocked and ignored signals of this
     ///   process.
     /// - Throws: `cannotStartSSH`.
-    init(_ words: [String], blocking signals: sigset_t) throws(AuthctlError) {
+    init(_ words: [String], blocking signals: sigset_t) throws(Report) {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -31,7 +32,15 @@ struct ChildProcess {
         defer { unsafe arguments.forEach { unsafe free($0) } }
         var pid: pid_t = 0
         let failure = unsafe posix_spawnp(&pid, words[0], nil, &attributes, &arguments, environ)
-        guard failure == 0 else { throw .cannotStartSSH(errno: failure) }
+        guard failure == 0 else {
+            let install = Command(program: "sudo", "apt", "install", "openssh-client")
+            throw Report(
+                status: .misconfigured,
+                name: "authctl.CannotStartSSH",
+                message: "cannot start 'ssh': \(systemText(failure))",
+                hints: ["install OpenSSH's client, for instance: \(install)"]
+            )
+        }
         self.pid = pid
     }
 

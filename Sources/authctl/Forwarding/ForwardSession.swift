@@ -30,11 +30,11 @@ struct ForwardSession: ~Copyable {
         folders: [String],
         connect: @escaping ForwardClient.Connect,
         ssh words: (_ socket: String) -> [String]
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         // Signals are blocked before the socket exists, so that no signal leaves the socket behind.
         let signals = CaughtSignals(CaughtSignals.ending.filter { !CaughtSignals.isIgnored($0) } + [SIGCHLD])
         let socket = try ForwardSocket(in: folders)
-        do throws(AuthctlError) {
+        do throws(Report) {
             ssh = try ChildProcess(words(socket.path), blocking: signals.maskBefore)
         } catch {
             socket.remove()

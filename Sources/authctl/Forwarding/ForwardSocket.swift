@@ -19,18 +19,18 @@ final class ForwardSocket {
     ///
     /// - Parameter parents: the first usable one is used.
     /// - Throws: `cannotCreateFile`.
-    init(in parents: [String]) throws(AuthctlError) {
-        var failure = AuthctlError.cannotCreateFile(path: Self.prefix, errno: ENOENT)
+    init(in parents: [String]) throws(Report) {
+        var failure = Report.cannotCreateFile(path: Self.prefix, errno: ENOENT)
         for parent in parents where Self.isPlain(parent) {
             Self.removeAbandoned(in: parent)
-            do throws(AuthctlError) {
+            do throws(Report) {
                 (folder, lock) = try Self.makeFolder(in: parent)
             } catch {
                 failure = error
                 continue
             }
             path = "\(folder)/\(Self.name)"
-            do throws(AuthctlError) {
+            do throws(Report) {
                 descriptor = try Self.listen(at: path)
             } catch {
                 Self.remove(folder)
@@ -47,7 +47,7 @@ final class ForwardSocket {
         parent.wholeMatch(of: /[A-Za-z0-9\/._+@-]{1,70}/) != nil
     }
 
-    private static func makeFolder(in parent: String) throws(AuthctlError) -> (path: String, lock: Int32) {
+    private static func makeFolder(in parent: String) throws(Report) -> (path: String, lock: Int32) {
         var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
         // mkdtemp(3) creates it with mode 0700.
         guard unsafe mkdtemp(&template) != nil else { throw .cannotCreateFile(path: parent, errno: errno) }
@@ -61,7 +61,7 @@ final class ForwardSocket {
         return (path, lock)
     }
 
-    private static func listen(at path: String) throws(AuthctlError) -> Int32 {
+    private static func listen(at path: String) throws(Report) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { throw .cannotCreateFile(path: path, errno: errno) }

@@ -125,7 +125,7 @@ extension ForwardedCallFilter.Verdict {
     fileprivate static var notForwarded: Self {
         let error = PermissionDeniedError(
             reason: "this socket is forwarded from another machine, for the tokens of some accounts and nothing else",
-            hint: "run the command on the machine where 'authctl forward' runs"
+            hint: "run the command on the machine where '\(Command("forward"))' runs"
         )
         let reply = ForwardedReply.error(PermissionDeniedError.name, WireText.encode(error))
         return .refuse(reply: reply, endsConnection: false)

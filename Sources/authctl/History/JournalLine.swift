@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import CommandLineProgram
+internal import Terminal
 
 /// A journal line of the daemon about an account, in the format of `journalctl -o json`.
 struct JournalLine: Decodable, Sendable {
@@ -74,7 +75,6 @@ struct AccountJournal {
     /// Reads the user's journal.
     ///
     /// - Parameter sinceUSec: µs since 1970.
-    /// - Throws: `noJournal`.
     static func read(
         of account: String,
         sinceUSec: Int64,
@@ -86,7 +86,7 @@ struct AccountJournal {
                 waitingFor: "journalctl"
             )
         }
-    ) throws(AuthctlError) -> AccountJournal {
+    ) throws(Report) -> AccountJournal {
         let output = run([
             "journalctl", "--user", "--output=json", "--no-pager", "--quiet",
             "--output-fields=" + JournalLine.fields.joined(separator: ","), "--since=@\(sinceUSec / 1_000_000)",
@@ -98,11 +98,20 @@ struct AccountJournal {
         case .exited(0): break
         case .exited:
             let words = output.text.split(separator: "\n").first { !$0.hasPrefix("{") }.map(String.init)
-            throw .noJournal(reason: words ?? "journalctl gives no reason")
-        case .notStarted(let number): throw .noJournal(reason: "journalctl cannot be run: \(systemText(number))")
-        case .timedOut: throw .noJournal(reason: "journalctl did not end in time")
+            throw unreadable(words ?? "journalctl gives no reason")
+        case .notStarted(let number): throw unreadable("journalctl cannot be run: \(systemText(number))")
+        case .timedOut: throw unreadable("journalctl did not end in time")
         }
         return AccountJournal(lines: lines(in: output.text))
+    }
+
+    private static func unreadable(_ reason: String) -> Report {
+        Report(
+            status: .daemonUnreachable,
+            name: "authctl.NoJournal",
+            message: "the journal cannot be read: \(PlainText.line(reason))",
+            hints: ["\(Command(program: "journalctl", "--user", "-u", "authrefreshd"))"]
+        )
     }
 
     /// The journal lines in the text, without those that are not about an event.

@@ -169,21 +169,21 @@ extension TokenRequest {
     /// Acquires the token, and passes the text for standard output to `deliver`.
     ///
     /// Nothing is deallocated before `deliver` returns. If the process ends there, that time is saved.
-    func answer(_ deliver: (String) throws(AuthctlError) -> Void) throws(AuthctlError) {
+    func answer(_ deliver: (String) throws(Report) -> Void) throws(Report) {
         if format.needsUser { _ = try saslUser() }
         var daemon = try DaemonConnection(socket: socket)
         let token = try acquire(from: &daemon)
         let text = try token.text(for: self)
         warnIfShort(token)
-        try withExtendedLifetime(token) { () throws(AuthctlError) in try deliver(text) }
+        try withExtendedLifetime(token) { () throws(Report) in try deliver(text) }
     }
 
     /// Acquires the token on a connection that can be used afterwards.
-    func acquire(from daemon: inout DaemonConnection) throws(AuthctlError) -> AcquiredToken {
+    func acquire(from daemon: inout DaemonConnection) throws(Report) -> AcquiredToken {
         try AcquiredToken(reply: reply(from: &daemon))
     }
 
-    func reply(from daemon: inout DaemonConnection) throws(AuthctlError) -> JSONText {
+    func reply(from daemon: inout DaemonConnection) throws(Report) -> JSONText {
         try daemon.ask(
             .acquireToken,
             json: parameters,
@@ -239,11 +239,11 @@ struct AcquiredToken {
     /// Reads a reply.
     ///
     /// - Throws: `connection(.unreadableReply)` if a part is missing, or contains characters that could forge a header.
-    init(reply: JSONText) throws(AuthctlError) {
+    init(reply: JSONText) throws(Report) {
         guard let token = reply["accessToken"]?.string, Self.isPrintable(token),
             let type = reply["tokenType"]?.string, Self.isPrintable(type),
             let end = reply["expiresAtUSec"]?.integer
-        else { throw .connection(.unreadableReply) }
+        else { throw .unreadableReply }
         accessToken = token
         tokenType = type
         expiresAtUSec = end
@@ -253,7 +253,7 @@ struct AcquiredToken {
     /// The text for standard output, with a newline.
     ///
     /// - Throws: `usage` if a SASL format has no user, or the token cannot be used in a header.
-    func text(for request: TokenRequest) throws(AuthctlError) -> String {
+    func text(for request: TokenRequest) throws(Report) -> String {
         switch request.format {
         case .raw: "\(accessToken)\n"
         case .header: "Authorization: \(try authorization)\n"
@@ -265,10 +265,13 @@ struct AcquiredToken {
     }
 
     private var authorization: String {
-        get throws(AuthctlError) {
+        get throws(Report) {
             // RFC 8693 §2.2.1: a token that is not an access token, for example an ID token.
             guard tokenType != "N_A" else {
-                throw .usage(.noAuthorizationHeader)
+                throw .usage(
+                    "this token type cannot be used in an Authorization header",
+                    hint: "use --format raw or --format json"
+                )
             }
             return "\(tokenType) \(accessToken)"
         }
@@ -306,7 +309,7 @@ struct AcquiredToken {
     }
 
     /// RFC 5801 §4: "," and "=" in a user name would end it.
-    private func gs2User(_ request: TokenRequest) throws(AuthctlError) -> String {
+    private func gs2User(_ request: TokenRequest) throws(Report) -> String {
         var escaped = ""
         for character in try request.saslUser().unicodeScalars {
             switch character {
@@ -328,14 +331,17 @@ extension TokenRequest {
     /// The mailbox that the token is for.
     ///
     /// - Throws: `usage` if neither `--user` nor the account's name contains it.
-    func saslUser() throws(AuthctlError) -> String {
+    func saslUser() throws(Report) -> String {
         let isAddress = account.utf8.contains(UInt8(ascii: "@"))
         guard let name = user ?? (isAddress ? account : nil) else {
-            throw .usage(.mailboxUnknown(format: format.rawValue))
+            throw .usage(
+                "'--format \(format.rawValue)' needs to know whose mailbox it is",
+                hint: "add --user you@example.org, or name the account after the mailbox"
+            )
         }
         // ^A separates the fields of both mechanisms.
         guard !name.isEmpty, name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-            throw .usage(.userNotPrintable)
+            throw .usage("'--user' is empty or contains control characters", hint: "--user you@example.org")
         }
         return name
     }

@@ -25,7 +25,7 @@ struct FollowedChanges: ~Copyable {
     /// Subscribes.
     ///
     /// - Parameter names: the accounts to follow; empty for all.
-    static func open(names: [String], connection: ConnectionOptions) throws(AuthctlError) -> FollowedChanges {
+    static func open(names: [String], connection: ConnectionOptions) throws(Report) -> FollowedChanges {
         // Not an initializer, because Swift cannot abandon a noncopyable type in the middle of one.
         var daemon = try connection.connect()
         try daemon.subscribe(to: names)
@@ -43,14 +43,14 @@ struct FollowedChanges: ~Copyable {
     ///
     /// - Throws: the connection's error if nobody answers at the socket for as long as a search lasts, or if the
     ///   daemon ends again and again; `refused` with the daemon's error.
-    mutating func take() throws(AuthctlError) -> News {
+    mutating func take() throws(Report) -> News {
         if let search, try !connect(search) { return .nothing }
-        do throws(AuthctlError) {
+        do throws(Report) {
             guard let change = try daemon?.availableChange() else { return .nothing }
             if change.isReady { restarts.presentStateCame() }
             return .change(change)
         } catch {
-            guard case .connection(.ended) = error, restarts.daemonEnded() else { throw error }
+            guard error.cause == .ended, restarts.daemonEnded() else { throw error }
             daemon = nil
             search = DaemonSearch()
             return .daemonEnded
@@ -61,22 +61,22 @@ struct FollowedChanges: ~Copyable {
     /// answers. Elsewhere there is none for a moment.
     ///
     /// - Returns: whether there is a daemon.
-    private mutating func connect(_ search: DaemonSearch) throws(AuthctlError) -> Bool {
+    private mutating func connect(_ search: DaemonSearch) throws(Report) -> Bool {
         guard search.pauseMilliseconds() == 0 else { return false }
         let isLast = search.isOver()
-        do throws(AuthctlError) {
+        do throws(Report) {
             var next = try connection.connect()
             try next.subscribe(to: names)
             daemon = consume next
             self.search = nil
             return true
         } catch {
-            switch error {
-            case .connection(.unreachable), .connection(.ended):
+            switch error.cause {
+            case .unreachable, .ended:
                 guard !isLast else { throw error }
                 self.search?.postpone()
                 return false
-            case let other: throw other
+            case .refused, .notFresh, .noPrivateWindow, .other: throw error
             }
         }
     }

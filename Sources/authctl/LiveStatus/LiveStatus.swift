@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
 internal import TextEncodings
@@ -33,14 +34,14 @@ struct LiveStatus {
     let connection: ConnectionOptions
 
     /// Draws until the user types `q`. A signal that ends programs also ends this one, with the terminal restored.
-    func run() throws(AuthctlError) {
+    func run() throws(Report) {
         try TerminalScreen.check()
         var feed = try StatusFeed.open(names: names, connection: connection)
         guard case .signal(let number) = try draw(&feed) else { return }
         CaughtSignals.passOn(number)
     }
 
-    private func draw(_ feed: inout StatusFeed) throws(AuthctlError) -> Ending {
+    private func draw(_ feed: inout StatusFeed) throws(Report) -> Ending {
         var screen = try TerminalScreen()
         var position = ScrollPosition()
         let signals = CaughtSignals(CaughtSignals.ending + [SIGTSTP, SIGWINCH])
@@ -73,7 +74,7 @@ struct LiveStatus {
         _ screen: inout TerminalScreen,
         _ position: inout ScrollPosition,
         _ signals: borrowing CaughtSignals
-    ) throws(AuthctlError) -> WaitResult {
+    ) throws(Report) -> WaitResult {
         let ready = signals.wait(for: descriptors, microseconds: max(0, microseconds))
         if ready.contains(STDIN_FILENO) {
             // A terminal that hangs up should send SIGHUP.
@@ -167,14 +168,17 @@ struct TerminalScreen: ~Copyable {
     /// Checks the terminal.
     ///
     /// - Throws: `usage` if standard output is not a terminal, or if its cursor cannot be moved.
-    static func check() throws(AuthctlError) {
+    static func check() throws(Report) {
         guard TerminalStyle.standardOutput.canDraw else {
-            throw .usage(.watchNeedsTerminal)
+            throw .usage(
+                "'--watch' needs a terminal that can be drawn on",
+                hint: "'\(Command("watch"))' prints a line for each change; --json works everywhere"
+            )
         }
     }
 
     /// Takes over the terminal, after `check`.
-    init() throws(AuthctlError) {
+    init() throws(Report) {
         var settings = termios()
         if unsafe tcgetattr(STDIN_FILENO, &settings) == 0 { settingsBefore = settings }
         try open()
@@ -186,7 +190,7 @@ struct TerminalScreen: ~Copyable {
     var keyDescriptors: [Int32] { settingsBefore == nil ? [] : [STDIN_FILENO] }
 
     /// Takes over the terminal, also after `close`.
-    func open() throws(AuthctlError) {
+    func open() throws(Report) {
         setKeys()
         try StandardOutput.write(Self.enter)
     }
@@ -226,7 +230,7 @@ struct TerminalScreen: ~Copyable {
     }
 
     /// Shows the lines, with `footer` below them.
-    func draw(_ lines: [String], footer: String) throws(AuthctlError) {
+    func draw(_ lines: [String], footer: String) throws(Report) {
         // Each line is erased before it is drawn: behind a line that fills the row, the cursor stays on its last
         // character, and would erase that.
         // The footer comes after everything below is erased: a table that was longer may stand there.

@@ -21,7 +21,7 @@ struct StatusFeed: ~Copyable {
     /// Subscribes, and waits for the initial state.
     ///
     /// - Parameter names: the accounts to follow; empty for all.
-    static func open(names: [String], connection: ConnectionOptions) throws(AuthctlError) -> StatusFeed {
+    static func open(names: [String], connection: ConnectionOptions) throws(Report) -> StatusFeed {
         // Not an initializer, because Swift cannot abandon a noncopyable type in the middle of one.
         var feed = StatusFeed(connection, try FollowedChanges.open(names: names, connection: connection))
         while !feed.states.isComplete {
@@ -65,7 +65,7 @@ struct StatusFeed: ~Copyable {
     /// Waits for a change, and reads all changes and the daemon's own state.
     ///
     /// It ends the process if nobody reads its output any more.
-    mutating func waitForChange() throws(AuthctlError) {
+    mutating func waitForChange() throws(Report) {
         while try !takeChanges() || !isAnswered { changes.wait() }
         while let descriptor = questionDescriptor, try !takeInfo() { StandardOutput.wait(forInputOn: [descriptor]) }
     }
@@ -73,7 +73,7 @@ struct StatusFeed: ~Copyable {
     /// Reads the changes that have arrived, without waiting, because a silent daemon must not block the user's keys.
     ///
     /// - Returns: whether something has to be redrawn.
-    @discardableResult mutating func takeChanges() throws(AuthctlError) -> Bool {
+    @discardableResult mutating func takeChanges() throws(Report) -> Bool {
         var (hasChanged, hasBegunAgain) = (false, hasEnded)
         if hasEnded { beginAgain() }
         reading: while true {
@@ -106,27 +106,27 @@ struct StatusFeed: ~Copyable {
     }
 
     /// Asks about the daemon itself. If the daemon has just ended, the subscription notices that.
-    private mutating func askForInfo() throws(AuthctlError) {
+    private mutating func askForInfo() throws(Report) {
         // An answer to an older question would be older than the change.
         question = nil
-        do throws(AuthctlError) {
+        do throws(Report) {
             var question = try connection.connect()
             try question.begin(.getInfo, GetInfo.Parameters())
             self.question = consume question
         } catch {
-            switch error {
-            case .connection(.unreachable), .connection(.ended): return
-            case let other: throw other
+            switch error.cause {
+            case .unreachable, .ended: return
+            case .refused, .notFresh, .noPrivateWindow, .other: throw error
             }
         }
     }
 
     /// Reads the answer about the daemon itself; returns whether there was one.
-    private mutating func takeInfo() throws(AuthctlError) -> Bool {
-        do throws(AuthctlError) {
+    private mutating func takeInfo() throws(Report) -> Bool {
+        do throws(Report) {
             guard let (reply, _) = try question?.availableReply(GetInfo.Reply.self) else { return false }
             info = reply
-        } catch .connection(.ended) {
+        } catch  where error.cause == .ended {
             // The daemon has gone. The subscription notices that as well.
         }
         question = nil

@@ -23,20 +23,20 @@ enum StandardOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// Writes text for people, in the characters of their locale.
-    static func show(_ text: String) throws(AuthctlError) {
+    static func show(_ text: String) throws(Report) {
         try write(ShownText.text(text))
     }
 
     /// Writes the whole text unchanged.
     ///
     /// - Parameter loss: what the person has to know if the text cannot be written.
-    /// - Throws: `cannotWriteOutput`. If the pipe is closed, the process ends by SIGPIPE, like other filters.
-    static func write(_ text: String, orNote loss: Hint? = nil) throws(AuthctlError) {
+    /// - Throws: why it cannot be written. If the pipe is closed, the process ends by SIGPIPE, like other filters.
+    static func write(_ text: String, orNote loss: Hint? = nil) throws(Report) {
         let number = FileDescriptor.write(text, to: STDOUT_FILENO)
         guard number != 0 else { return }
         if let loss { StandardError.note(loss) }
         if number == EPIPE { endByPipe() }
-        throw .cannotWriteOutput(errno: number)
+        throw cannotWrite(number)
     }
 
     /// Waits until a descriptor is readable, or its peer has closed it.
@@ -50,6 +50,15 @@ enum StandardOutput {
         while unsafe poll(&interest, nfds_t(interest.count), milliseconds) < 0, errno == EINTR {}
         // poll(2): errors and hang-ups are always reported, and a pipe without a reader is an error.
         if interest[0].revents != 0 { endByPipe() }
+    }
+
+    static func cannotWrite(_ number: Int32) -> Report {
+        Report(
+            status: .tryAgainLater,
+            name: "authctl.CannotWriteOutput",
+            message: "cannot write to standard output: \(systemText(number))",
+            hints: [Report.room(number)].compactMap(\.self)
+        )
     }
 
     private static func endByPipe() {
@@ -74,10 +83,10 @@ enum StandardError {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Reports a failure with its hints, and with more hints.
-    static func tell(_ error: AuthctlError, adding hints: [String] = []) {
-        var report = error.report
+    static func tell(_ error: Report, adding hints: [Hint] = []) {
+        var report = error
         report.hints += hints
-        write(isJSON ? error.json(adding: hints) : report.text(.standardError))
+        write(isJSON ? report.json : report.text(.standardError))
     }
 
     /// Says what should be looked at, although the command went on.

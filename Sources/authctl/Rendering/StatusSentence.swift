@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import CommandLineProgram
+internal import StrictJSON
 internal import Terminal
 internal import TextEncodings
 
@@ -74,10 +75,15 @@ extension StatusSentence {
 extension Report {
     /// The refresh that was waited for brought no new token.
     static func notFresh(_ status: AccountStatus) -> Report {
-        Report(
+        var report = Report(
             status: status.refreshExitStatus,
+            name: "authctl.NotFresh",
             message: "'\(status.account)' \(StatusSentence(status: status, time: .now).failure)",
-            hints: [status.hint ?? "authctl status \(status.account)"]
+            hints: [Hint(status.hint, command: status.command) ?? "\(Command("status", status.account))"],
+            parameters: JSONText.object([("status", WireText.encode(status))]),
+            cause: .notFresh
         )
+        report.isWithoutAnswer = status.isWithoutAnswer
+        return report
     }
 }

@@ -64,10 +64,10 @@ struct KnownBrowser: Equatable, Sendable {
 
 extension KnownBrowser {
     /// The browser for a private window: the one in `BROWSER`, the desktop's default, or the first that is installed.
-    static func forPrivateWindow(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> KnownBrowser {
+    static func forPrivateWindow(in surroundings: Surroundings) throws(Report) -> KnownBrowser {
         if let program = Browser.named(in: surroundings)?.words.first {
             let name = program.split(separator: "/").last.map(String.init) ?? program
-            guard var browser = known(as: name) else { throw .unknownDefault(name: name) }
+            guard var browser = known(as: name) else { throw Self.unknown(name) }
             browser.program = program
             return browser
         }
@@ -75,7 +75,10 @@ extension KnownBrowser {
             return try forPrivateWindow(entry: name, in: surroundings)
         }
         guard let browser = installed(in: surroundings).first else {
-            throw .noneInstalled(names: ["Firefox", "Chromium", "Chrome", "Brave"])
+            throw .noPrivateWindow(
+                "PATH has none of Firefox, Chromium, Chrome, Brave",
+                hints: [Report.openPrivateWindow]
+            )
         }
         return browser
     }
@@ -84,11 +87,19 @@ extension KnownBrowser {
     static func forPrivateWindow(
         entry name: String,
         in surroundings: Surroundings
-    ) throws(PrivateWindowRefusal) -> KnownBrowser {
+    ) throws(Report) -> KnownBrowser {
         guard let browser = known(asEntry: name), surroundings.program(named: browser.program) != nil else {
-            throw .unknownDefault(name: name)
+            throw Self.unknown(name)
         }
         return browser
+    }
+
+    /// The person's browser is unknown to us. It is not silently replaced by another one.
+    private static func unknown(_ name: String) -> Report {
+        .noPrivateWindow(
+            "'\(name)' has no private window that authctl knows how to open",
+            hints: ["name another browser: --browser firefox", "--no-open shows the address"]
+        )
     }
 
     /// The name of the default browser's desktop entry; nil if the desktop has none.

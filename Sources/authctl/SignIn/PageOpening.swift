@@ -50,8 +50,8 @@ struct PageOpening: ~Copyable {
     mutating func chooseBrowser(
         ofAccount name: String? = nil,
         refusedTo account: String? = nil,
-        hint: String
-    ) throws(AuthctlError) {
+        hint: Hint
+    ) throws(Report) {
         try choice.chooseBrowser(ofAccount: name, refusedTo: account, hint: hint)
     }
 
@@ -88,7 +88,7 @@ struct PageOpening: ~Copyable {
     ///
     /// - Returns: nil if nobody has to be told.
     /// - Throws: `noPortal` or `portalFailed` if only the portal may open the page, and it did not.
-    mutating func takeEnd() throws(AuthctlError) -> News? {
+    mutating func takeEnd() throws(Report) -> News? {
         guard let end = browser?.takeEnd() else { return nil }
         browser = nil
         if choice.browser?.isPortal ?? false { return try take(portalEnd: end) }
@@ -98,7 +98,7 @@ struct PageOpening: ~Copyable {
     }
 
     /// If the portal refused, the person opens the page. If it did not answer, the usual browser does.
-    private mutating func take(portalEnd end: CommandOutput.End) throws(AuthctlError) -> News {
+    private mutating func take(portalEnd end: CommandOutput.End) throws(Report) -> News {
         switch end {
         case .exited(ExitStatus.success.rawValue): return .opened
         case .exited(ExitStatus.cancelled.rawValue): return .notOpened(reason: "the desktop's dialog was closed")

@@ -25,7 +25,7 @@ struct SignInPlan {
         browser: String?,
         takesPaste: Bool,
         in surroundings: Surroundings
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         // A user who asks for a code wants to enter it elsewhere.
         window = try WindowChoice(kind, browser: browser, isForDesktop: flow != .device, in: surroundings)
         self.takesPaste = takesPaste

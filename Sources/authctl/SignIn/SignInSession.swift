@@ -30,7 +30,7 @@ struct SignInSession: ~Copyable {
     /// What the person is told if no answer arrives; nil after that, or if no answer is expected.
     private var reminder: SignInReminder?
 
-    init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(AuthctlError) {
+    init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(Report) {
         self.plan = plan
         self.connection = connection
         self.output = output
@@ -46,8 +46,8 @@ struct SignInSession: ~Copyable {
     /// After it, signals and keys have their usual effect again. Whatever the person is asked next can be ended.
     ///
     /// - Throws: `refused` with how the sign-in ended; `cancelled`.
-    consuming func run() throws(AuthctlError) -> (status: AccountStatus, ending: StartSignIn.Reply?) {
-        do throws(AuthctlError) {
+    consuming func run() throws(Report) -> (status: AccountStatus, ending: StartSignIn.Reply?) {
+        do throws(Report) {
             let status = try lead()
             paste.close()
             page.close(waitingBy: signals)
@@ -59,9 +59,9 @@ struct SignInSession: ~Copyable {
         }
     }
 
-    private mutating func lead() throws(AuthctlError) -> AccountStatus {
+    private mutating func lead() throws(Report) -> AccountStatus {
         let (first, fallback) = (plan.flows.first ?? nil, plan.flows.dropFirst().first)
-        do throws(AuthctlError) {
+        do throws(Report) {
             return try run(first)
         } catch {
             guard let fallback, attempt == nil, error.isMisconfiguredSignIn else { throw error }
@@ -72,26 +72,26 @@ struct SignInSession: ~Copyable {
     /// Tries another flow after the server, or the account's client, has refused `first`.
     private mutating func run(
         _ fallback: SignInFlow?,
-        after refusal: AuthctlError,
+        after refusal: Report,
         of first: SignInFlow?
-    ) throws(AuthctlError) -> AccountStatus {
+    ) throws(Report) -> AccountStatus {
         // Many servers do not support the device flow, so its refusal does not show what is wrong.
         guard first != .device else { return try run(fallback) }
-        StandardError.warn(Hint(refusal.report.message))
-        do throws(AuthctlError) {
+        StandardError.warn(Hint(refusal.message))
+        do throws(Report) {
             return try run(fallback)
         } catch {
             throw error.isMisconfiguredSignIn ? refusal : error
         }
     }
 
-    private mutating func run(_ flow: SignInFlow?) throws(AuthctlError) -> AccountStatus {
+    private mutating func run(_ flow: SignInFlow?) throws(Report) -> AccountStatus {
         var parameters = plan.parameters
         parameters.flow = flow?.rawValue
         try daemon.follow(.startSignIn, parameters)
         // The server may first be asked for its metadata, or to store the request.
         reminder = StandardError.isTerminal ? SignInReminder(server: plan.account) : nil
-        do throws(AuthctlError) {
+        do throws(Report) {
             while true {
                 while let (reply, continues) = try daemon.availableReply(StartSignIn.Reply.self) {
                     if let status = try take(reply, isLast: !continues) { return status }
@@ -115,7 +115,7 @@ struct SignInSession: ~Copyable {
     // MARK: News from the daemon
 
     /// Handles a reply; returns the account's state once the sign-in is over.
-    private mutating func take(_ reply: StartSignIn.Reply, isLast: Bool) throws(AuthctlError) -> AccountStatus? {
+    private mutating func take(_ reply: StartSignIn.Reply, isLast: Bool) throws(Report) -> AccountStatus? {
         attempt = reply.attempt
         if output.json { try output.printLine(reply, or: "") }
         switch reply.event {
@@ -133,7 +133,7 @@ struct SignInSession: ~Copyable {
         }
         guard isLast else { return nil }
         paste.end()
-        guard let status = reply.status else { throw .connection(.unreadableReply) }
+        guard let status = reply.status else { throw .unreadableReply }
         ending = reply
         if reply.refreshTokenKept ?? false {
             StandardError.note("the server gave no refresh token; the account keeps the one that it has")
@@ -141,9 +141,9 @@ struct SignInSession: ~Copyable {
         return status
     }
 
-    private mutating func begin(_ reply: StartSignIn.Reply) throws(AuthctlError) {
+    private mutating func begin(_ reply: StartSignIn.Reply) throws(Report) {
         // A reply without an address that a browser may open is invalid.
-        guard let link = reply.url.flatMap(WebLink.init) else { throw .connection(.unreadableReply) }
+        guard let link = reply.url.flatMap(WebLink.init) else { throw .unreadableReply }
         isJoined = reply.joined ?? false
         try chooseBrowser(of: reply)
         let flow = SignInFlow(rawValue: reply.flow)
@@ -182,14 +182,14 @@ struct SignInSession: ~Copyable {
 
     /// Sends the person to the server again: the browser that brought the answer is redirected, or an address is opened
     /// here.
-    private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(AuthctlError) {
+    private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(Report) {
         let account = plan.account
         reminder = SignInReminder(redirectURI: reply.redirectUri)
         guard let url = reply.url else {
             paste.tell("\(account): the browser goes \(place)\n")
             return paste.show()
         }
-        guard let link = WebLink(url) else { throw .connection(.unreadableReply) }
+        guard let link = WebLink(url) else { throw .unreadableReply }
         let how = page.choice.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
         paste.tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
         open(link)
@@ -197,13 +197,13 @@ struct SignInSession: ~Copyable {
     }
 
     /// Chooses the browser. If it is missing, a sign-in of our own is ended.
-    private mutating func chooseBrowser(of reply: StartSignIn.Reply) throws(AuthctlError) {
-        do throws(AuthctlError) {
+    private mutating func chooseBrowser(of reply: StartSignIn.Reply) throws(Report) {
+        do throws(Report) {
             let refused = reply.browserRefused ?? false ? plan.account : nil
             let account = PlainText.line(plan.parameters.account)
-            let hint =
+            let hint: Hint =
                 "for this time: --browser PROGRAM;"
-                + " for good: authctl account edit \(account) --login-browser NAME"
+                + " for good: \(Command("account", "edit", account, "--login-browser", "NAME"))"
             try page.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, hint: hint)
         } catch {
             if !isJoined { askToCancel() }
@@ -233,8 +233,8 @@ struct SignInSession: ~Copyable {
     /// Handles news about the browser.
     ///
     /// - Throws: `noPortal` or `portalFailed` if only the portal may open the page. A sign-in of our own is then ended.
-    private mutating func takeBrowserNews() throws(AuthctlError) -> PageOpening.News? {
-        do throws(AuthctlError) {
+    private mutating func takeBrowserNews() throws(Report) -> PageOpening.News? {
+        do throws(Report) {
             return try page.takeEnd()
         } catch {
             if !isJoined { askToCancel() }
@@ -244,7 +244,7 @@ struct SignInSession: ~Copyable {
 
     // MARK: The person
 
-    private mutating func takeInput() throws(AuthctlError) -> AccountStatus? {
+    private mutating func takeInput() throws(Report) -> AccountStatus? {
         switch paste.take() {
         case .more, nil: return nil
         case .line(let text):
@@ -262,23 +262,23 @@ struct SignInSession: ~Copyable {
         return nil
     }
 
-    private mutating func handOnPasted(_ text: String) throws(AuthctlError) {
-        do throws(AuthctlError) {
+    private mutating func handOnPasted(_ text: String) throws(Report) {
+        do throws(Report) {
             try handOn(ContinueSignIn.Parameters(attempt: attempt, redirect: text))
         } catch {
             // The daemon's verdict on the pasted text. The end of the sign-in arrives on the other connection.
-            guard case .refused(let refusal) = error else { throw error }
-            paste.warn(Hint(refusal.report.message))
+            guard error.reply != nil else { throw error }
+            paste.warn(Hint(error.message))
         }
     }
 
     /// Passes the text on over a separate connection, because the other one is busy.
-    private func handOn(_ parameters: ContinueSignIn.Parameters) throws(AuthctlError) {
+    private func handOn(_ parameters: ContinueSignIn.Parameters) throws(Report) {
         var daemon = try connection.connect()
         _ = try daemon.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
     }
 
-    private mutating func takeSignals() throws(AuthctlError) -> AccountStatus? {
+    private mutating func takeSignals() throws(Report) -> AccountStatus? {
         for number in signals.take() {
             switch number {
             case SIGINT: return try cancel()
@@ -298,10 +298,10 @@ struct SignInSession: ~Copyable {
     /// Cancels the sign-in at the daemon; returns the account's state if the sign-in was finished before.
     ///
     /// - Throws: `refused` with the daemon's reason; `cancelled` if it gives none.
-    private mutating func cancel() throws(AuthctlError) -> AccountStatus? {
+    private mutating func cancel() throws(Report) -> AccountStatus? {
         paste.close()
         askToCancel()
-        do throws(AuthctlError) {
+        do throws(Report) {
             while true {
                 let (reply, continues) = try daemon.nextReply(StartSignIn.Reply.self, patience: Self.cancelPatience)
                 if let status = reply.status, !continues { return status }
@@ -312,7 +312,7 @@ struct SignInSession: ~Copyable {
                 }
             }
         } catch {
-            guard case .refused = error else { throw .cancelled }
+            guard error.reply != nil else { throw .cancelled }
             throw error
         }
     }
@@ -329,11 +329,11 @@ struct SignInSession: ~Copyable {
     }
 }
 
-extension AuthctlError {
+extension Report {
     /// Whether the server, or the account's client, does not support this flow.
     fileprivate var isMisconfiguredSignIn: Bool {
-        guard case .refused(let refusal) = self, refusal.name == SignInFailedError.name else { return false }
-        return WireText.decode(SignInFailedError.self, fromText: refusal.parameters)?.kind == "misconfigured"
+        guard let reply, reply.name == SignInFailedError.name else { return false }
+        return WireText.decode(SignInFailedError.self, fromText: reply.parameters)?.kind == "misconfigured"
     }
 }
 

@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// An empty folder for a browser's profile.
@@ -14,17 +15,22 @@ enum TemporaryProfile {
     /// Creates a folder.
     ///
     /// - Returns: its path, and the descriptor that its browser has to keep open.
-    static func make(in surroundings: Surroundings) throws(PrivateWindowRefusal) -> (path: String, lock: Int32) {
-        guard let folder = folder(in: surroundings) else { throw .noPlaceForProfile }
+    static func make(in surroundings: Surroundings) throws(Report) -> (path: String, lock: Int32) {
+        guard let folder = folder(in: surroundings) else { throw noPlace }
         var path = Array("\(folder)/\(prefix)XXXXXX".utf8CString)
         // mkdtemp(3) creates it with mode 0700.
-        guard unsafe mkdtemp(&path) != nil else { throw .noPlaceForProfile }
+        guard unsafe mkdtemp(&path) != nil else { throw noPlace }
         let profile = String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         // The descriptor stays open until this program ends, however it ends.
         let descriptor = unsafe open("\(profile)/\(lock)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw .noPlaceForProfile }
+        guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw noPlace }
         return (profile, descriptor)
     }
+
+    private static let noPlace = Report.noPrivateWindow(
+        "XDG_RUNTIME_DIR names no folder for the profile",
+        hints: ["use --private alone: it needs no folder"]
+    )
 
     static func remove(_ profile: String, _ surroundings: Surroundings) {
         // Some processes of a browser live longer than its first one. After the renaming, none of them can create

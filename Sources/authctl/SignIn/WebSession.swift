@@ -27,7 +27,7 @@ struct WebSession: ~Copyable {
         window: WindowChoice,
         connection: ConnectionOptions,
         output: OutputOptions
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         self.address = address
         self.parameters = parameters
         self.connection = connection
@@ -42,8 +42,8 @@ struct WebSession: ~Copyable {
     /// address.
     ///
     /// - Throws: `cancelled`; `refused` with the daemon's reason.
-    consuming func run() throws(AuthctlError) -> String {
-        do throws(AuthctlError) {
+    consuming func run() throws(Report) -> String {
+        do throws(Report) {
             let url = try lead()
             paste.close()
             page.close(waitingBy: signals)
@@ -55,7 +55,7 @@ struct WebSession: ~Copyable {
         }
     }
 
-    private mutating func lead() throws(AuthctlError) -> String {
+    private mutating func lead() throws(Report) -> String {
         try daemon.follow(.startWebSession, parameters)
         while true {
             while let (reply, continues) = try daemon.availableReply(StartWebSession.Reply.self) {
@@ -69,18 +69,18 @@ struct WebSession: ~Copyable {
         }
     }
 
-    private mutating func take(_ reply: StartWebSession.Reply, isLast: Bool) throws(AuthctlError) -> String? {
+    private mutating func take(_ reply: StartWebSession.Reply, isLast: Bool) throws(Report) -> String? {
         attempt = reply.attempt
         if output.json { try output.printLine(reply, or: "") }
         if reply.event == "started" { try begin(reply) }
         guard isLast else { return nil }
-        guard let url = reply.url else { throw .connection(.unreadableReply) }
+        guard let url = reply.url else { throw .unreadableReply }
         return url
     }
 
     // MARK: The page
 
-    private mutating func begin(_ reply: StartWebSession.Reply) throws(AuthctlError) {
+    private mutating func begin(_ reply: StartWebSession.Reply) throws(Report) {
         let link = try Self.link(to: address, callback: reply.callback)
         try chooseBrowser()
         let kind = CallbackKind(of: reply.callback)
@@ -108,8 +108,8 @@ struct WebSession: ~Copyable {
         paste.open(prompt)
     }
 
-    private mutating func chooseBrowser() throws(AuthctlError) {
-        do throws(AuthctlError) {
+    private mutating func chooseBrowser() throws(Report) {
+        do throws(Report) {
             try page.chooseBrowser(hint: "name another browser: --browser PROGRAM")
         } catch {
             throw error.asNoContext
@@ -119,10 +119,13 @@ struct WebSession: ~Copyable {
     /// The page's address with the callback inserted.
     ///
     /// - Throws: `usage` if it is not a web address. The address is not repeated.
-    static func link(to address: SecretText, callback: String) throws(AuthctlError) -> WebLink {
+    static func link(to address: SecretText, callback: String) throws(Report) -> WebLink {
         let text = address.reveal().replacing(callbackPlace, with: encoded(callback))
         guard let link = WebLink(text) else {
-            throw .usage(.notAWebAddress)
+            throw .usage(
+                "the page's address does not begin with https:// or http://",
+                hint: "check the address, or see '\(Command("web-session", "--help"))'"
+            )
         }
         return link
     }
@@ -140,7 +143,7 @@ struct WebSession: ~Copyable {
 
     // MARK: The person
 
-    private mutating func takeInput() throws(AuthctlError) {
+    private mutating func takeInput() throws(Report) {
         switch paste.take() {
         case .more, nil: break
         case .line(let text):
@@ -152,19 +155,19 @@ struct WebSession: ~Copyable {
     }
 
     /// Passes the text on over a separate connection, because the other one is busy.
-    private mutating func handOn(_ text: String) throws(AuthctlError) {
-        do throws(AuthctlError) {
+    private mutating func handOn(_ text: String) throws(Report) {
+        do throws(Report) {
             var daemon = try connection.connect()
             let parameters = ContinueSignIn.Parameters(attempt: attempt, redirect: text)
             _ = try daemon.ask(.continueSignIn, parameters, for: ContinueSignIn.Reply.self)
         } catch {
             // The daemon's verdict on the pasted text. The session continues.
-            guard case .refused(let refusal) = error else { throw error }
-            paste.warn(Hint(refusal.report.message))
+            guard error.reply != nil else { throw error }
+            paste.warn(Hint(error.message))
         }
     }
 
-    private mutating func takeSignals() throws(AuthctlError) {
+    private mutating func takeSignals() throws(Report) {
         for number in signals.take() {
             switch number {
             case SIGINT: throw .cancelled
@@ -213,19 +216,12 @@ enum CallbackAddress {
     }
 }
 
-extension AuthctlError {
-    /// The same error for a program that has requested an unavailable window.
-    var asNoContext: AuthctlError {
-        switch self {
-        case .noPrivateWindow: .noContext(cause: self)
-        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer, .noJournal,
-            .secretsToTerminal,
-            .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .connection, .refused, .nameTaken, .notFresh,
-            .keptButNotFresh, .signOutFailed, .reported, .cannotStart, .cannotStartSSH,
-            .cannotRunCommand,
-            .boundToken, .noPortal,
-            .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
-            self
-        }
+extension Report {
+    /// The same error for a program that has requested an unavailable window. Programs can tell it from wrong arguments.
+    var asNoContext: Report {
+        guard cause == .noPrivateWindow else { return self }
+        var report = self
+        report.status = .misconfigured
+        return report
     }
 }

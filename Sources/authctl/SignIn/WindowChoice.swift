@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// The browser that shows a page to the person, and the kind of window.
@@ -36,10 +37,10 @@ struct WindowChoice: Sendable {
         browser name: String?,
         isForDesktop: Bool = true,
         in surroundings: Surroundings
-    ) throws(AuthctlError) {
+    ) throws(Report) {
         var surroundings = surroundings
         if let name {
-            let hint = "name a program in PATH, or its path; or see the address: --no-open"
+            let hint: Hint = "name a program in PATH, or its path; or see the address: --no-open"
             surroundings = try surroundings.preferring(browser: name, hint: hint)
         }
         place = SignInPlace(surroundings)
@@ -47,7 +48,9 @@ struct WindowChoice: Sendable {
         self.isForDesktop = isForDesktop
         self.surroundings = surroundings
         namesBrowser = name != nil
-        if case .privateWindow = kind, place != .desktop { throw .noPrivateWindow(.noDisplay) }
+        if case .privateWindow = kind, place != .desktop {
+            throw .noPrivateWindow("there is no display here", hints: [Report.openPrivateWindow])
+        }
         if namesBrowser { browser = try chosen(in: surroundings) }
     }
 
@@ -61,13 +64,14 @@ struct WindowChoice: Sendable {
     mutating func chooseBrowser(
         ofAccount name: String? = nil,
         refusedTo account: String? = nil,
-        hint: String
-    ) throws(AuthctlError) {
+        hint: Hint
+    ) throws(Report) {
         guard !namesBrowser, opensBrowser else { return }
         guard !isByPortalOnly else { return browser = try chosen(in: surroundings) }
         if let account {
             let message = "the account's browser is a path or a command, which authctl does not start any more"
-            throw .noSuchBrowser(message: message, hints: ["authctl account show \(PlainText.line(account))", hint])
+            let show = Command("account", "show", PlainText.line(account))
+            throw .noSuchBrowser(message, hints: [Hint(show), hint])
         }
         if let name { return browser = try chosen(named: name, hint: hint) }
         if let command = surroundings.configuredBrowser {
@@ -81,12 +85,12 @@ struct WindowChoice: Sendable {
     }
 
     /// The account's browser, of which only the name came over the wire.
-    private func chosen(named name: String, hint: String) throws(AuthctlError) -> Browser? {
+    private func chosen(named name: String, hint: Hint) throws(Report) -> Browser? {
         if KnownBrowser.known(as: name) != nil {
             return try chosen(in: surroundings.preferring(browser: name, hint: hint))
         }
         guard let entry = DesktopEntry(browser: name, in: surroundings) else {
-            throw .noSuchBrowser(message: Self.missing(name), hints: [hint])
+            throw .noSuchBrowser(Self.missing(name), hints: [hint])
         }
         guard case .privateWindow(let hasOwnProfile) = kind else {
             return Browser(name: PlainText.line(entry.name), words: entry.words)
@@ -116,7 +120,7 @@ struct WindowChoice: Sendable {
         }
     }
 
-    private func chosen(in surroundings: Surroundings) throws(AuthctlError) -> Browser? {
+    private func chosen(in surroundings: Surroundings) throws(Report) -> Browser? {
         guard opensBrowser else { return nil }
         switch kind {
         case .usual: return Browser.usual(in: surroundings)
@@ -134,21 +138,17 @@ struct WindowChoice: Sendable {
         hasOwnProfile: Bool,
         entry: String? = nil,
         _ surroundings: Surroundings
-    ) throws(AuthctlError) -> Browser {
-        do throws(PrivateWindowRefusal) {
-            let known =
-                if let entry {
-                    try KnownBrowser.forPrivateWindow(entry: entry, in: surroundings)
-                } else {
-                    try KnownBrowser.forPrivateWindow(in: surroundings)
-                }
-            let profile = hasOwnProfile ? try TemporaryProfile.make(in: surroundings) : nil
-            var browser = known.privateWindow(profile: profile?.path)
-            browser.profileLock = profile?.lock
-            return browser
-        } catch {
-            throw .noPrivateWindow(error)
-        }
+    ) throws(Report) -> Browser {
+        let known =
+            if let entry {
+                try KnownBrowser.forPrivateWindow(entry: entry, in: surroundings)
+            } else {
+                try KnownBrowser.forPrivateWindow(in: surroundings)
+            }
+        let profile = hasOwnProfile ? try TemporaryProfile.make(in: surroundings) : nil
+        var browser = known.privateWindow(profile: profile?.path)
+        browser.profileLock = profile?.lock
+        return browser
     }
 }
 
@@ -156,12 +156,12 @@ extension Surroundings {
     /// These surroundings with `browser` instead of the one in `BROWSER`.
     ///
     /// - Throws: `noSuchBrowser` with `hint` if it is missing, or needs the terminal.
-    fileprivate func preferring(browser: String, hint: String) throws(AuthctlError) -> Surroundings {
+    fileprivate func preferring(browser: String, hint: Hint) throws(Report) -> Surroundings {
         var named = self
         let environment = environment
         named.environment = { $0 == "BROWSER" ? browser : environment($0) }
         guard Browser.named(in: named) != nil else {
-            throw .noSuchBrowser(message: WindowChoice.missing(browser), hints: [hint])
+            throw .noSuchBrowser(WindowChoice.missing(browser), hints: [hint])
         }
         return named
     }
@@ -172,4 +172,45 @@ extension Surroundings {
         guard let folder = environment("XDG_CONFIG_HOME") ?? home else { return nil }
         return text("\(folder)/authrefreshd/authrefreshd.yaml").flatMap(LoginBrowser.command(inConfiguration:))
     }
+}
+
+extension Report {
+    static let openPrivateWindow: Hint = "open a private window yourself: --no-open shows the address"
+
+    /// No private window is available. Then nothing is opened, because another window would not be what the person asked for.
+    static func noPrivateWindow(_ reason: String, hints: [Hint]) -> Report {
+        Report(
+            status: .usage,
+            name: "authctl.NoPrivateWindow",
+            message: "cannot open a private window: \(reason)",
+            hints: hints,
+            cause: .noPrivateWindow
+        )
+    }
+
+    /// The named browser is missing, opens no window, or must not be started. Another browser would not be what the user
+    /// asked for.
+    static func noSuchBrowser(_ message: String, hints: [Hint]) -> Report {
+        Report(status: .misconfigured, name: "authctl.NoSuchBrowser", message: message, hints: hints)
+    }
+
+    /// Only the desktop's portal may open the page, and there is none.
+    static let noPortal = Report(
+        status: .misconfigured,
+        name: "authctl.NoPortal",
+        message: "this desktop has no portal that could open the sign-in page",
+        hints: [withoutPortal]
+    )
+
+    /// Only the desktop's portal may open the page, and it failed.
+    static let portalFailed = Report(
+        status: .misconfigured,
+        name: "authctl.PortalFailed",
+        message: "the desktop portal did not open the sign-in page",
+        hints: [
+            "'\(Command(program: "journalctl", "--user", "-t", "xdg-desktop-portal"))' may say why", withoutPortal,
+        ]
+    )
+
+    private static let withoutPortal: Hint = "leave out --portal to open a browser, or use --no-open to see the address"
 }

@@ -23,7 +23,7 @@ struct GitCredential {
     ///
     /// - Parameter text: lines of `key=value` up to an empty line.
     /// - Throws: `unusableDocument` for an invalid line.
-    init(_ text: String) throws(AuthctlError) {
+    init(_ text: String) throws(Report) {
         // The text is split by scalars. To Swift, CR and LF together are one character, so a split at LF would join two
         // lines. Like git, this drops only a CR directly before the LF.
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
@@ -31,7 +31,7 @@ struct GitCredential {
             let line = Substring(scalars.last == "\r" ? scalars.dropLast() : scalars)
             guard !line.isEmpty else { return }
             guard let equals = line.firstIndex(of: "="), equals > line.startIndex else {
-                throw .unusableDocument(.toolInput(.noKeyValue(line: index + 1)))
+                throw .toolInput("has no 'key=value' in line \(index + 1)")
             }
             take(line[..<equals], String(line[equals...].dropFirst()))
         }

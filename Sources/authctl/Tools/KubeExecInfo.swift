@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import StrictJSON
 
 /// A version of `client.authentication.k8s.io`, the protocol between client-go and its credential plugins.
@@ -22,16 +23,22 @@ enum KubeVersion: String, CaseIterable, Sendable {
     ///
     /// - Parameter info: `KUBERNETES_EXEC_INFO`; nil if it is not set.
     /// - Throws: `unusableDocument` if it is not an `ExecCredential`, or has an unknown version.
-    static func asked(by info: String?) throws(AuthctlError) -> KubeVersion {
+    static func asked(by info: String?) throws(Report) -> KubeVersion {
         guard let info else { return .v1 }
         guard let document = try? JSONText(info), document["kind"]?.string == "ExecCredential",
             let group = document["apiVersion"]?.string
         else {
-            throw .unusableDocument(.noExecCredential)
+            throw .document(
+                "KUBERNETES_EXEC_INFO contains no ExecCredential",
+                hint: "kubectl sets this variable; unset it to run the command by hand"
+            )
         }
         guard let version = KubeVersion(group: group) else {
             let known = KubeVersion.allCases.map(\.group).joined(separator: " and ")
-            throw .unusableDocument(.unknownKubeVersion(asked: group, known: known))
+            throw .document(
+                "KUBERNETES_EXEC_INFO asks for '\(group)'; known are \(known)",
+                hint: "'\(Command("kubeconfig", "ACCOUNT"))' prints the entry that asks for one of these"
+            )
         }
         return version
     }

@@ -9,7 +9,7 @@ enum ToolInput {
     /// - Parameter endsWithEmptyLine: whether an empty line ends the input. git may keep the pipe open after that line,
     ///   while it waits for the answer.
     /// - Throws: `unusableDocument` if it is too long, or not text.
-    static func read(endsWithEmptyLine: Bool = false) throws(AuthctlError) -> String {
+    static func read(endsWithEmptyLine: Bool = false) throws(Report) -> String {
         let bytes: [UInt8]
         var search = EmptyLineSearch()
         do throws(FileDescriptor.ReadFailure) {
@@ -18,12 +18,12 @@ enum ToolInput {
             }
         } catch {
             switch error {
-            case .failed(let number): throw .unusableDocument(.toolInput(.unreadable(errno: number)))
-            case .tooLong: throw .unusableDocument(.toolInput(.tooLong(limit: ToolLimits.inputBytesMax)))
+            case .failed(let number): throw .toolInput("cannot be read: \(systemText(number))")
+            case .tooLong: throw .toolInput("is longer than \(ToolLimits.inputBytesMax) bytes")
             }
         }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-            throw .unusableDocument(.toolInput(.notText))
+            throw .toolInput("is not text: it contains a NUL byte, or is not UTF-8")
         }
         return text
     }
@@ -60,7 +60,7 @@ extension DaemonConnection {
         for url: String,
         username: String? = nil,
         named account: String? = nil
-    ) throws(AuthctlError) -> (name: String, username: String?, takesBearer: Bool)? {
+    ) throws(Report) -> (name: String, username: String?, takesBearer: Bool)? {
         let parameters = FindAccount.Parameters(url: url, username: username, account: account)
         let found = try ask(.findAccount, parameters, for: FindAccount.Reply.self)
         return found.account.map { ($0, found.username, found.bearer ?? false) }
@@ -72,11 +72,11 @@ extension DaemonConnection {
     /// - Parameter token: the refused token; if the account has another token by now, nothing happens. Nil means the
     ///   account's present token.
     /// - Throws: `notFresh` if that brought no new token.
-    mutating func reportRejected(_ account: String, token: SecretText? = nil) throws(AuthctlError) {
+    mutating func reportRejected(_ account: String, token: SecretText? = nil) throws(Report) {
         let reply: ReportRejected.Reply
-        do throws(AuthctlError) {
+        do throws(Report) {
             reply = try report(account, token)
-        } catch .refused(let refusal) where refusal.refusedParameter == "accessToken" {
+        } catch  where error.reply?.refusedParameter == "accessToken" {
             // An older daemon cannot compare tokens. It may still run after an upgrade, or behind a forwarded socket.
             guard let token, holds(token.reveal(), in: account, socket: nil) else { return }
             reply = try report(account, nil)
@@ -88,7 +88,7 @@ extension DaemonConnection {
     private mutating func report(
         _ account: String,
         _ token: SecretText?
-    ) throws(AuthctlError) -> ReportRejected.Reply {
+    ) throws(Report) -> ReportRejected.Reply {
         try ask(
             .reportRejected,
             ReportRejected.Parameters(account: account, accessToken: token?.reveal()),
@@ -102,5 +102,12 @@ extension DaemonConnection {
     mutating func holds(_ secret: String, in account: String, socket: String?) -> Bool {
         let token = try? ToolToken(TokenRequest(account: account, socket: socket), from: &self)
         return token?.secret.reveal() == secret
+    }
+}
+
+extension Report {
+    /// What is wrong with another tool's request on standard input.
+    static func toolInput(_ problem: String) -> Report {
+        .document("standard input \(problem)", hint: "other tools call this command, not people")
     }
 }

@@ -1,4 +1,6 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
+internal import Terminal
 
 /// A token for another program: an access token, or the account's ID token.
 struct ToolToken {
@@ -10,19 +12,28 @@ struct ToolToken {
     /// Acquires the requested token.
     ///
     /// - Throws: `boundToken` if only the holder of the account's key can use the token.
-    init(_ request: TokenRequest) throws(AuthctlError) {
+    init(_ request: TokenRequest) throws(Report) {
         var daemon = try DaemonConnection(socket: request.socket)
         try self.init(request, from: &daemon)
     }
 
     /// Acquires the token on a connection that can be used afterwards.
-    init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(AuthctlError) {
+    init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(Report) {
         if request.idToken {
             let token = try PrintedIDToken(request, from: &daemon).token
             (secret, expiresAtUSec) = (SecretText(token.token), token.expiresAtUSec)
         } else {
             let token = try request.acquire(from: &daemon)
-            guard token.tokenType.lowercased() != "dpop" else { throw .boundToken(account: request.account) }
+            // RFC 9449: the token is useless for a program that does not have the account's key.
+            guard token.tokenType.lowercased() != "dpop" else {
+                let account = PlainText.line(request.account)
+                throw Report(
+                    status: .misconfigured,
+                    name: "authctl.BoundToken",
+                    message: "the tokens of '\(account)' are bound to a key, which the program does not have",
+                    hints: ["if the server allows it, add an account without --dpop for this program"]
+                )
+            }
             request.warnIfShort(token)
             (secret, expiresAtUSec) = (SecretText(token.accessToken), token.expiresAtUSec)
         }

@@ -4,8 +4,8 @@ internal import TextEncodings
 
 /// The proxy of this shell, which the daemon does not use: a service does not see the variables of a shell.
 struct UnusedProxy: Hashable, Sendable {
-    private static let edit = "systemctl --user edit authrefreshd"
-    private static let restart = "systemctl --user restart authrefreshd"
+    private static let edit = Command(program: "systemctl", "--user", "edit", "authrefreshd")
+    private static let restart = Command(program: "systemctl", "--user", "restart", "authrefreshd")
 
     /// `http://proxy.example:3128`, without credentials.
     let url: String
@@ -47,8 +47,8 @@ struct UnusedProxy: Hashable, Sendable {
     }
 
     /// The hints after an error.
-    var hints: [String] {
-        ["\(difference); for the same proxy, add these two lines\(omission): \(Self.edit)"] + dropIn
+    var hints: [Hint] {
+        ["\(difference); for the same proxy, add these two lines\(omission): \(Self.edit)"] + dropIn.map { Hint($0) }
             + ["then: \(Self.restart)"]
     }
 
@@ -87,7 +87,7 @@ extension UnusedProxy {
     /// The hints that follow an error: a server may not have been reached because of the proxy.
     ///
     /// - Parameter arguments: this program's, for the socket.
-    static func hints(after error: AuthctlError, _ arguments: [String]) -> [String] {
+    static func hints(after error: Report, _ arguments: [String]) -> [Hint] {
         guard error.isWithoutAnswer, UnusedProxy(environment: environmentValue) != nil else { return [] }
         let prefix = "--socket="
         let joined = arguments.first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
@@ -97,30 +97,15 @@ extension UnusedProxy {
     }
 }
 
-extension AuthctlError {
-    /// Whether the daemon says that it got no answer from an authorization server.
-    fileprivate var isWithoutAnswer: Bool {
-        switch self {
-        case .refused(let refusal): refusal.isWithoutAnswer
-        case .notFresh(let status): status.isWithoutAnswer
-        case .keptButNotFresh(_, let cause): cause.isWithoutAnswer
-        case .secretAsArgument, .unknownCommand, .usage, .secretFile, .unusableDocument, .wrongIssuer,
-            .secretsToTerminal, .cannotCreateFile, .cannotWriteOutput, .cannotReadBackup, .noJournal, .connection,
-            .nameTaken, .signOutFailed, .reported, .cannotStart, .cannotRunCommand, .boundToken, .cannotStartSSH,
-            .noPrivateWindow, .noPortal, .portalFailed, .noSuchBrowser, .noContext, .callbackIsError, .cancelled:
-            false
-        }
-    }
-}
-
-extension Refusal {
+extension ErrorReply {
     /// What errors about a server have in common.
     private struct ServerError: Decodable {
         var kind: String?
         var failure: FailureReport?
     }
 
-    fileprivate var isWithoutAnswer: Bool {
+    /// Whether the daemon says that it got no answer from an authorization server.
+    var isWithoutAnswer: Bool {
         guard name != ServerUnavailableError.name else { return true }
         let names = [
             TemporarilyUnavailableError.name, SignInFailedError.name, ClientNotRegisteredError.name,

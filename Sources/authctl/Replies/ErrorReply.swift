@@ -1,0 +1,316 @@
+internal import AuthRefreshInterface
+internal import CommandLineProgram
+internal import StrictJSON
+internal import Terminal
+internal import TextEncodings
+internal import VarlinkClient
+
+extension ErrorReply {
+    /// The exit status and the lines for the user. There is one row for each error of the interface and of Varlink.
+    var report: Report {
+        var report = words
+        report.isWithoutAnswer = isWithoutAnswer
+        return report
+    }
+
+    private var words: Report {
+        switch name {
+        case NoSuchAccountError.name: row(NoSuchAccountError.self, noSuchAccount)
+        case AccountExistsError.name: row(AccountExistsError.self, accountExists)
+        case InvalidSettingsError.name: row(InvalidSettingsError.self, invalidSettings)
+        case InteractionRequiredError.name: row(InteractionRequiredError.self, interactionRequired)
+        case SignedOutError.name: row(SignedOutError.self, signedOut)
+        case TemporarilyUnavailableError.name: row(TemporarilyUnavailableError.self, temporarilyUnavailable)
+        case MisconfiguredError.name: row(MisconfiguredError.self, misconfigured)
+        case TokenSetRefusedError.name: row(TokenSetRefusedError.self, tokenSetRefused)
+        case StoreUnavailableError.name: row(StoreUnavailableError.self, storeUnavailable)
+        case StoreLockedError.name: row(StoreLockedError.self, storeLocked)
+        case KeyNotReplacedError.name: row(KeyNotReplacedError.self, keyNotReplaced)
+        case PermissionDeniedError.name: row(PermissionDeniedError.self, permissionDenied)
+        case SubscriberFellBehindError.name: row(SubscriberFellBehindError.self, subscriberFellBehind)
+        case LimitExceededError.name: row(LimitExceededError.self, limitExceeded)
+        case ServerUnavailableError.name: row(ServerUnavailableError.self, serverUnavailable)
+        case ClientNotRegisteredError.name: row(ClientNotRegisteredError.self, clientNotRegistered)
+        case GrantNotImportedError.name: row(GrantNotImportedError.self, grantNotImported)
+        case AccountParkedError.name: row(AccountParkedError.self, accountParked)
+        case SignInCancelledError.name: row(SignInCancelledError.self, signInCancelled)
+        case SignInDeniedError.name: row(SignInDeniedError.self, signInDenied)
+        case SignInTimedOutError.name: row(SignInTimedOutError.self, signInTimedOut)
+        case SignInFailedError.name: row(SignInFailedError.self, signInFailed)
+        case OtherSubjectError.name: row(OtherSubjectError.self, otherSubject)
+        case NoSuchSignInError.name: row(NoSuchSignInError.self, noSuchSignIn)
+        case WebSessionNotStartedError.name: row(WebSessionNotStartedError.self, webSessionNotStarted)
+        case WebSessionEndedError.name: row(WebSessionEndedError.self, webSessionEnded)
+        case "org.varlink.service.PermissionDenied":
+            report(
+                status: .notPermitted,
+                message: "the daemon does not serve this user",
+                hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case "org.varlink.service.InvalidParameter": invalidParameter
+        case "org.varlink.service.InterfaceNotFound":
+            report(
+                status: .daemonUnreachable,
+                message: "another service answers at the socket, not authrefreshd",
+                hints: ["check --socket and AUTHREFRESH_SOCKET"]
+            )
+        case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented",
+            "org.varlink.service.ExpectedMore":
+            report(
+                status: .daemonUnreachable,
+                message: "the running daemon does not know this command",
+                hints: [Self.versionsDiffer]
+            )
+        default:
+            report(
+                status: .badData,
+                message: "the daemon answered with an error that authctl does not know: '\(name)'",
+                hints: [Self.versionsDiffer]
+            )
+        }
+    }
+
+    /// The parameters as JSON, if they may be shown; nil if not. A word that cannot be an account's name may be a
+    /// secret in the wrong place.
+    var shownParameters: String? {
+        if name == NoSuchAccountError.name {
+            let error = WireText.decode(NoSuchAccountError.self, fromText: parameters)
+            guard let error, Self.isPossibleName(error.account) else { return nil }
+        }
+        return (try? JSONText(parameters))?.text
+    }
+
+    /// What helps if a peer of another version answers.
+    static let versionsDiffer: Hint =
+        "the versions of authctl and authrefreshd may differ:"
+        + " \(Command(program: "systemctl", "--user", "restart", "authrefreshd"))"
+
+    private func row<Parameters: InterfaceError>(_ type: Parameters.Type, _ make: (Parameters) -> Report) -> Report {
+        guard let parameters = WireText.decode(type, fromText: self.parameters) else {
+            let unreadable = Report.unreadableReply
+            return report(status: unreadable.status, message: unreadable.message, hints: unreadable.hints)
+        }
+        return make(parameters)
+    }
+
+    /// The parameter that the daemon does not know or accept; nil if it does not say which, and for any other error.
+    var refusedParameter: String? {
+        struct Parameters: Decodable {
+            var parameter: String?
+        }
+        guard name == "org.varlink.service.InvalidParameter" else { return nil }
+        return WireText.decode(Parameters.self, fromText: parameters)?.parameter
+    }
+
+    private var invalidParameter: Report {
+        report(
+            status: .badData,
+            message: "the daemon does not accept the parameter" + (refusedParameter.map { " '\($0)'" } ?? "s"),
+            hints: [Self.versionsDiffer]
+        )
+    }
+
+    func noSuchAccount(_ error: NoSuchAccountError) -> Report {
+        report(
+            status: .noSuchAccount,
+            // A word that cannot be an account's name may be a secret in the wrong place.
+            message: Self.isPossibleName(error.account)
+                ? "no account is named '\(error.account)'" : "no account has the name that was given",
+            hints: (error.nearest.map { ["did you mean '\(PlainText.line($0))'?"] } ?? []) + [
+                "\(Command("account", "list"))"
+            ]
+        )
+    }
+
+    func accountExists(_ error: AccountExistsError) -> Report {
+        report(
+            status: .usage,
+            message: "an account named '\(error.account)' exists already",
+            hints: [
+                "to change it: \(Command("account", "edit", error.account))",
+                "to replace its grant: \(Command("account", "import", error.account, "--refresh-token-file", "FILE"))",
+            ]
+        )
+    }
+
+    func invalidSettings(_ error: InvalidSettingsError) -> Report {
+        report(
+            status: .badData,
+            message: "\(Setting.words(forField: error.field)) cannot be used: \(error.reason)",
+            hints: error.hint.map { [Hint($0, command: error.command)] } ?? []
+        )
+    }
+
+    func interactionRequired(_ error: InteractionRequiredError) -> Report {
+        let words = Wording.serverWords(
+            code: error.oauthError,
+            description: error.oauthErrorDescription,
+            finer: [error.subError, error.providerCode]
+        )
+        return report(
+            status: .interactionRequired,
+            message: "'\(error.account)' needs you: \(Wording.reason(error.reason))"
+                + (words.map { " (\($0))" } ?? "") + ", since \(LocalTime.now.clock(error.sinceUSec))",
+            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.correlationId)
+        )
+    }
+
+    func signedOut(_ error: SignedOutError) -> Report {
+        report(
+            status: .signedOut,
+            message: "'\(error.account)' is signed out",
+            hints: [Hint(error.hint, command: error.command)]
+        )
+    }
+
+    func temporarilyUnavailable(_ error: TemporarilyUnavailableError) -> Report {
+        let next = error.retryAtUSec.map { ", the next attempt is \(LocalTime.now.relative($0))" } ?? ""
+        return report(
+            status: .tryAgainLater,
+            message: "no valid token for '\(error.account)' now: "
+                + Wording.joined(error.reason, error.failure) + next,
+            hints: ["\(Command("status", error.account))"] + Self.journal(error.failure?.correlationId)
+        )
+    }
+
+    func misconfigured(_ error: MisconfiguredError) -> Report {
+        report(
+            status: .misconfigured,
+            message: "'\(error.account)' cannot be refreshed as it is set up: "
+                + Wording.joined(error.reason, error.failure),
+            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure?.correlationId)
+        )
+    }
+
+    func serverUnavailable(_ error: ServerUnavailableError) -> Report {
+        report(
+            status: .tryAgainLater,
+            message: "'\(PlainText.line(error.url))' could not be asked: \(error.reason)",
+            hints: [Hint(error.hint, command: error.command)]
+        )
+    }
+
+    func clientNotRegistered(_ error: ClientNotRegisteredError) -> Report {
+        report(
+            status: error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
+            message: "'\(error.account)' was not added, because the server registered no client: "
+                + Wording.joined(error.reason, error.failure),
+            hints: [Hint(error.hint, command: error.command)]
+        )
+    }
+
+    func grantNotImported(_ error: GrantNotImportedError) -> Report {
+        let status: ExitStatus =
+            switch error.kind {
+            case "unavailable": .tryAgainLater
+            case "misconfigured": .misconfigured
+            default: .badData
+            }
+        return report(
+            status: status,
+            message: "'\(error.account)' keeps its grant, because the new one could not be refreshed: "
+                + Wording.joined(error.reason, error.failure),
+            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure.correlationId)
+        )
+    }
+
+    func accountParked(_ error: AccountParkedError) -> Report {
+        report(
+            status: .signedOut,
+            message: "'\(error.account)' is parked, because another machine may use its grant",
+            hints: [Hint(error.hint, command: error.command)]
+        )
+    }
+
+    func tokenSetRefused(_ error: TokenSetRefusedError) -> Report {
+        report(
+            status: error.userRequired ? .interactionRequired : .misconfigured,
+            message: "the server refused this token of '\(error.account)': "
+                + Wording.joined(error.reason, error.failure) + "; the account has not changed",
+            hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure.correlationId)
+        )
+    }
+
+    func storeUnavailable(_ error: StoreUnavailableError) -> Report {
+        report(
+            status: .tryAgainLater,
+            message: "the daemon's store is not available: \(error.reason)",
+            hints: [Hint(error.hint, command: error.command)]
+        )
+    }
+
+    func storeLocked(_ error: StoreLockedError) -> Report {
+        report(
+            status: .tryAgainLater,
+            message: "the store is locked: \(error.reason)",
+            hints: [Hint(error.hint, command: error.command)]
+        )
+    }
+
+    func keyNotReplaced(_ error: KeyNotReplacedError) -> Report {
+        report(
+            status: .misconfigured,
+            message: "the key was not changed: \(error.reason)",
+            hints: [Hint(error.hint, command: error.command)]
+        )
+    }
+
+    func permissionDenied(_ error: PermissionDeniedError) -> Report {
+        report(
+            status: .notPermitted,
+            message: "not permitted: \(error.reason)",
+            hints: error.hint.map { [Hint($0, command: error.command)] } ?? []
+        )
+    }
+
+    func subscriberFellBehind(_ error: SubscriberFellBehindError) -> Report {
+        report(
+            status: .tryAgainLater,
+            message:
+                "the changes were read too slowly, and the daemon keeps only \(error.unreadBytesMax) bytes of them;"
+                + " nothing before this is missing",
+            hints: ["run the command again: it begins with the present state"]
+        )
+    }
+
+    func limitExceeded(_ error: LimitExceededError) -> Report {
+        if let holder = error.holder {
+            return report(
+                status: .tryAgainLater,
+                message: "the daemon refused this call, because \(holder)",
+                hints: ["end that program, or try again later"]
+            )
+        }
+        // A newer daemon may know more limits.
+        let counted = Limit(rawValue: error.limit).map { "at most \(error.maximum) \($0.words)" }
+        return report(
+            status: .tryAgainLater,
+            message: counted.map { "the daemon allows \($0)" } ?? "a limit of the daemon is reached (\(error.maximum))",
+            hints: ["try again later"]
+        )
+    }
+
+    /// Whether it follows the rule of `AccountSettings.name`.
+    static func isPossibleName(_ name: String) -> Bool {
+        name.wholeMatch(of: /[A-Za-z0-9_@+][A-Za-z0-9._@+-]{0,63}/) != nil
+    }
+
+    /// The command that shows the daemon's journal lines about a failure.
+    static func journal(_ correlation: String?) -> [Hint] {
+        guard let correlation else { return [] }
+        let field = "AUTHREFRESH_CORRELATION_ID=\(correlation)"
+        return [Hint(Command(program: "journalctl", "--user", "-u", "authrefreshd", field))]
+    }
+
+    /// This reply as a failure of the command.
+    func report(status: ExitStatus, message: String, hints: [Hint] = []) -> Report {
+        Report(
+            status: status,
+            name: name,
+            message: message,
+            hints: hints,
+            parameters: shownParameters,
+            cause: .refused(self)
+        )
+    }
+}

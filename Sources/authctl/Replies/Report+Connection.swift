@@ -1,0 +1,83 @@
+internal import CommandLineProgram
+internal import VarlinkClient
+
+/// Why a call got no answer. An error reply counts as an answer.
+extension Report {
+    /// Converts a failed call.
+    ///
+    /// - Parameter patience: how many seconds the call has waited.
+    init(_ error: VarlinkClientError, patience: Int32) {
+        self =
+            switch error {
+            case .notRunning(let path, let errno), .cannotConnect(let path, let errno):
+                Report(
+                    status: .daemonUnreachable,
+                    name: "authctl.DaemonUnreachable",
+                    message: "no daemon answers at '\(path)': \(systemText(errno))",
+                    hints: [
+                        "\(Command(program: "systemctl", "--user", "start", "authrefreshd"))",
+                        "not installed yet: run systemd/install",
+                    ],
+                    cause: .unreachable
+                )
+            case .permissionDenied(let path):
+                Report(
+                    status: .notPermitted,
+                    name: "authctl.SocketNotPermitted",
+                    message: "you are not allowed to open the socket '\(path)'",
+                    hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+                )
+            case .otherUser(let path, let uid):
+                Report(
+                    status: .notPermitted,
+                    name: "authctl.SocketOfAnotherUser",
+                    message: "the socket '\(path)' belongs to another user (uid \(uid))",
+                    hints: ["authctl sent nothing to it; check --socket and AUTHREFRESH_SOCKET"]
+                )
+            case .pathTooLong(let path, limit: _):
+                Report(
+                    status: .usage,
+                    name: "authctl.SocketPathTooLong",
+                    message: "the path of the socket is too long: '\(path)'",
+                    hints: ["a path of at most 107 bytes works; check --socket and AUTHREFRESH_SOCKET"]
+                )
+            case .unusablePath(let path):
+                Report(
+                    status: .usage,
+                    name: "authctl.SocketPathUnusable",
+                    message: "the path of the socket cannot be used: '\(path)'",
+                    hints: ["check --socket and AUTHREFRESH_SOCKET"]
+                )
+            case .timedOut: .noAnswer(seconds: patience)
+            case .connectionClosed: .ended
+            case .malformedReply, .replyTooLarge: .unreadableReply
+            }
+    }
+
+    /// The daemon went away before its answer was complete.
+    static let ended = Report(
+        status: .daemonUnreachable,
+        name: "authctl.ConnectionEnded",
+        message: "the daemon ended the connection",
+        hints: ["\(Command(program: "systemctl", "--user", "status", "authrefreshd"))"],
+        cause: .ended
+    )
+
+    /// The daemon accepted the call and was silent for `seconds`.
+    static func noAnswer(seconds: Int32) -> Report {
+        Report(
+            status: .tryAgainLater,
+            name: "authctl.NoAnswer",
+            message: "the daemon has not answered within \(seconds) s",
+            hints: ["\(Command(program: "systemctl", "--user", "status", "authrefreshd"))"]
+        )
+    }
+
+    /// The answer does not follow the interface.
+    static let unreadableReply = Report(
+        status: .badData,
+        name: "authctl.UnreadableReply",
+        message: "the daemon's answer cannot be understood",
+        hints: [ErrorReply.versionsDiffer]
+    )
+}
