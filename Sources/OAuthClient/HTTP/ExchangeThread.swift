@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -20,7 +21,12 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
         /// Whether the thread sleeps and must be woken for a new job.
         var isAsleep = false
         var isEnding = false
+        /// Whether the thread runs no job any more.
+        var hasEnded = false
     }
+
+    /// Runs what is left to do for tasks after the thread has ended.
+    private static let afterwards = DispatchQueue(label: "authrefreshd.exchanges-ended")
 
     private let mailbox = Mutex(Mailbox())
     /// The thread, as pthread_self(3) returns it; 0 before it runs.
@@ -36,7 +42,7 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
         close(bell)
     }
 
-    /// Runs `work` on the thread after all earlier jobs. It is dropped if the thread has ended.
+    /// Runs `work` on the thread after all earlier jobs.
     package func execute(_ work: @escaping @Sendable () -> Void) {
         send(.work(work))
     }
@@ -54,11 +60,12 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
     }
 
     private func send(_ job: Job) {
-        let isAsleep = mailbox.withLock { mailbox in
-            mailbox.jobs.append(job)
+        let (isAsleep, hasEnded) = mailbox.withLock { mailbox in
+            if !mailbox.hasEnded { mailbox.jobs.append(job) }
             defer { mailbox.isAsleep = false }
-            return mailbox.isAsleep
+            return (mailbox.isAsleep, mailbox.hasEnded)
         }
+        if hasEnded { Self.afterwards.async { [self] in perform(job) } }
         if isAsleep { eventfd_write(bell, 1) }
     }
 
@@ -88,9 +95,9 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
     private func run(_ turn: Turn) {
         thread.store(pthread_self(), ordering: .relaxed)
         while true {
-            let (jobs, isEnding) = takeJobs()
+            let (jobs, hasEnded) = takeJobs()
             for job in jobs { perform(job) }
-            if isEnding, jobs.isEmpty { return }
+            if hasEnded { return }
             turn(bell, jobs.isEmpty)
             var rings = eventfd_t()
             unsafe eventfd_read(bell, &rings)
@@ -98,12 +105,13 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
     }
 
     /// Takes the waiting jobs. If there are none, marks the thread as asleep.
-    private func takeJobs() -> (jobs: [Job], isEnding: Bool) {
+    private func takeJobs() -> (jobs: [Job], hasEnded: Bool) {
         mailbox.withLock { mailbox in
             let jobs = mailbox.jobs
             mailbox.jobs = []
-            mailbox.isAsleep = jobs.isEmpty
-            return (jobs, mailbox.isEnding)
+            mailbox.hasEnded = mailbox.isEnding && jobs.isEmpty
+            mailbox.isAsleep = jobs.isEmpty && !mailbox.hasEnded
+            return (jobs, mailbox.hasEnded)
         }
     }
 
