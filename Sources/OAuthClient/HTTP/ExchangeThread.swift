@@ -29,7 +29,7 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
     private static let afterwards = DispatchQueue(label: "authrefreshd.exchanges-ended")
 
     private let mailbox = Mutex(Mailbox())
-    /// The thread, as pthread_self(3) returns it; 0 before it runs.
+    /// The thread that runs the jobs, as pthread_self(3) returns it; 0 before it runs.
     private let thread = Atomic<UInt>(0)
     /// An eventfd(2) that ends the sleep.
     private let bell: Int32
@@ -65,7 +65,12 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
             defer { mailbox.isAsleep = false }
             return (mailbox.isAsleep, mailbox.hasEnded)
         }
-        if hasEnded { Self.afterwards.async { [self] in perform(job) } }
+        if hasEnded {
+            Self.afterwards.async { [self] in
+                thread.store(pthread_self(), ordering: .relaxed)
+                perform(job)
+            }
+        }
         if isAsleep { eventfd_write(bell, 1) }
     }
 

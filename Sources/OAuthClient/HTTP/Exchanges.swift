@@ -43,10 +43,6 @@ import RefreshCore
         self.onRest = onRest
     }
 
-    deinit {
-        thread.end()
-    }
-
     /// Starts the thread. Call it once, before anything else.
     nonisolated func begin() {
         thread.begin { [weak self] bell, maySleep in
@@ -91,14 +87,14 @@ import RefreshCore
         }
     }
 
-    /// Ends everything. Exchanges under way fail, and later ones are refused. The thread stays to say so, until nobody
-    /// can ask any more.
+    /// Ends everything. Exchanges under way fail, and later ones are refused.
     func shutDown() {
         isShutDown = true
         for (number, item) in running {
             fail(number, TransportFailure(cause: .other, wasSent: item.exchange.mayHaveSpent))
         }
         release()
+        thread.end()
     }
 
     // MARK: A turn of the thread
