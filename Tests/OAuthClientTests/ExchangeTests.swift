@@ -73,6 +73,15 @@ struct ExchangeTests {
         }
     }
 
+    @Test func `after the client's end, a request is refused and does not wait for ever`() async throws {
+        let client = OAuthClient()
+        await client.shutdown()
+        for _ in 0..<3 {
+            let outcome = await client.refresh(try refreshRequest(to: "http://127.0.0.1:1"))
+            #expect(outcome.failure?.failureClass == .unreachable)
+        }
+    }
+
     @Test func `the library says its version and that of its TLS`() {
         #expect(HTTPLibrary.version.hasPrefix("libcurl/"))
         #expect(HTTPLibrary.version.contains(" "))
