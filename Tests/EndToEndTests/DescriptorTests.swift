@@ -19,10 +19,11 @@ struct DescriptorTests {
                 _ = try standing.receive()
                 return standing
             }
-            // Three numbers above those in use are allowed, and the gaps below. That is fewer than the crowd needs, and
-            // without the crowd enough for a caller and a connection to the issuer.
+            // Seven numbers above those in use are allowed, and the gaps below. That is fewer than the crowd needs, and
+            // without the crowd enough for a caller and an exchange with the issuer: libcurl's pair of wake-up sockets
+            // and a connection.
             let highest = try descriptors(of: daemon.pid).max() ?? 0
-            try await limitDescriptors(of: daemon.pid, to: highest + 4)
+            try await limitDescriptors(of: daemon.pid, to: highest + 8)
 
             var crowd: [RawConnection]? = try await onOwnThread { [socket = stage.socket] in
                 try RawConnection.open(64, to: socket)
