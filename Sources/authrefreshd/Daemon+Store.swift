@@ -131,8 +131,9 @@ extension Daemon {
 
         func tell(_ manager: ServiceManagerLink) {
             guard let cause else { return }
-            let rejected = isConfigurationRejected ? StatusText.rejectedConfiguration + ", " : ""
-            manager.ready(status: rejected + StatusText.closed(cause))
+            let rejected = isConfigurationRejected ? Overview.configurationRejected + ", " : ""
+            let state = cause.isLocked ? "locked" : "waiting"
+            manager.ready(status: "\(rejected)\(state): \(cause); \(cause.hint ?? "authctl status")")
         }
     }
 }

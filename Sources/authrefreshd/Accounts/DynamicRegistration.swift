@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
@@ -70,5 +71,49 @@ struct DynamicRegistration: Sendable {
         request.softwareVersion = Version.text
         request.keySet = wanted.clientKey.flatMap { ClientKeys.keySet(of: $0, keyID: wanted.clientKeyID) }
         return request
+    }
+}
+
+extension ClientNotRegisteredError {
+    /// What a server's refusal to register a client means (RFC 7591 §3.2.2), and what helps.
+    init(_ failure: RefreshFailure, of account: AccountName) {
+        let (kind, reason, hint) = Self.words(failure)
+        let report = FailureReport(failure.detail)
+        self.init(account: account.text, kind: kind, reason: reason, failure: report, hint: hint)
+    }
+
+    private static func words(_ failure: RefreshFailure) -> (kind: String, reason: String, hint: Hint) {
+        let detail = failure.detail
+        switch failure.failureClass {
+        case .unreachable, .unanswered, .unavailable: return ("unavailable", detail.summary, "try again later")
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: break
+        }
+        return switch (detail.oauthError?.lowercased(), detail.httpStatus) {
+        case ("invalid_redirect_uri", _):
+            (
+                "refused", "the server does not accept the redirect URIs",
+                "it may want a port in them: --redirect-port PORT; or name one that it accepts: --redirect-uri URI, --redirect-scheme SCHEME"
+            )
+        case ("invalid_client_metadata", _):
+            (
+                "refused", "the server does not accept what the client says about itself",
+                "--client-auth METHOD and --scope SCOPE change that"
+            )
+        case ("invalid_software_statement", _), ("unapproved_software_statement", _):
+            (
+                "refused", "the server registers only software that it has approved",
+                "ask its administrator for a client id, and use it with --client-id ID"
+            )
+        case (_, 401), (_, 403):
+            (
+                "refused", "the server registers only clients with an initial access token",
+                "--initial-access-token-file FILE"
+            )
+        default:
+            (
+                "refused", detail.summary,
+                "ask the server's administrator for a client id, and use it with --client-id ID"
+            )
+        }
     }
 }

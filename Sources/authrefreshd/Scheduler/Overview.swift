@@ -34,21 +34,29 @@ struct Overview: Sendable {
     var damaged: Int { counts.setAside }
     var interactionRequired: Int { counts.interactionRequired }
 
+    static let configurationRejected = "the new configuration is invalid, the previous one is in force"
+
+    static func trouble(_ error: StoreError) -> String { "trouble: \(error)" }
+
     /// One line for `systemctl status`.
     var statusLine: String {
-        if let trouble { return StatusText.trouble(trouble) }
-        var parts = isConfigurationRejected ? [StatusText.rejectedConfiguration] : []
+        if let trouble { return Self.trouble(trouble) }
+        var parts = isConfigurationRejected ? [Self.configurationRejected] : []
         parts += degradation.texts
-        parts.append(StatusText.accounts(accounts))
-        if counts.interactionRequired > 0 { parts.append(StatusText.needSignIn(counts.interactionRequired)) }
-        if counts.setAside > 0 { parts.append(StatusText.damaged(counts.setAside)) }
-        if counts.misconfigured > 0 { parts.append(StatusText.misconfigured(counts.misconfigured)) }
-        if counts.backingOff > 0 { parts.append(StatusText.retrying(counts.backingOff)) }
-        if let first = behind.first { parts.append(StatusText.behind(first.issuer.url, others: behind.count - 1)) }
-        if !isOnline { parts.append(StatusText.offline) }
+        parts.append(accounts == 1 ? "1 account" : "\(accounts) accounts")
+        let inNeed = counts.interactionRequired
+        if inNeed > 0 { parts.append(inNeed == 1 ? "1 needs a sign-in" : "\(inNeed) need a sign-in") }
+        if counts.setAside > 0 { parts.append("\(counts.setAside) damaged") }
+        if counts.misconfigured > 0 { parts.append("\(counts.misconfigured) misconfigured") }
+        if counts.backingOff > 0 { parts.append("\(counts.backingOff) retrying") }
+        if let first = behind.first {
+            let others = behind.count > 1 ? " and \(behind.count - 1) more" : ""
+            parts.append("accounts wait for their turn at \(first.issuer.url)\(others)")
+        }
+        if !isOnline { parts.append("offline") }
         if let nextDeadline {
             let time = LocalTime.now.clock(nextDeadline.microseconds, withSeconds: true)
-            parts.append(StatusText.nextRefresh(time))
+            parts.append("next refresh \(time)")
         }
         return parts.joined(separator: ", ")
     }

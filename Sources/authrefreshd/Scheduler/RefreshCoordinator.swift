@@ -191,8 +191,8 @@ actor RefreshCoordinator {
         do throws(StoreError) {
             return try Overview(of: self).statusLine
         } catch {
-            if case .replaced = error { return StatusText.trouble(error) }
-            return StatusText.storeUnreadable
+            if case .replaced = error { return Overview.trouble(error) }
+            return "the store cannot be read"
         }
     }
 

@@ -354,7 +354,7 @@ struct AccountCalls: CallSupport {
                 responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
             } catch {
                 switch error {
-                case .server(let failure): responder.fail(VarlinkError(unregistered: failure, new.name))
+                case .server(let failure): responder.fail(VarlinkError(ClientNotRegisteredError(failure, of: new.name)))
                 case .store(let error): responder.fail(VarlinkError(error))
                 }
             }
@@ -390,21 +390,5 @@ extension UpdateAccount.Parameters {
         let secrets = [("clientSecret", clientSecret), ("clientKey", clientKey), ("refreshToken", refreshToken)]
         return Setting.changeable.filter { settings[$0] != nil || cleared.contains($0.name) }.map(\.name)
             + secrets.filter { $1 != nil || cleared.contains($0) }.map(\.0)
-    }
-}
-
-extension VarlinkError {
-    /// The error if the server registers no client.
-    fileprivate init(unregistered failure: RefreshFailure, _ name: AccountName) {
-        let refusal = RegistrationRefusal(failure)
-        self.init(
-            ClientNotRegisteredError(
-                account: name.text,
-                kind: refusal.isFinal ? "refused" : "unavailable",
-                reason: refusal.reason,
-                failure: FailureReport(failure.detail),
-                hint: refusal.hint
-            )
-        )
     }
 }

@@ -38,8 +38,8 @@ struct Degradation: Sendable {
     /// A sentence for each problem.
     var texts: [String] {
         var texts: [String] = []
-        if descriptors { texts.append(StatusText.noDescriptors) }
-        if let key { texts.append(StatusText.keyGone(key)) }
+        if descriptors { texts.append("no file descriptor is left, callers are let in one at a time") }
+        if let key { texts.append("the store's key is gone: \(key)") }
         return texts
     }
 }

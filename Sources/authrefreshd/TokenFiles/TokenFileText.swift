@@ -44,12 +44,12 @@ struct TokenFileText {
         case .json: text = Secret(Self.object(token, until: end) + "\n")
         case .bearerHeader:
             guard token.scheme == "Bearer" else {
-                return refuse(.schemeNeedsMore(scheme: token.scheme))
+                return refuse("a token of the type '\(token.scheme)' needs more than a header line")
             }
             let value = token.secret.reveal()
             // RFC 6749 §A.12. A line break would begin another header.
             guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-                return refuse(.unprintable)
+                return refuse("the token has characters that no header may carry")
             }
             text = Secret("Authorization: Bearer \(value)\n")
         }
@@ -67,14 +67,14 @@ struct TokenFileText {
 
     private mutating func take(_ token: Secret?, of account: Account, skew: Duration, at now: Moment) {
         guard account.registration.serviceGrant == nil else {
-            return refuse(.serviceAccount)
+            return refuse("the account acts for itself, and an ID token is about a person who signed in")
         }
         guard let token, let claims = try? IDToken(stored: token) else {
-            return refuse(.noIDToken)
+            return refuse("there is no ID token: sign in with the scope 'openid'")
         }
         let rest = claims.expiresAt - (now.wall + skew)
         guard rest > .zero, let file = content?.file, let issuedAt = content?.issuedAt else {
-            return refuse(.idTokenExpired)
+            return refuse("the ID token has expired, and the last refresh brought no new one: sign in again")
         }
         let lifetime = now.elapsed(since: issuedAt) + rest
         take(lifetime: lifetime, of: file, issuedAt: issuedAt)
@@ -87,8 +87,8 @@ struct TokenFileText {
         content = TokenFiles.Content(file: file, issuedAt: issuedAt, lifetime: lifetime)
     }
 
-    private mutating func refuse(_ reason: TokenFileLack) {
+    private mutating func refuse(_ reason: String) {
         content = nil
-        lack = reason.text
+        lack = reason
     }
 }

@@ -127,7 +127,7 @@ struct TokenFiles {
         }
         guard let file else { return entries[account] = nil }
         guard owners[file.name, default: account] == account else {
-            entries[account] = Entry(file: file, lack: TokenFileLack.otherAccounts.text)
+            entries[account] = Entry(file: file, lack: "another account writes this file")
             return
         }
         owners[file.name] = account
@@ -234,7 +234,7 @@ struct TokenFiles {
             path: path(file.name),
             kind: file.kind.rawValue,
             writtenAtUSec: entry?.writtenAt?.microseconds,
-            trouble: entry?.error.map { TokenFileLack.cannotBeWritten($0.reason) } ?? entry?.lack
+            trouble: entry?.error.map { "it cannot be written: \($0.reason)" } ?? entry?.lack
         )
     }
 

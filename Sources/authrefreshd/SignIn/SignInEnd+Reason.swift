@@ -1,5 +1,8 @@
+<<<<<<< HEAD:Sources/authrefreshd/Messages/SignInTexts.swift
 internal import AuthRefreshInterface
 internal import CommandLineProgram
+=======
+>>>>>>> 66733184 (daemon: what is left of Messages stands where it is said):Sources/authrefreshd/SignIn/SignInEnd+Reason.swift
 internal import RefreshCore
 internal import SignIn
 
@@ -25,13 +28,5 @@ extension SignInEnd {
         case .failed(let failure): failure.reason
         case .otherSubject: "somebody other than the account's owner signed in"
         }
-    }
-}
-
-extension SignInFailure {
-    /// The reason, with what the server said.
-    var sentence: String {
-        guard let detail, let error = detail.oauthError else { return reason }
-        return "\(reason) (\(detail.oauthErrorDescription.map { "\(error): \($0)" } ?? error))"
     }
 }

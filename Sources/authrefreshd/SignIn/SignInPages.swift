@@ -191,3 +191,11 @@ extension SignInFailure.Kind {
         }
     }
 }
+
+extension SignInFailure {
+    /// The reason, with what the server said.
+    fileprivate var sentence: String {
+        guard let detail, let error = detail.oauthError else { return reason }
+        return "\(reason) (\(detail.oauthErrorDescription.map { "\(error): \($0)" } ?? error))"
+    }
+}
