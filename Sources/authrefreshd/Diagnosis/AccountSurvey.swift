@@ -57,7 +57,7 @@ struct AccountSurvey {
         if inNeedCount > inNeed.count {
             let count = inNeedCount - inNeed.count
             let text = "\(count) more \(count == 1 ? "has" : "have") problems"
-            findings.append(.note(.accounts, text, advice: "authctl status"))
+            findings.append(.note(.accounts, text, advice: Hint(Command("status"))))
         }
         if wellCount > 0 {
             findings.append(
@@ -66,17 +66,21 @@ struct AccountSurvey {
         }
         if total == 0 {
             findings.append(
-                .note(.accounts, "there are no accounts", advice: "authctl login work --provider google")
+                .note(
+                    .accounts,
+                    "there are no accounts",
+                    advice: Hint(Command("login", "work", "--provider", "google"))
+                )
             )
         }
         if seen < total {
             let text = "only \(seen) of \(total) accounts were checked"
-            findings.append(.note(.accounts, text, advice: "name others: authctl doctor ACCOUNT…"))
+            findings.append(.note(.accounts, text, advice: "name others: \(Command("doctor", "ACCOUNT…"))"))
         }
         if servers.hasUnseen {
             let text = "only \(Diagnosis.serversMax) authorization servers are checked"
             findings.append(
-                .note(.servers, text, advice: "name accounts of the others: authctl doctor ACCOUNT…")
+                .note(.servers, text, advice: "name accounts of the others: \(Command("doctor", "ACCOUNT…"))")
             )
         }
         return findings

@@ -64,7 +64,7 @@ struct Diagnosis: Sendable {
                     .configuration,
                     "the configuration's file system has not answered within \(Self.fileLimit.words)",
                     needs: .time,
-                    advice: "look at the file system: findmnt"
+                    advice: "look at the file system: \(Command(program: "findmnt"))"
                 )
             )
         }
@@ -74,7 +74,7 @@ struct Diagnosis: Sendable {
                 .configuration,
                 "\(error); the running daemon keeps its present configuration",
                 needs: .repair,
-                advice: "correct it, then: authrefreshd --check"
+                advice: "correct it, then: \(Command(program: "authrefreshd", "--check"))"
             )
         )
     }

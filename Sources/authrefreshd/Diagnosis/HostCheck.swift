@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import OAuthMessages
 internal import RefreshCore
 internal import Systemd
@@ -24,7 +25,7 @@ struct HostCheck: Sendable {
                     .clock,
                     "the clock shows a time before this program was built: certificates and tokens seem to be valid or expired wrongly",
                     needs: .repair,
-                    advice: "set the clock: timedatectl set-ntp true"
+                    advice: "set the clock: \(Command(program: "timedatectl", "set-ntp", "true"))"
                 )
             )
         }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 
 /// Checks the executable of the running daemon. After an upgrade, there is another file in its place.
@@ -35,14 +36,14 @@ struct ProgramCheck {
                 .program,
                 "'\(path)' was removed while the daemon was running: it cannot start again",
                 needs: .repair,
-                advice: "install it again, then: systemctl --user restart authrefreshd"
+                advice: "install it again, then: \(Command(program: "systemctl", "--user", "restart", "authrefreshd"))"
             )
         }
         return .warning(
             .program,
             "'\(path)' was replaced after the daemon started: the installed version is not the one that runs",
             needs: .repair,
-            advice: "systemctl --user restart authrefreshd"
+            advice: Hint(Command(program: "systemctl", "--user", "restart", "authrefreshd"))
         )
     }
 }

@@ -24,7 +24,7 @@ struct StoreInspection: Sendable {
                     "the store's file system has not answered within \(Diagnosis.fileLimit.words)",
                     of: path,
                     needs: .time,
-                    advice: "look at the file system: findmnt"
+                    advice: "look at the file system: \(Command(program: "findmnt"))"
                 )
             )
         }
@@ -75,7 +75,7 @@ struct StoreInspection: Sendable {
                     "other users can open it (mode 0\(String(mode, radix: 8)))",
                     of: files.path,
                     needs: .repair,
-                    advice: "chmod 600 '\(files.path)'"
+                    advice: Hint(Command(program: "chmod", "600", path: files.path))
                 )
             )
         }
@@ -102,7 +102,7 @@ struct StoreInspection: Sendable {
                     "its write-ahead log has grown to \(Self.size(files.logSize))",
                     of: files.path,
                     needs: .repair,
-                    advice: "systemctl --user restart authrefreshd"
+                    advice: Hint(Command(program: "systemctl", "--user", "restart", "authrefreshd"))
                 )
             )
         }

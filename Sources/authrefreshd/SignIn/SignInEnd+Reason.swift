@@ -1,8 +1,4 @@
-<<<<<<< HEAD:Sources/authrefreshd/Messages/SignInTexts.swift
-internal import AuthRefreshInterface
 internal import CommandLineProgram
-=======
->>>>>>> 66733184 (daemon: what is left of Messages stands where it is said):Sources/authrefreshd/SignIn/SignInEnd+Reason.swift
 internal import RefreshCore
 internal import SignIn
 
