@@ -87,9 +87,10 @@ import Testing
         #expect(commands.count > 30)
         // These name only the command; the text around them names the account or the host.
         let names = [["account", "show"], ["account", "edit"], ["forward"]]
+        let values = ["PORT": "1", "METHOD": "none"]
         for (place, words) in commands where !names.contains(words) {
             do {
-                _ = try AuthctlCommand.parseAsRoot(TokenFileName.fillIn(words.map { $0 == "PORT" ? "1" : $0 }))
+                _ = try AuthctlCommand.parseAsRoot(TokenFileName.fillIn(words.map { values[$0] ?? $0 }))
             } catch {
                 // Help that was asked for is thrown, too.
                 #expect(AuthctlCommand.exitCode(for: error) == .success, "\(place): \(words.joined(separator: " "))")

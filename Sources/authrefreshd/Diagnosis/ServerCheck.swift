@@ -125,7 +125,7 @@ struct ServerCheck: Sendable {
                     "'\(account)' authenticates by \(method.rawValue), which the metadata does not list",
                     of: url,
                     needs: .repair,
-                    advice: "if refreshes fail: \(Command("account", "edit", account.text, "--auth-method", "METHOD"))"
+                    advice: "if refreshes fail: \(Command("account", "edit", account.text, "--client-auth", "METHOD"))"
                 )
             )
         }
