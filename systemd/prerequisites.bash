@@ -143,7 +143,7 @@ progress_line() {
     fi
     done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
     weighed=$done whole=$all
-    if ((modules_of_first_build > 0 && all > 900)); then
+    if ((modules_of_first_build > 0 && all > 400)); then
         weighed=$((done + 39 * $(grep -cE '\] Compiling [^ ]+ .*\.swift$' "$log")))
         whole=$((all + 39 * modules_of_first_build))
     fi
