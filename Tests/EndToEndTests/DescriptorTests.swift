@@ -45,6 +45,8 @@ struct DescriptorTests {
             #expect(try await stage.info().accounts == 1)
             _ = crowd
             #expect(daemon.log.all.filter { $0.contains("no file descriptor is left") }.count == 1)
+            // A refresh that found no descriptor is followed by a pause (`BackOffRule.callerInterval`).
+            try await stage.pass(.seconds(3))
             try await stage.acquire("work", force: true)
             #expect(try await stage.status("work").state == "fresh")
             #expect(await issuer.counters.spentTokenUses == 0)

@@ -42,8 +42,8 @@ struct ExchangeTests {
                 #expect(failure?.wasSent == hasBody)
             }
             #expect(server.requests.count == 2)
-            // libcurl makes another connection, and may not send on it.
-            #expect(server.connections == 2)
+            // If libcurl makes another connection, it may not send on it.
+            #expect(server.connections <= 2)
         }
     }
 

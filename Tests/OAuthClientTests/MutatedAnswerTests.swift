@@ -209,6 +209,9 @@ private final class MutatedAnswerServer: Sendable {
 
     private static func serve(_ connection: Int32) {
         defer { close(connection) }
+        // A part that the kernel still holds back would be thrown away by a reset.
+        var noDelay: Int32 = 1
+        unsafe setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, socklen_t(MemoryLayout<Int32>.size))
         var request: [UInt8] = []
         while !request.suffix(7).elementsEqual("\r\n\r\na=b".utf8) {
             guard let part = bytes(from: connection) else { return }
