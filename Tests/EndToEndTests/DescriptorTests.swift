@@ -9,7 +9,7 @@ import Testing
 struct DescriptorTests {
     @Test func `without descriptors callers wait, connected ones are served, and no token is lost`() async throws {
         try await withIssuer { issuer, url in
-            let stage = try DaemonStage()
+            let stage = try DaemonStage(hasOwnClock: true)
             let daemon = try await stage.start()
             try await stage.add("work", issuer: url, grant: issuer.issueGrant(clientID: "app"))
             let token = try await stage.acquire("work")
