@@ -225,15 +225,6 @@ package struct ClientNotRegisteredError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(account: String, kind: String, reason: String, failure: FailureReport, hint: String) {
-        self.account = account
-        self.kind = kind
-        self.reason = reason
-        self.failure = failure
-        self.hint = hint
-    }
 }
 
 /// The access with which a client that registered itself manages its registration. The fields are described in

@@ -138,31 +138,4 @@ extension Finding {
             needs: need.rawValue
         )
     }
-
-    @_disfavoredOverload
-    package static func note(_ check: Check, _ text: String, of subject: String? = nil, advice: String) -> Finding {
-        note(check, text, of: subject, advice: Hint(advice))
-    }
-
-    @_disfavoredOverload
-    package static func warning(
-        _ check: Check,
-        _ text: String,
-        of subject: String? = nil,
-        needs need: Need,
-        advice: String
-    ) -> Finding {
-        warning(check, text, of: subject, needs: need, advice: Hint(advice))
-    }
-
-    @_disfavoredOverload
-    package static func error(
-        _ check: Check,
-        _ text: String,
-        of subject: String? = nil,
-        needs need: Need,
-        advice: String
-    ) -> Finding {
-        error(check, text, of: subject, needs: need, advice: Hint(advice))
-    }
 }

@@ -66,15 +66,6 @@ package struct GrantNotImportedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(account: String, kind: String, reason: String, failure: FailureReport, hint: String) {
-        self.account = account
-        self.kind = kind
-        self.reason = reason
-        self.failure = failure
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.AccountParked`.
@@ -89,12 +80,6 @@ package struct AccountParkedError: InterfaceError {
         self.account = account
         self.hint = hint.text
         self.command = hint.command
-    }
-
-    @_disfavoredOverload
-    package init(account: String, hint: String) {
-        self.account = account
-        self.hint = hint
     }
 }
 

@@ -45,13 +45,6 @@ package struct InvalidSettingsError: InterfaceError {
         self.hint = hint?.text
         self.command = hint?.command
     }
-
-    @_disfavoredOverload
-    package init(field: String, reason: String, hint: String? = nil) {
-        self.field = field
-        self.reason = reason
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.InteractionRequired`.
@@ -91,29 +84,6 @@ package struct InteractionRequiredError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(
-        account: String,
-        reason: String,
-        oauthError: String? = nil,
-        oauthErrorDescription: String? = nil,
-        subError: String? = nil,
-        providerCode: String? = nil,
-        correlationId: String? = nil,
-        sinceUSec: Int64,
-        hint: String
-    ) {
-        self.account = account
-        self.reason = reason
-        self.oauthError = oauthError
-        self.oauthErrorDescription = oauthErrorDescription
-        self.subError = subError
-        self.providerCode = providerCode
-        self.correlationId = correlationId
-        self.sinceUSec = sinceUSec
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.SignedOut`.
@@ -128,12 +98,6 @@ package struct SignedOutError: InterfaceError {
         self.account = account
         self.hint = hint.text
         self.command = hint.command
-    }
-
-    @_disfavoredOverload
-    package init(account: String, hint: String) {
-        self.account = account
-        self.hint = hint
     }
 }
 
@@ -171,14 +135,6 @@ package struct MisconfiguredError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(account: String, reason: String, failure: FailureReport? = nil, hint: String) {
-        self.account = account
-        self.reason = reason
-        self.failure = failure
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.TokenSetRefused`.
@@ -200,15 +156,6 @@ package struct TokenSetRefusedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(account: String, userRequired: Bool, reason: String, failure: FailureReport, hint: String) {
-        self.account = account
-        self.userRequired = userRequired
-        self.reason = reason
-        self.failure = failure
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.StoreUnavailable`.
@@ -223,12 +170,6 @@ package struct StoreUnavailableError: InterfaceError {
         self.reason = reason
         self.hint = hint.text
         self.command = hint.command
-    }
-
-    @_disfavoredOverload
-    package init(reason: String, hint: String) {
-        self.reason = reason
-        self.hint = hint
     }
 }
 
@@ -245,12 +186,6 @@ package struct StoreLockedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(reason: String, hint: String) {
-        self.reason = reason
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.KeyNotReplaced`.
@@ -266,12 +201,6 @@ package struct KeyNotReplacedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(reason: String, hint: String) {
-        self.reason = reason
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.PermissionDenied`.
@@ -286,12 +215,6 @@ package struct PermissionDeniedError: InterfaceError {
         self.reason = reason
         self.hint = hint?.text
         self.command = hint?.command
-    }
-
-    @_disfavoredOverload
-    package init(reason: String, hint: String? = nil) {
-        self.reason = reason
-        self.hint = hint
     }
 }
 
@@ -351,14 +274,6 @@ package struct SignInDeniedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(account: String, oauthError: String, oauthErrorDescription: String? = nil, hint: String) {
-        self.account = account
-        self.oauthError = oauthError
-        self.oauthErrorDescription = oauthErrorDescription
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.SignInTimedOut`.
@@ -391,15 +306,6 @@ package struct SignInFailedError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(account: String, kind: String, reason: String, failure: FailureReport? = nil, hint: String) {
-        self.account = account
-        self.kind = kind
-        self.reason = reason
-        self.failure = failure
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.OtherSubject`.
@@ -419,14 +325,6 @@ package struct OtherSubjectError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(account: String, signedIn: String? = nil, owner: String? = nil, hint: String) {
-        self.account = account
-        self.signedIn = signedIn
-        self.owner = owner
-        self.hint = hint
-    }
 }
 
 /// Parameters of `io.authrefresh.WebSessionNotStarted`.
@@ -445,14 +343,6 @@ package struct WebSessionNotStartedError: InterfaceError {
         self.reason = reason
         self.hint = hint.text
         self.command = hint.command
-    }
-
-    @_disfavoredOverload
-    package init(callback: String, kind: String, reason: String, hint: String) {
-        self.callback = callback
-        self.kind = kind
-        self.reason = reason
-        self.hint = hint
     }
 }
 

@@ -251,11 +251,4 @@ package struct ServerUnavailableError: InterfaceError {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(url: String, reason: String, hint: String) {
-        self.url = url
-        self.reason = reason
-        self.hint = hint
-    }
 }

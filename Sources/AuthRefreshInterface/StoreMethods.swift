@@ -91,12 +91,4 @@ package struct StoreFinding: Codable, Hashable, Sendable {
         self.hint = hint.text
         self.command = hint.command
     }
-
-    @_disfavoredOverload
-    package init(kind: String, account: String? = nil, summary: String, hint: String) {
-        self.kind = kind
-        self.account = account
-        self.summary = summary
-        self.hint = hint
-    }
 }

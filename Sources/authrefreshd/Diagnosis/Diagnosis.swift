@@ -53,7 +53,7 @@ struct Diagnosis: Sendable {
             await ask(survey.servers.sorted, condition, tell)
         } catch {
             // The daemon cannot read its own store, and so checks nothing else.
-            tell(.error(.store, error.description, needs: .repair, advice: error.hint ?? "authctl status"))
+            tell(.error(.store, error.description, needs: .repair, advice: Hint(error.hint ?? "authctl status")))
         }
     }
 

@@ -142,7 +142,7 @@ struct ServerCheck: Sendable {
         let size = max(skew, .zero - skew)
         guard size >= Self.smallSkew else { return .ok(.clock, "its clock agrees with this machine's", of: url) }
         let text = "its clock is \(skew.words) \(skew > .zero ? "ahead of" : "behind") this machine's"
-        let advice = "one of the two is wrong; set this machine's with: timedatectl set-ntp true"
+        let advice: Hint = "one of the two is wrong; set this machine's with: timedatectl set-ntp true"
         return size >= Self.largeSkew
             ? .error(.clock, text, of: url, needs: .repair, advice: advice)
             : .warning(.clock, text, of: url, needs: .repair, advice: advice)
@@ -154,9 +154,9 @@ extension CertificateProbeError {
     ///   - place: the host and the port.
     ///   - now: the time that the certificate's dates are compared with.
     fileprivate func finding(of place: String, now: Timestamp) -> Finding {
-        let network = "look at the network, a firewall, the server; the daemon tries again by itself"
-        let clock = "check this machine's clock (timedatectl); else tell the operator of the server"
-        let (text, need, advice): (String, Finding.Need, String) =
+        let network: Hint = "look at the network, a firewall, the server; the daemon tries again by itself"
+        let clock: Hint = "check this machine's clock (timedatectl); else tell the operator of the server"
+        let (text, need, advice): (String, Finding.Need, Hint) =
             switch self {
             case .unreachable: ("no server answers at this address", .time, network)
             case .timedOut: ("the server did not answer in time", .time, network)
@@ -208,7 +208,7 @@ enum NameLookupError: Error, Hashable, Sendable {
     case resolverHangs
 
     fileprivate func finding(of host: String, isProxy: Bool) -> Finding {
-        let advice = "look at the network and /etc/resolv.conf: getent hosts \(host)"
+        let advice: Hint = "look at the network and /etc/resolv.conf: getent hosts \(host)"
         switch self {
         case .noSuchName:
             return .error(

@@ -44,7 +44,7 @@ struct StoreInspection: Sendable {
         let path = files.path
         var findings: [Finding] = []
         if let trouble = condition.overview.trouble {
-            let advice = trouble.hint ?? "journalctl --user -u authrefreshd"
+            let advice = Hint(trouble.hint ?? "journalctl --user -u authrefreshd")
             findings.append(.error(.store, trouble.description, of: path, needs: .repair, advice: advice))
         }
         if files.mode == nil, !condition.storeHasName || findings.isEmpty {
@@ -141,13 +141,13 @@ struct StoreInspection: Sendable {
             )
         case .success(let place): .ok(.key, "the store's key is \(words(place))")
         case .failure(let error) where error.isPassing:
-            .warning(.key, error.description, needs: .time, advice: error.hintWhileOpen)
+            .warning(.key, error.description, needs: .time, advice: Hint(error.hintWhileOpen))
         case .failure(let error):
             .error(
                 .key,
                 "\(error): this daemon still works, but could not open the store after a restart",
                 needs: .repair,
-                advice: error.hintWhileOpen
+                advice: Hint(error.hintWhileOpen)
             )
         }
     }

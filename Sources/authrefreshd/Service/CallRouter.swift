@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Dispatch
 internal import RefreshCore
 internal import StrictJSON
@@ -90,7 +91,7 @@ actor CallRouter {
         switch state {
         case .open(let service): service.handle(call, from: peer, responder)
         case .closed(let error):
-            let (reason, hint) = (error.description, error.hint ?? "authctl status")
+            let (reason, hint) = (error.description, Hint(error.hint ?? "authctl status"))
             let refusal =
                 error.isLocked
                 ? VarlinkError(StoreLockedError(reason: reason, hint: hint))

@@ -261,7 +261,7 @@ extension VarlinkError {
         let detail = error.refreshFailure.detail
         let reason = [detail.summary, detail.oauthErrorDescription].compactMap { $0 }.joined(separator: ": ")
         guard !error.willPass else {
-            let hint = "check the URL and the network, or try again later"
+            let hint: Hint = "check the URL and the network, or try again later"
             self.init(ServerUnavailableError(url: url, reason: reason, hint: hint))
             return
         }

@@ -124,7 +124,7 @@ extension CheckStore.Reply {
 
 extension AuthRefreshInterface.StoreFinding {
     fileprivate init(_ finding: AccountStorage.StoreFinding) {
-        self.init(kind: finding.kind, account: finding.account, summary: finding.summary, hint: finding.hint)
+        self.init(kind: finding.kind, account: finding.account, summary: finding.summary, hint: Hint(finding.hint))
     }
 }
 
@@ -159,9 +159,9 @@ extension VarlinkError {
     fileprivate init(_ failure: Rekeying.Failure) {
         switch failure {
         case .key(let error) where error.isPassing:
-            self.init(StoreLockedError(reason: error.description, hint: error.hint))
+            self.init(StoreLockedError(reason: error.description, hint: Hint(error.hint)))
         case .key(let error):
-            self.init(KeyNotReplacedError(reason: error.description, hint: error.hint))
+            self.init(KeyNotReplacedError(reason: error.description, hint: Hint(error.hint)))
         case .store(let error): self.init(error)
         case .interrupted:
             self =
