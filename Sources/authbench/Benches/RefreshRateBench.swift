@@ -8,7 +8,7 @@ internal import TestSupport
 internal import StrictJSON
 internal import VarlinkClient
 
-/// Measures refreshes per second with 64 under way at any time, alternating with the bare HTTP client against the same
+/// Measures refreshes per second with 64 under way at any time, alternating with libcurl alone against the same
 /// server.
 struct RefreshRateBench {
     let workshop: Workshop
