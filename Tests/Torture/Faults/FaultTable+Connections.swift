@@ -18,13 +18,8 @@ extension FaultTable {
                 .endpoint(.cutBefore),
                 .retries("the connection was lost before the answer arrived")
             ),
-            FaultRow(
-                "kept connection closed at its reuse",
-                .endpoint(.cutReused),
-                first: .hiccup("lost"),
-                restart: .hiccup("lost"),
-                .unnoticed
-            ),
+            // No connection is kept.
+            FaultRow("kept connection closed at its reuse", .endpoint(.cutReused), .unnoticed),
         ]
         + [
             (CertificateFault.expired, "certificate expired", "certificate has expired"),
