@@ -3,8 +3,6 @@ struct Expectation: Sendable, Equatable {
     enum Course: Sendable, Equatable {
         /// The refresh brings a token as if there were no fault.
         case unnoticed
-        /// The first attempt fails and the next brings a token, although the fault continues.
-        case hiccup
         /// The daemon tries again by itself, less and less often.
         case retries
         /// The daemon sends no request before the time that the server named. In seconds from the answer, including the
@@ -30,7 +28,7 @@ struct Expectation: Sendable, Equatable {
     }
 
     let course: Course
-    /// The text in `authctl status`; for a hiccup, the text for subscribers.
+    /// The text in `authctl status`.
     let words: String
     let recovery: Recovery
 }
@@ -42,10 +40,6 @@ extension Expectation {
     var toldGrace: Int64? { recovery == .grant ? nil : 16 }
 
     static let unnoticed = Expectation(course: .unnoticed, words: "", recovery: .none)
-
-    static func hiccup(_ words: String) -> Expectation {
-        Expectation(course: .hiccup, words: words, recovery: .none)
-    }
 
     static func retries(_ words: String) -> Expectation {
         Expectation(course: .retries, words: words, recovery: .byItself)
@@ -68,7 +62,7 @@ extension Expectation.Course {
     /// Whether the account gets a new token during the fault.
     var bringsToken: Bool {
         switch self {
-        case .unnoticed, .hiccup: true
+        case .unnoticed: true
         case .retries, .waits, .misconfigured, .needsPerson: false
         }
     }
@@ -76,7 +70,7 @@ extension Expectation.Course {
     /// `AccountStatus.state`.
     var state: String {
         switch self {
-        case .unnoticed, .hiccup: "fresh"
+        case .unnoticed: "fresh"
         case .retries, .waits: "retrying"
         case .misconfigured: "misconfigured"
         case .needsPerson: "interaction-required"
@@ -86,7 +80,7 @@ extension Expectation.Course {
     /// Seconds from the first failure to the next attempt; nil if none comes by itself.
     var pause: ClosedRange<Double>? {
         switch self {
-        case .unnoticed, .hiccup, .needsPerson: nil
+        case .unnoticed, .needsPerson: nil
         // `BackOffRule`.
         case .retries: 1...2
         case .waits(let seconds): seconds
@@ -97,7 +91,7 @@ extension Expectation.Course {
     /// The exit status of `authctl token` without a valid token.
     var exitStatus: Int32 {
         switch self {
-        case .unnoticed, .hiccup: 0
+        case .unnoticed: 0
         case .retries, .waits: 75
         case .misconfigured: 78
         case .needsPerson: 3
@@ -108,7 +102,6 @@ extension Expectation.Course {
     func mostAttempts(within seconds: Double) -> Int? {
         switch self {
         case .unnoticed: return 1
-        case .hiccup: return 2
         case .misconfigured: return 1 + Int(seconds / 150)
         case .waits(let wait): return 1 + Int(seconds / wait.lowerBound)
         // The first, and after a lost answer at most two more to confirm the refusal.
@@ -128,7 +121,6 @@ extension Expectation.Course {
     var text: String {
         switch self {
         case .unnoticed: "refreshes"
-        case .hiccup: "retries, refreshes"
         case .retries: "retries"
         case .waits: "waits as asked"
         case .misconfigured: "says what to correct"

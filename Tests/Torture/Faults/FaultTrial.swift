@@ -109,13 +109,6 @@ struct FaultTrial: Sendable {
         do {
             let beginning = try preparation.get()
             let outcome = try await firstOutcome(after: beginning)
-            if case .hiccup = expectation.course {
-                let failure = try await firstChange(after: beginning, among: ["refresh-failed"]).accounts.first?.failure
-                finding.expect(
-                    failure?.summary.contains(expectation.words) ?? false,
-                    "the hiccup was \(failure?.summary ?? "-")"
-                )
-            }
             try await see(outcome, beginning, in: &finding)
             return Observation(finding: finding, cell: (beginning, outcome))
         } catch {
@@ -143,7 +136,7 @@ struct FaultTrial: Sendable {
     /// The result of the first attempt, or of the last attempt if a refusal must be confirmed.
     private func firstOutcome(after beginning: Beginning) async throws -> Subscribe.Reply {
         switch expectation.course {
-        case .hiccup, .needsPerson:
+        case .needsPerson:
             return try await firstChange(after: beginning, among: Self.outcomes.subtracting(["refresh-failed"]))
         case .unnoticed, .retries, .waits, .misconfigured:
             return try await firstChange(after: beginning, among: Self.outcomes)

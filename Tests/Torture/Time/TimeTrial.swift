@@ -134,7 +134,6 @@ final class TimeTrial: Sendable {
 
     /// Waits until accounts have refused the server's certificate because of the clock, and all tokens have expired.
     func refusedCertificate() async throws {
-        // The first refreshes after the event may use a kept connection, whose certificate was checked before.
         try await states("neither being refreshed nor due") { statuses in
             // Some are due within seconds, so that not all machines that wake ask at once.
             statuses.allSatisfy { $0.state != "refreshing" && ($0.state != "fresh" || isDue($0, after: .seconds(60))) }
