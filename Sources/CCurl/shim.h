@@ -73,6 +73,14 @@ static inline CURLSHcode authrefresh_curl_share_sessions(CURLSH *share) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 }
 
+// The functions by which libcurl says what its transfers wait for. Both get the same `context`.
+static inline void authrefresh_curl_watch(CURLM *multi, void *context, curl_socket_callback watch, curl_multi_timer_callback set_timer) {
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
 // The bytes that have arrived on a TCP connection so far; 0 if the kernel does not say.
 static inline unsigned long long authrefresh_bytes_received(int descriptor) {
     struct {

@@ -9,7 +9,7 @@ import Synchronization
 package final class ExchangeThread: SerialExecutor, TaskExecutor {
     /// The owner's work in each turn. It sleeps until something happens on a connection, the bell rings, or its next
     /// time limit is over.
-    typealias Turn = @Sendable (_ bell: Int32, _ maySleep: Bool) -> Void
+    typealias Turn = @Sendable (_ maySleep: Bool) -> Void
 
     private enum Job {
         case job(UnownedJob)
@@ -32,7 +32,7 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
     /// The thread that runs the jobs, as pthread_self(3) returns it; 0 before it runs.
     private let thread = Atomic<UInt>(0)
     /// An eventfd(2) that ends the sleep.
-    private let bell: Int32
+    let bell: Int32
 
     init() {
         bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -103,7 +103,7 @@ package final class ExchangeThread: SerialExecutor, TaskExecutor {
             let (jobs, hasEnded) = takeJobs()
             for job in jobs { perform(job) }
             if hasEnded { return }
-            turn(bell, jobs.isEmpty)
+            turn(jobs.isEmpty)
             var rings = eventfd_t()
             unsafe eventfd_read(bell, &rings)
         }

@@ -1,10 +1,9 @@
 import CCurl
-import Glibc
 import OAuthMessages
 import RefreshCore
 
 /// The exchanges under way, on their one thread.
-@safe actor Exchanges {
+actor Exchanges {
     /// What a caller hears when its exchange is over.
     typealias Outcome = Result<Exchange.Reply, TransportFailure>
 
@@ -20,9 +19,7 @@ import RefreshCore
     nonisolated let thread: ExchangeThread
     private let rest: Duration
     private let onRest: @Sendable () -> Void
-    private var multi: UnsafeMutableRawPointer?
-    /// The TLS sessions that the next connections to the same servers resume.
-    private var sessions: UnsafeMutableRawPointer?
+    private let transfers: Transfers
     private var running: [UInt64: Running] = [:]
     /// The numbers of the exchanges, by the addresses of libcurl's handles.
     private var numbers: [UInt: UInt64] = [:]
@@ -30,6 +27,8 @@ import RefreshCore
     private var lookUps = LookUpGate()
     /// When to give the memory back, if nothing happens until then.
     private var restLimit: SuspendingClock.Instant?
+    /// When to look for limits that are over; nil for never. Exchanges that ended may have left it too early.
+    private var nextLimit: SuspendingClock.Instant?
     private var isShutDown = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe thread.asUnownedSerialExecutor() }
@@ -39,14 +38,15 @@ import RefreshCore
     ///   - onRest: called then, on the thread.
     init(rest: Duration, onRest: @escaping @Sendable () -> Void) {
         thread = ExchangeThread()
+        transfers = Transfers(bell: thread.bell)
         self.rest = rest
         self.onRest = onRest
     }
 
     /// Starts the thread. Call it once, before anything else.
     nonisolated func begin() {
-        thread.begin { [weak self] bell, maySleep in
-            self?.assumeIsolated { $0.turn(bell, maySleep: maySleep) }
+        thread.begin { [weak self] maySleep in
+            self?.assumeIsolated { $0.turn(maySleep: maySleep) }
         }
     }
 
@@ -80,6 +80,7 @@ import RefreshCore
                     limit: limit,
                     callersLimit: patience == nil ? nil : now + callersTime
                 )
+                nextLimit = min(nextLimit ?? limit, now + callersTime)
                 admit(number)
             }
         } onCancel: {
@@ -93,66 +94,34 @@ import RefreshCore
         for (number, item) in running {
             fail(number, TransportFailure(cause: .other, wasSent: item.exchange.mayHaveSpent))
         }
-        release()
+        transfers.release()
         thread.end()
     }
 
     // MARK: A turn of the thread
 
-    private func turn(_ bell: Int32, maySleep: Bool) {
-        if let multi = unsafe multi {
-            var count: Int32 = 0
-            unsafe curl_multi_perform(multi, &count)
-            unsafe takeEnded(from: multi)
-        }
-        let next = passLimits(at: .now)
-        // What a limit has ended may have left work behind.
-        sleep(until: maySleep ? next : .now, bell)
-    }
-
-    /// Waits until a connection is ready, the bell rings or the time has come.
-    private func sleep(until limit: SuspendingClock.Instant?, _ bell: Int32) {
-        var timeout = Int32.max
-        if let limit {
-            // Rounded up, so that the time has come when the thread wakes.
-            let wait = SuspendingClock.now.duration(to: limit) + .microseconds(999)
-            timeout = Int32(clamping: max(0, Int64(wait / .milliseconds(1))))
-        }
-        guard let multi = unsafe multi else {
-            var watched = pollfd(fd: bell, events: Int16(POLLIN), revents: 0)
-            unsafe poll(&watched, 1, timeout == .max ? -1 : timeout)
-            return
-        }
-        var watched = curl_waitfd(fd: bell, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &watched, 1, timeout, nil)
-    }
-
-    private func takeEnded(from multi: UnsafeMutableRawPointer) {
-        var rest: Int32 = 0
-        while let message = unsafe curl_multi_info_read(multi, &rest) {
-            let (handle, code) = unsafe (message.pointee.easy_handle, message.pointee.data.result)
-            guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe handle,
-                let number = numbers[UInt(bitPattern: handle)], let exchange = running[number]?.exchange
-            else { continue }
+    private func turn(maySleep: Bool) {
+        passLimits(at: .now)
+        transfers.turn(until: maySleep ? nextLimit : .now) { key, code in
+            guard let number = numbers[key], let exchange = running[number]?.exchange else { return }
             let reply = exchange.reply(isEnded: code == CURLE_OK)
             finish(number, reply.map(Outcome.success) ?? .failure(exchange.failure(code)))
         }
     }
 
     /// Ends what has used up its time, and releases what nobody needs any more.
-    ///
-    /// - Returns: the next limit; nil if there is none.
-    private func passLimits(at now: SuspendingClock.Instant) -> SuspendingClock.Instant? {
+    private func passLimits(at now: SuspendingClock.Instant) {
+        guard let limit = nextLimit, limit <= now else { return }
         for (number, item) in running {
             if let callersLimit = item.callersLimit, callersLimit <= now { passCallersLimit(of: number, item.exchange) }
             if item.limit <= now, let item = running[number] { giveUp(number, item.exchange) }
         }
         if running.isEmpty, let limit = restLimit, limit <= now {
             restLimit = nil
-            release()
+            transfers.release()
             onRest()
         }
-        return running.values.map { min($0.limit, $0.callersLimit ?? $0.limit) }.min() ?? restLimit
+        nextLimit = running.values.map { min($0.limit, $0.callersLimit ?? $0.limit) }.min() ?? restLimit
     }
 
     /// Handles the end of the callers' time. What was not sent is not sent any more. Else the reading goes on, unless
@@ -186,15 +155,7 @@ import RefreshCore
 
     private func begin(_ exchange: Exchange, _ number: UInt64) {
         restLimit = nil
-        if unsafe multi == nil {
-            unsafe multi = curl_multi_init()
-            unsafe sessions = curl_share_init()
-            unsafe authrefresh_curl_share_sessions(sessions)
-        }
-        unsafe exchange.share(sessions)
-        guard let multi = unsafe multi, unsafe curl_multi_add_handle(multi, exchange.handle) == CURLM_OK else {
-            return fail(number, TransportFailure(cause: .other, wasSent: false))
-        }
+        if !transfers.begin(exchange) { fail(number, TransportFailure(cause: .other, wasSent: false)) }
     }
 
     private func leaveLookUp(_ number: UInt64, isFound: Bool) {
@@ -216,17 +177,13 @@ import RefreshCore
     private func finish(_ number: UInt64, _ outcome: Outcome) {
         guard let ended = running.removeValue(forKey: number) else { return }
         numbers[ended.exchange.key] = nil
-        if let multi = unsafe multi { unsafe curl_multi_remove_handle(multi, ended.exchange.handle) }
+        transfers.end(ended.exchange)
         leaveLookUp(number, isFound: false)
         ended.end.resume(returning: outcome)
-        if running.isEmpty { restLimit = .now + rest }
-    }
-
-    /// Gives back what only exchanges need.
-    private func release() {
-        unsafe curl_multi_cleanup(multi)
-        unsafe curl_share_cleanup(sessions)
-        unsafe (multi, sessions) = (nil, nil)
+        if running.isEmpty {
+            restLimit = .now + rest
+            nextLimit = restLimit
+        }
     }
 }
 
