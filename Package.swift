@@ -63,7 +63,6 @@ let package = Package(
         .executable(name: "authimport", targets: ["authimport"]),
         .executable(name: "authdemo", targets: ["authdemo"]),
         .executable(name: "authbench", targets: ["authbench"]),
-        .executable(name: "authmanual", targets: ["authmanual"]),
         // For LD_PRELOAD, by `authtorture`.
         .library(name: "FaultyFiles", type: .dynamic, targets: ["CFaultyFiles"]),
         .library(name: "ShiftedClock", type: .dynamic, targets: ["CShiftedClock"]),
@@ -272,12 +271,6 @@ let package = Package(
                 "AuthRefreshInterface", "CSwiftRuntime", "CommandLineProgram", "MovingIn", "RefreshCore",
                 "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
             ],
-            swiftSettings: strict + staticRuntime.swift,
-            linkerSettings: staticRuntime.linker
-        ),
-        // Makes the manual pages, at installation, out of the programs' own help texts.
-        .executableTarget(
-            name: "authmanual",
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
         ),

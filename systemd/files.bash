@@ -24,21 +24,20 @@ completions=(
     'authrefreshd fish fish/vendor_completions.d/authrefreshd.fish'
     'authrefreshd zsh zsh/site-functions/_authrefreshd'
 )
-# What `build_release` builds in addition. It makes the manual pages.
-page_maker=authmanual
-
 # Makes the release build, and installs what it needs. SwiftPM builds one product at a time.
 build_release() {
     # Counted on 28 November 2026, for the first product.
     modules_of_first_build=39
-    local product number=0 products=("${binaries[@]}" "$page_maker") log=$source_dir/.build/release.log
+    local product number=0 log=$source_dir/.build/release.log
     install_build_packages
+    # Python makes the manual pages.
+    [[ -e /usr/bin/python3 ]] || install_packages python3
     check_swift
     mkdir -p "${log%/*}"
     printf '%s: building; a first build takes a quarter of an hour (compiler output: %s)\n' "$program" "$log" >&2
-    for product in "${products[@]}"; do
+    for product in "${binaries[@]}"; do
         number=$((number + 1))
-        build_part="$product ($number of ${#products[@]})"
+        build_part="$product ($number of ${#binaries[@]})"
         swift_build "$log" -c release "${release_options[@]}" --product "$product" ||
             fail 1 "'$product' did not build" "the whole output is in $log"
     done
@@ -46,7 +45,7 @@ build_release() {
 
 check_programs() { # DIR
     local binary
-    for binary in "${binaries[@]}" "$page_maker"; do
+    for binary in "${binaries[@]}"; do
         [[ -x $1/$binary ]] || fail 1 "there is no $1/$binary" "leave out --no-build, and it is built"
     done
 }
@@ -85,13 +84,13 @@ stage_completions() { # BINARIES DIR
 }
 
 stage_manual() { # BINARIES DIR
-    local version made link
+    local version made link systemd=$source_dir/systemd
     made=$(mktemp -d)
     version=$("$1/authctl" --version)
     date_of_source
-    "$1/authctl" --experimental-dump-help | "$1/$page_maker" "$made" "$version" &&
+    "$1/authctl" --experimental-dump-help | "$systemd/manual-pages" "$made" "$version" &&
         "$1/authrefreshd" --experimental-dump-help |
-        "$1/$page_maker" "$made" "$version" "$source_dir"/etc/{authrefreshd,provider-profile}.yaml ||
+        "$systemd/manual-pages" "$made" "$version" "$source_dir"/etc/{authrefreshd,provider-profile}.yaml ||
         fail 1 "the manual pages cannot be made"
     install -D -m 0644 -t "$2/man1" "$made"/*.1
     install -D -m 0644 -t "$2/man5" "$made"/*.5

@@ -6,22 +6,19 @@ import Testing
     private static let make = """
         set -e; mkdir pages
         export SOURCE_DATE_EPOCH=86400
-        authctl --experimental-dump-help | authmanual pages 7.8.9
-        authrefreshd --experimental-dump-help | authmanual pages 7.8.9 $OLDPWD
+        authctl --experimental-dump-help | $ROOT/systemd/manual-pages pages 7.8.9
+        authrefreshd --experimental-dump-help |
+            $ROOT/systemd/manual-pages pages 7.8.9 $ROOT/etc/authrefreshd.yaml $ROOT/etc/provider-profile.yaml
         """
 
-    private static var samples: String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let names = ["authrefreshd.yaml", "provider-profile.yaml"]
-        return names.map { root.appendingPathComponent("etc/" + $0).path }.joined(separator: " ")
-    }
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
 
     /// The output of the command in a folder with all pages in `pages`.
     private func run(_ command: String) throws -> CommandRun.Outcome {
         let run = try CommandRun()
         defer { run.remove() }
-        let make = Self.make.replacing("$OLDPWD", with: Self.samples)
+        let make = Self.make.replacing("$ROOT", with: Self.root)
         return try run.run("exec 2>&1; \(make)\n\(command)")
     }
 
