@@ -53,6 +53,7 @@ package struct InteractionRequiredError: InterfaceError {
 
     package var account: String
     package var reason: String
+    package var summary: String?
     package var oauthError: String?
     package var oauthErrorDescription: String?
     package var subError: String?
@@ -65,6 +66,7 @@ package struct InteractionRequiredError: InterfaceError {
     package init(
         account: String,
         reason: String,
+        summary: String? = nil,
         oauthError: String? = nil,
         oauthErrorDescription: String? = nil,
         subError: String? = nil,
@@ -75,6 +77,7 @@ package struct InteractionRequiredError: InterfaceError {
     ) {
         self.account = account
         self.reason = reason
+        self.summary = summary
         self.oauthError = oauthError
         self.oauthErrorDescription = oauthErrorDescription
         self.subError = subError

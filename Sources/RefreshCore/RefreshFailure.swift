@@ -102,7 +102,7 @@ package struct FailureDetail: Hashable, Sendable {
     package var httpStatus: Int?
     /// `error` (RFC 6749 §5.2), as the server gave it.
     package var oauthError: String?
-    /// `error_description`, cut to 200 characters, control characters removed.
+    /// `error_description`, cut to 200 characters (see `FailureText`), control characters removed.
     package var oauthErrorDescription: String?
     /// The provider's more specific code besides `error`: Entra's `suberror`, Google's `error_subtype`.
     package var subError: String?
@@ -149,6 +149,8 @@ package struct FailureDetail: Hashable, Sendable {
 package enum FailureText {
     /// The longest text that is kept, in characters.
     package static let limit = 200
+    /// The longest correlation id that is kept, in characters. A UUID has 36.
+    private static let longestIdentifier = 64
     /// How much of a server's text is read, in bytes.
     private static let readLimit = 8192
     /// A secret with fewer bytes may be an ordinary word, or a part of many. "password" has eight.
@@ -178,7 +180,20 @@ package enum FailureText {
         }
         let words = shown.split(separator: " ").map { String($0) }
         let line = words.joined(separator: " ")
-        return line.isEmpty ? nil : String(line.prefix(limit))
+        return line.isEmpty ? nil : cut(line)
+    }
+
+    /// `line` cut to `limit` characters.
+    ///
+    /// Entra ends its long descriptions with the id by which an administrator finds the refusal. It is kept, and the
+    /// text before it becomes shorter.
+    private static func cut(_ line: String) -> String {
+        let start = line.prefix(limit)
+        guard let label = line.firstRange(of: "Correlation ID: ") else { return String(start) }
+        let identifier = line[label.upperBound...].prefix { $0 != " " }
+        guard identifier.endIndex > start.endIndex, identifier.count <= longestIdentifier else { return String(start) }
+        let kept = "… " + line[label.lowerBound..<identifier.endIndex]
+        return line[..<label.lowerBound].prefix(limit - kept.count) + kept
     }
 
     /// Replaces each occurrence of `secret` in `bytes`.

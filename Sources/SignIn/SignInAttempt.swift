@@ -82,7 +82,7 @@ package struct SignInAttempt: Sendable {
             guard phase.isObtaining else { return [] }
             return otherOwner(than: subject, called: name).map { end($0) } ?? end(.completed)
         case .exchangeFailed(let failure):
-            return phase.isObtaining ? end(.failed(SignInFailure(exchange: failure))) : []
+            return phase.isObtaining ? end(.failed(SignInFailure(failure))) : []
         case .stored: return phase.isStoring ? end(.completed) : []
         case .notStored(let failure): return phase.isStoring ? end(.failed(failure)) : []
         case .timePassed: return timePassed(at: now)

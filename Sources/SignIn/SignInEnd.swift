@@ -67,15 +67,9 @@ package struct SignInFailure: Error, Hashable, Sendable {
         self.hint = hint
     }
 
-    /// Creates the failure of a code or a device code that brought no tokens. For a code, `invalid_grant` means that
-    /// the code is refused (RFC 6749 §5.2); the previous grant is still valid.
-    init(exchange failure: RefreshFailure) {
-        self.init(failure)
-        if failure.failureClass == .grantEnded { reason = "the authorization server refuses the code" }
-    }
-
     /// Creates the failure of a request. A code is sent only once: after a lost answer, sending it again does not help
-    /// (RFC 6749 §4.1.2).
+    /// (RFC 6749 §4.1.2). `invalid_grant` means that the code or the device code is refused (§5.2); the previous grant
+    /// is still valid.
     package init(_ failure: RefreshFailure) {
         let kind: Kind =
             switch failure.failureClass {
@@ -83,7 +77,9 @@ package struct SignInFailure: Error, Hashable, Sendable {
             case .misconfigured, .untrusted: .misconfigured
             case .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: .refused
             }
-        self.init(kind, failure.detail.summary, detail: failure.detail)
+        let isCodeRefused = failure.failureClass == .grantEnded
+        let reason = isCodeRefused ? "the authorization server refuses the code" : failure.detail.summary
+        self.init(kind, reason, detail: failure.detail)
     }
 
     /// Creates the failure for an error that came through the browser.

@@ -110,25 +110,21 @@ struct FailureTableTests {
 
     static let codeExamples = [
         answered("profile's word for invalid_grant", 400, .grantEnded, body: .empty, signs: [.grantEnded]),
-        answered("client's own credential", 400, .misconfigured, error: "invalid_grant", codes: ["aadsts500133"]),
-        answered("provider is busy", 400, .unavailable, error: "invalid_grant", codes: ["aadsts90033"]),
-        answered("another factor", 400, .userRequired, error: "invalid_grant", codes: ["aadsts50076"]),
         answered("another factor", 403, .userRequired, error: "mfa_required"),
         answered("consent", 400, .userRequired, error: "consent_required"),
-        answered("access policy", 400, .refusedHere, error: "invalid_grant", codes: ["aadsts53003"]),
         answered("access policy", 400, .refusedHere, error: "interaction_required", codes: ["message_only"]),
         answered("session control", 400, .userRequired, error: "invalid_grant", codes: ["invalid_rapt"]),
         answered("claims challenge", 400, .userRequired, error: "invalid_grant", signs: [.claimsChallenge]),
+        answered("policy's grant too old", 400, .grantEnded, error: "invalid_grant", codes: ["aadb2c90080"]),
         answered(
-            "sign-in frequency",
+            "refresh token called dead",
             400,
             .grantEnded,
-            error: "invalid_grant",
-            codes: ["aadsts70043"],
-            signs: [.workedBefore]
+            error: "invalid_request",
+            signs: [
+                .refreshTokenCalledDead
+            ]
         ),
-        answered("grant too old", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts700082"]),
-        answered("password changed", 400, .grantEnded, error: "invalid_grant", codes: ["aadsts50173"]),
         answered("other policy", 400, .grantEnded, error: "invalid_grant", codes: ["aadb2c90088"]),
         answered("cannot serve now", 400, .unavailable, error: "temporarily_unavailable"),
         answered("user required", 400, .userRequired, error: "login_required"),
@@ -165,6 +161,41 @@ struct FailureTableTests {
         answered("request refused", 400, .misconfigured, error: "invalid_scope", signs: [.workedBefore]),
     ]
 
+    private static func entra(_ row: String, _ code: Int, _ failureClass: FailureClass, error: String? = nil) -> Example
+    {
+        answered("Entra: " + row, 400, failureClass, error: error ?? "invalid_grant", codes: ["aadsts\(code)"])
+    }
+
+    static let entraExamples = [
+        entra("provider is busy", 90033, .unavailable),
+        entra("secret of a public client", 700025, .misconfigured, error: "invalid_client"),
+        entra("no public client", 7000218, .misconfigured, error: "invalid_client"),
+        entra("disabled app", 7000112, .misconfigured, error: "unauthorized_client"),
+        entra("single-page app", 9002327, .misconfigured, error: "invalid_request"),
+        entra("no single-page app", 9002326, .misconfigured, error: "invalid_request"),
+        entra("unknown app", 700016, .misconfigured, error: "unauthorized_client"),
+        entra("other tenant", 50194, .misconfigured, error: "invalid_request"),
+        entra("permissions of the app", 650057, .misconfigured, error: "invalid_resource"),
+        entra("client's own credential", 500133, .misconfigured),
+        entra("another factor", 50076, .userRequired),
+        entra("consent", 65001, .userRequired),
+        entra("administrator's consent", 90094, .refusedHere),
+        entra("locked user", 50053, .refusedHere),
+        entra("disabled user", 50057, .refusedHere),
+        entra("user not assigned", 50105, .refusedHere),
+        entra("risk", 53011, .refusedHere),
+        entra("device", 50005, .refusedHere),
+        entra("device", 50097, .refusedHere),
+        entra("device", 530003, .refusedHere, error: "interaction_required"),
+        entra("device codes", 530033, .refusedHere),
+        entra("access policy", 53003, .refusedHere),
+        entra("access policy", 53010, .refusedHere),
+        entra("password to change", 50055, .userRequired),
+        entra("sign-in frequency", 70043, .grantEnded),
+        entra("grant too old", 700082, .grantEnded),
+        entra("password changed", 50173, .grantEnded),
+    ]
+
     static let codelessExamples = [
         answered("page instead of the endpoint", 404, .unavailable, body: .html),
         answered("page", 403, .unavailable, body: .html),
@@ -199,7 +230,8 @@ struct FailureTableTests {
         answered("anything else", 451, .unavailable, error: "odd"),
     ]
 
-    static let examples = transportExamples + gatewayExamples + codeExamples + codelessExamples
+    static let examples =
+        transportExamples + gatewayExamples + entraExamples + codeExamples + codelessExamples
 
     @Test(arguments: examples)
     func `each observation is matched by its row`(_ example: Example) {

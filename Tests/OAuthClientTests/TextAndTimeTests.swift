@@ -26,6 +26,12 @@ struct TextAndTimeTests {
         #expect(FailureText.clean(String(repeating: "x", count: 100_000), hiding: [])?.count == 200)
         #expect(FailureText.clean(" \n ", hiding: []) == nil)
         #expect(FailureText.clean(nil, hiding: []) == nil)
+        let identifier = "2c3caa80-cd1d-4e3a-96b3-0e0a3a0b6cf5"
+        let policy = "AADSTS53003: " + String(repeating: "blocked ", count: 40)
+        let kept = FailureText.clean("\(policy)\r\nCorrelation ID: \(identifier)\r\nTimestamp: x", hiding: [])
+        #expect(kept?.hasSuffix("… Correlation ID: \(identifier)") == true && kept?.count == 200)
+        let short = "AADSTS53003: no Correlation ID: \(identifier) Timestamp: x"
+        #expect(FailureText.clean(short, hiding: []) == short)
         #expect(FailureText.clean("grün ✓", hiding: []) == "grün ✓")
     }
 

@@ -211,10 +211,11 @@ import Testing
         #expect(ended.kind == kind && ended.detail == failure.detail)
         // A refused code says nothing about the previous grant.
         let isRefused = failureClass == .grantEnded
-        #expect(ended.reason == (isRefused ? "the authorization server refuses the code" : "what failed"))
+        let reason = isRefused ? "the authorization server refuses the code" : "what failed"
+        #expect(ended.reason == reason)
         var preparing = Samples.attempt()
         let told = try #require(Self.end(preparing.handle(.preparationFailed(SignInFailure(failure)), at: start)))
-        #expect(told.kind == kind && told.reason == "what failed" && told.detail == failure.detail)
+        #expect(told.kind == kind && told.reason == reason && told.detail == failure.detail)
     }
 
     @Test func `a sign-in waits ten minutes at most, whatever the wall clock says`() {

@@ -16,6 +16,11 @@ import Testing
             ("unsupported_grant_type", 400, "see 'authctl account edit --help' for what can be changed"),
             (nil, 404, "authctl account edit work --issuer URL"),
             (
+                nil, 400,
+                "authctl login work, or, if the client is wrong:"
+                    + " authctl account edit work --client-id ID --client-secret-file FILE"
+            ),
+            (
                 nil, nil,
                 "authctl account edit work --issuer URL, if the address is wrong;"
                     + " else correct this machine's clock, ca_file or proxy"
@@ -25,6 +30,30 @@ import Testing
     func `the cause decides the hint`(code: String?, status: Int?, remedy: String) throws {
         let detail = FailureDetail(summary: "refused", httpStatus: status, oauthError: code)
         #expect(try detail.remedy(for: #require(AccountName("work"))).text == remedy)
+    }
+
+    @Test(
+        arguments: [
+            ("AADSTS700025", nil, "authctl account edit work --client-auth none"),
+            ("AADSTS9002327", nil, "headers={Origin: http://localhost}"),
+            ("AADSTS7000218", nil, "switch on \"Allow public client flows\""),
+            ("AADSTS530033", nil, "authctl login work --flow browser"),
+            ("AADSTS50105", nil, "assign the user to the app; then authctl refresh work"),
+            // An error that came through a browser has its code in the description.
+            (nil, "AADSTS53003: Access has been blocked", "about the policy; then authctl refresh work"),
+        ] as [(String?, String?, String)]
+    )
+    func `Entra's code decides the hint`(code: String?, description: String?, part: String) throws {
+        let detail = FailureDetail(
+            summary: "refused",
+            httpStatus: 400,
+            oauthError: "invalid_client",
+            oauthErrorDescription: description,
+            providerCode: code
+        )
+        let work = try #require(AccountName("work"))
+        #expect(detail.remedyOfCodes(for: work, then: Command("refresh", "work"))?.text.contains(part) == true)
+        #expect(detail.remedy(for: work).text.contains(part))
     }
 
     @Test(

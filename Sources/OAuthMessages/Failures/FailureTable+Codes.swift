@@ -2,7 +2,7 @@ internal import RefreshCore
 
 extension FailureTable {
     /// Statuses whose error codes are believed.
-    private static let believed = [200...299, 400...499]
+    static let believed = [200...299, 400...499]
 
     /// The rows for codes that are more specific than `error`, and are therefore compared first.
     static let providerCodeRows = [
@@ -13,55 +13,23 @@ extension FailureTable {
             "the authorization server says that the grant has ended"
         ),
         FailureRow(
-            "client's own credential",
-            // Entra: the secret is wrong or expired, the assertion is outside its time, a public client sent a secret,
-            // or the application is unknown.
-            Condition(
-                status: believed,
-                anyCode: [
-                    "aadsts7000215", "aadsts7000222", "aadsts500133", "aadsts700025", "aadsts90023", "aadsts700016",
-                ]
-            ),
-            .misconfigured,
-            "the server does not accept this client's credentials"
-        ),
-        FailureRow(
-            "provider is busy",
-            // Entra: a service behind it fails (90006, 90033), the tenant or the client has asked too often (90055,
-            // 50196).
-            Condition(
-                status: believed,
-                anyCode: ["aadsts90006", "aadsts90033", "aadsts90055", "aadsts50196"]
-            ),
-            .unavailable,
-            "the server says that it is temporarily unavailable"
-        ),
-        FailureRow(
             "another factor",
-            Condition(
-                status: believed,
-                anyCode: ["aadsts50074", "aadsts50076", "aadsts50078", "aadsts50079", "mfa_required", "basic_action"]
-            ),
+            Condition(status: believed, anyCode: ["mfa_required", "basic_action"]),
             .userRequired,
             "the server asks the user for another factor"
         ),
         FailureRow(
             "consent",
-            Condition(status: believed, anyCode: ["aadsts65001", "consent_required"]),
+            Condition(status: believed, anyCode: ["consent_required"]),
             .userRequired,
             "the server asks for the user's consent"
         ),
         FailureRow(
             "access policy",
-            // Entra: the place, the device, the risk or the assignment of the user (also 50097 and 50105) is not what a
-            // policy wants.
+            // Entra's sub-errors; its codes have rows of their own.
             Condition(
                 status: believed,
-                anyCode: [
-                    "aadsts50097", "aadsts50105", "aadsts53000", "aadsts53001", "aadsts53002", "aadsts53003",
-                    "aadsts53004", "aadsts53009", "aadsts53010", "aadsts53011", "aadsts530003", "aadsts530033",
-                    "additional_action", "message_only", "protection_policy_required",
-                ]
+                anyCode: ["additional_action", "message_only", "protection_policy_required"]
             ),
             .refusedHere,
             "an access policy or the state of the device keeps the user out"
@@ -82,22 +50,10 @@ extension FailureTable {
             "the server asks the user for more than the present sign-in gives"
         ),
         FailureRow(
-            "sign-in frequency",
-            Condition(status: believed, anyCode: ["aadsts70043"]),
-            .grantEnded,
-            "a policy requires a new sign-in"
-        ),
-        FailureRow(
-            "grant too old",
-            Condition(status: believed, anyCode: ["aadsts70008", "aadsts700082", "aadb2c90080"]),
+            "policy's grant too old",
+            Condition(status: believed, anyCode: ["aadb2c90080"]),
             .grantEnded,
             "the grant has expired"
-        ),
-        FailureRow(
-            "password changed",
-            Condition(status: believed, anyCode: ["aadsts50173"]),
-            .grantEnded,
-            "the grant was withdrawn, as after a change of password"
         ),
         FailureRow(
             "other policy",
@@ -157,6 +113,12 @@ extension FailureTable {
                     "token_expired", "account_not_authorized",
                 ]
             ),
+            .grantEnded,
+            "the authorization server says that the grant has ended"
+        ),
+        FailureRow(
+            "refresh token called dead",
+            Condition(status: believed, error: ["invalid_request"], sign: .refreshTokenCalledDead),
             .grantEnded,
             "the authorization server says that the grant has ended"
         ),

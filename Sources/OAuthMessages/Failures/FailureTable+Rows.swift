@@ -4,7 +4,8 @@ extension FailureTable {
     /// The rows in order: no answer; answers of gateways and proxies; error codes, the most specific first; pages;
     /// answers without a code.
     static let standardRows =
-        transportRows + gatewayRows + providerCodeRows + errorRows + codelessRows + [anythingElse]
+        transportRows + gatewayRows + entraRows + providerCodeRows + entraEndRows + errorRows + codelessRows
+        + [anythingElse]
 
     private static let transportRows = [
         FailureRow(

@@ -17,6 +17,13 @@ package struct FailureTable: Sendable {
         rows.first { $0.condition.fits(signal) } ?? FailureTable.anythingElse
     }
 
+    /// What the row for one of `codes` says about who can help; nil if no row says that. The codes are an answer's
+    /// `error`, sub-error and provider's code, in any case.
+    package func remedy(for codes: [String?]) -> Remedy? {
+        let codes = Set(codes.compactMap { $0?.lowercased() })
+        return rows.first { $0.remedy != nil && $0.names(oneOf: codes) }?.remedy
+    }
+
     package static let anythingElse = FailureRow(
         "anything else",
         Condition(),
@@ -34,20 +41,26 @@ package struct FailureRow: Hashable, Sendable {
     /// The text for people, a constant; see `FailureDetail.summary`.
     package let summary: String
     package let consequence: Consequence?
+    /// Who can help; nil if the class alone says that.
+    let remedy: Remedy?
 
     init(
         _ name: String,
         _ condition: Condition,
         _ failureClass: FailureClass,
         _ summary: String,
-        _ consequence: Consequence? = nil
+        _ consequence: Consequence? = nil,
+        remedy: Remedy? = nil
     ) {
         self.name = name
         self.condition = condition
         self.failureClass = failureClass
         self.summary = summary
         self.consequence = consequence
+        self.remedy = remedy
     }
+
+    func names(oneOf codes: Set<String>) -> Bool { condition.anyCode.map { !$0.isDisjoint(with: codes) } ?? false }
 
     /// What this module itself does after the failure.
     package enum Consequence: Sendable {
@@ -91,7 +104,7 @@ extension FailureRow {
     package func told(of role: EndpointRole) -> FailureRow {
         let text = summary.replacing("token endpoint", with: role.name)
             .replacing("an access token", with: "a \(role.product)").replacing("access token", with: role.product)
-        return role == .token ? self : FailureRow(name, condition, failureClass, text, consequence)
+        return role == .token ? self : FailureRow(name, condition, failureClass, text, consequence, remedy: remedy)
     }
 }
 
@@ -215,6 +228,8 @@ package enum FailureSign: String, Hashable, Sendable, CaseIterable {
     case workedBefore
     /// The request held a DPoP proof (RFC 9449 §5).
     case showedProof
+    /// The description says that the refresh token is dead.
+    case refreshTokenCalledDead
     /// The provider's profile describes this answer as the end of a grant.
     case grantEnded
     /// The answer has only the field `message`. No authorization server's error has it alone, but those of AWS and
@@ -247,6 +262,7 @@ extension FailureSignal {
         if answer.isRedirect(awayFrom: endpoint) { signs.insert(.redirectElsewhere) }
         if answer.challenges.contains(where: { $0.scheme == "basic" }) { signs.insert(.clientChallenge) }
         if workedBefore { signs.insert(.workedBefore) }
+        if reading.callsRefreshTokenDead { signs.insert(.refreshTokenCalledDead) }
         let isNamed = profile?.grantEnded.contains { $0.fits(answer, body, workedBefore: workedBefore) } ?? false
         if isNamed { signs.insert(.grantEnded) }
         if error == nil, reading.providerCode == nil, reading.message != nil, body.fields["errors"] == nil {
@@ -282,14 +298,22 @@ package struct ErrorReading {
     package init(_ fields: [String: JSONValue]) {
         // Facebook and the APIs of Google put an object under "error".
         let inner = fields["error"]?.fields ?? [:]
-        error = ErrorReading.word(["error"], in: fields) ?? ErrorReading.word(["status", "type", "code"], in: inner)
+        // Fitbit, Strava and other APIs list the errors. The first one counts.
+        let listed = fields["errors"]?.member("0")?.fields ?? [:]
+        error =
+            ErrorReading.word(["error"], in: fields) ?? ErrorReading.word(["status", "type", "code"], in: inner)
+            ?? ErrorReading.word(["error", "errorType", "code", "errorCode"], in: listed)
         description =
             ErrorReading.word(["error_description", "errorSummary", "message", "error_message"], in: fields)
             ?? ErrorReading.word(["message"], in: inner)
+            ?? ErrorReading.word(["error_description", "message", "detail"], in: listed)
         // Entra; Google.
         subError = ErrorReading.word(["suberror", "error_subtype"], in: fields)
         microsoftCodes = ErrorReading.microsoftCodes(fields, description: description)
-        providerCode = microsoftCodes.first
+        // The first one may be general.
+        providerCode =
+            microsoftCodes.first { code in FailureTable.entraRows.contains { $0.names(oneOf: [code.lowercased()]) } }
+            ?? microsoftCodes.first
         message = fields["message"]?.text
         if providerCode == nil {
             // Okta; TikTok; HubSpot, whose "status" is the code if it is a word.
@@ -311,6 +335,16 @@ package struct ErrorReading {
             return nil
         }
         return claims
+    }
+
+    /// Whether the description says that the refresh token is inactive or unknown: "Refresh token inactive" (idpyoidc).
+    /// One that is missing or malformed is the request's fault.
+    var callsRefreshTokenDead: Bool {
+        guard let text = description?.lowercased(), text.contains(/refresh[ _-]?(token|session)/) else { return false }
+        let isDead = text.contains(
+            /\b(inactive|not active|unknown|expired|revoked|not found|not exist|no longer|is invalid|invalid refresh)\b/
+        )
+        return isDead && !text.contains(/\b(missing|required|parameter)\b/)
     }
 
     /// Whether a field holds a word. In the answers of many servers, "status" repeats the HTTP status.
@@ -339,10 +373,14 @@ package struct ErrorReading {
             let stated = codes.prefix(codesLimit).compactMap(\.word).filter { Int($0) != nil }
             if !stated.isEmpty { return stated.map { "AADSTS" + $0 } }
         }
-        guard let front = description?.prefix(while: { $0 != ":" && $0 != " " }) else { return [] }
-        for family in ["AADSTS", "AADB2C"] where front.hasPrefix(family) && Int(front.dropFirst(6)) != nil {
-            return [String(front)]
-        }
-        return []
+        return description.flatMap(microsoftCode(beginning:)).map { [$0] } ?? []
+    }
+
+    /// The code of Entra or B2C with which a description begins. An error that comes through a browser has it there
+    /// only.
+    package static func microsoftCode(beginning description: String) -> String? {
+        let front = description.prefix { $0 != ":" && $0 != " " }
+        let isCode = ["AADSTS", "AADB2C"].contains { front.hasPrefix($0) } && Int(front.dropFirst(6)) != nil
+        return isCode ? String(front) : nil
     }
 }

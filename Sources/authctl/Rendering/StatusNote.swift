@@ -17,7 +17,7 @@ struct StatusNote {
         var lines: [(label: String, text: String)] = []
         switch status.knownState {
         case .interactionRequired:
-            title = "needs you: " + Wording.reason(status.reason)
+            title = "needs you: " + Wording.reason(status.reason, summary: status.failure?.summary)
         case .misconfigured where status.isDamaged:
             title = "cannot be used" + Self.because(status)
         case .misconfigured:
@@ -52,7 +52,7 @@ struct StatusNote {
         if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
         if let end = status.failure?.workedUntilUSec { lines.append(("worked", "until \(time.both(end))")) }
         if let since = status.sinceUSec { lines.append(("since", time.both(since))) }
-        if status.reason == "rejectedWithoutReason", let next = status.nextAttemptAtUSec {
+        if ["rejectedWithoutReason", "userRequired"].contains(status.reason), let next = status.nextAttemptAtUSec {
             lines.append(("next", "the daemon tries again \(time.both(next))"))
         }
         if status.failures > 1 { lines.append(("failures", "\(status.failures) in a row")) }

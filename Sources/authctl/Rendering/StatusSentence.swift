@@ -14,7 +14,7 @@ struct StatusSentence: CustomStringConvertible {
         case .fresh: "fresh" + until + (status.refreshTokenMissing == nil ? "" : ", and cannot be refreshed")
         case .refreshing: "refreshing" + (isValid ? "; valid" + until : "")
         case .retrying: "retrying\(next), \(isValid ? "valid" + until : "no valid token")" + because
-        case .interactionRequired: "interaction-required: " + Wording.reason(status.reason) + serverWords
+        case .interactionRequired: "interaction-required: " + reason + serverWords
         case .refreshTokenExpiring:
             "fresh\(until); " + grantEnd
         case .signedOut: "signed-out"
@@ -31,7 +31,7 @@ struct StatusSentence: CustomStringConvertible {
             "could not be refreshed\(because); "
                 + (isValid ? "the current token is valid\(until)" : "there is no valid token")
                 + (status.nextAttemptAtUSec.map { "; next attempt \(time.relative($0))" } ?? "")
-        case .interactionRequired: "needs you: " + Wording.reason(status.reason) + serverWords
+        case .interactionRequired: "needs you: " + reason + serverWords
         case .signedOut: "is signed out"
         case .parked: "is parked: \(Wording.parked(status)), and it is not refreshed here"
         case .misconfigured: "cannot be refreshed as it is set up" + because
@@ -59,6 +59,8 @@ struct StatusSentence: CustomStringConvertible {
     private var because: String {
         status.failure.map { ": " + PlainText.line(Wording.joined($0.summary, $0)) } ?? ""
     }
+
+    private var reason: String { Wording.reason(status.reason, summary: status.failure?.summary) }
 
     private var serverWords: String { status.failure.flatMap(Wording.serverWords).map { " (\($0))" } ?? "" }
 }

@@ -5,7 +5,16 @@ internal import TextEncodings
 /// Plain words for codes on the wire.
 enum Wording {
     /// Why the user is needed. An unknown reason is shown unchanged.
-    static func reason(_ reason: String?) -> String {
+    ///
+    /// - Parameter summary: what the daemon says of the server's answer, which is more exact; nil if there was none.
+    static func reason(_ reason: String?, summary: String? = nil) -> String {
+        switch reason {
+        case "grantEnded", "userRequired": summary.map(PlainText.line) ?? plain(reason)
+        default: plain(reason)
+        }
+    }
+
+    private static func plain(_ reason: String?) -> String {
         switch reason {
         case "grantEnded": "the authorization server says that the grant has ended"
         case "rejectedWithoutReason":

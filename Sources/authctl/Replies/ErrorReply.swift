@@ -149,7 +149,7 @@ extension ErrorReply {
         )
         return report(
             status: .interactionRequired,
-            message: "'\(error.account)' needs you: \(Wording.reason(error.reason))"
+            message: "'\(error.account)' needs you: \(Wording.reason(error.reason, summary: error.summary))"
                 + (words.map { " (\($0))" } ?? "") + ", since \(LocalTime.now.clock(error.sinceUSec))",
             hints: [Hint(error.hint, command: error.command)] + Self.journal(error.correlationId)
         )

@@ -1,6 +1,7 @@
 internal import AccountStorage
 internal import CommandLineProgram
 internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 
 extension AccountSnapshot {
@@ -25,7 +26,8 @@ extension AccountSnapshot {
                 return Hint(Command("login", (source ?? exchange.subject.account).text))
             }
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
-            Hint(Command("login", account.name.text))
+            failure?.detail.remedyOfCodes(for: account.name, then: Command("refresh", account.name.text))
+                ?? Hint(Command("login", account.name.text))
         case .misconfigured: failure?.detail.remedy(for: account.name, by: account.registration.serviceGrant)
         }
     }
@@ -73,6 +75,7 @@ extension FailureDetail {
                 + Hint(edit("--provider-setting", "id_token=ignored"))
         case nil: break
         }
+        if let hint = remedyOfCodes(for: account, then: Command("refresh", account.text)) { return hint }
         switch oauthError?.lowercased() {
         // RFC 6749 §5.2; GitHub's and Slack's words for it. A server does not tell whether the id or the secret is
         // wrong.
@@ -85,6 +88,12 @@ extension FailureDetail {
         case .some: return "see '\(Command("account", "edit", "--help"))' for what can be changed"
         case nil: break
         }
+        // The server refuses, and does not say whether it means the client or the grant.
+        if let httpStatus, [400, 401, 403].contains(httpStatus) {
+            let client = edit("--client-id", "ID", "--client-secret-file", "FILE")
+            guard grant == nil else { return Hint(client) }
+            return "\(Command("login", account.text)), or, if the client is wrong: \(client)"
+        }
         // Only an access token that is bound to no key is an answer that misconfigures.
         if let httpStatus, (200...299).contains(httpStatus) {
             return "\(edit("--accept-bearer")), if tokens without a key will do; else ask the server's administrator"
@@ -93,6 +102,51 @@ extension FailureDetail {
         guard httpStatus == nil else { return Hint(edit("--issuer", "URL")) }
         return "\(edit("--issuer", "URL")), if the address is wrong; else correct this machine's clock, "
             + "ca_file or proxy"
+    }
+}
+
+extension FailureDetail {
+    /// What helps by the table's row for the server's codes; nil if no row says that.
+    ///
+    /// - Parameter next: the command to type when an administrator has helped, or at another place.
+    func remedyOfCodes(for account: AccountName, then next: Command) -> Hint? {
+        // An error that came through a browser has its code in the description.
+        let code = providerCode ?? oauthErrorDescription.flatMap(ErrorReading.microsoftCode(beginning:))
+        let remedy = FailureTable.standard.remedy(for: [code, subError, oauthError])
+        return remedy.map { $0.hint(for: account, then: next) }
+    }
+}
+
+extension Remedy {
+    fileprivate func hint(for account: AccountName, then next: Command) -> Hint {
+        func edit(_ options: String...) -> Command { Command(words: ["account", "edit", account.text] + options) }
+        return switch self {
+        case .noCredential: Hint(edit("--client-auth", "none"))
+        case .publicClientFlows:
+            "switch on \"Allow public client flows\" in the app's Authentication page; or, if the app has a secret: "
+                + Hint(edit("--client-secret-file", "FILE"))
+        case .enabledApp: "ask an administrator of the organization to enable the app; then \(next)"
+        case .originHeader:
+            "register the redirect URI for the platform \"Mobile and desktop applications\"; or "
+                + Hint(edit("--provider-setting", "headers={Origin: http://localhost}"))
+        case .noOriginHeader: Hint(edit("--provider-setting", "headers={}"))
+        case .clientOrTenant: "\(edit("--client-id", "ID")), or \(edit("--tenant", "TENANT"))"
+        case .tenant: Hint(edit("--tenant", "TENANT"))
+        case .permissions:
+            "add the API's permissions to the app's registration; or \(edit("--scope", "SCOPE"))"
+        case .credential: "\(edit("--client-secret-file", "FILE")), or --client-id ID"
+        case .administratorsConsent: "ask an administrator of the organization to approve the app; then \(next)"
+        case .unlocking: "wait, or ask an administrator of the organization; then \(next)"
+        case .enabledUser: "ask an administrator of the organization to enable the user; then \(next)"
+        case .assignment: "ask an administrator of the organization to assign the user to the app; then \(next)"
+        case .riskReview:
+            "try another network, or ask an administrator of the organization about the risk; then \(next)"
+        case .acceptedDevice:
+            "use a device that the organization manages, or ask its administrator; then \(next)"
+        case .policyReview:
+            "try another network, or ask an administrator of the organization about the policy; then \(next)"
+        case .browserFlow: Hint(Command("login", account.text, "--flow", "browser"))
+        }
     }
 }
 

@@ -122,8 +122,24 @@ struct AccountSurvey {
         case .retrying: return failing(snapshot, because, advice)
         case .interactionRequired:
             guard let since = snapshot.state.interaction?.since else { return nil }
-            let text = "it has needed a sign-in for \((now.wall - since).words)\(because)"
-            return .error(.account, text, of: name, needs: .signIn, advice: advice)
+            let time = (now.wall - since).words
+            guard snapshot.failure?.failureClass != .refusedHere else {
+                // A sign-in here would be refused as well.
+                return .error(
+                    .account,
+                    "it has been refused for \(time)\(because)",
+                    of: name,
+                    needs: .repair,
+                    advice: advice
+                )
+            }
+            return .error(
+                .account,
+                "it has needed a sign-in for \(time)\(because)",
+                of: name,
+                needs: .signIn,
+                advice: advice
+            )
         case .refreshTokenExpiring: return endOfRefreshToken(of: snapshot, advice)
         case .signedOut: return .note(.account, "it is signed out", of: name, advice: advice)
         case .parked:

@@ -265,12 +265,17 @@ extension SignInEnd {
         case .cancelled(let canceller):
             return VarlinkError(SignInCancelledError(account: name, by: canceller.rawValue))
         case .denied(let refusal):
+            let detail = FailureDetail(
+                summary: reason,
+                oauthError: refusal.error,
+                oauthErrorDescription: refusal.description
+            )
             return VarlinkError(
                 SignInDeniedError(
                     account: name,
                     oauthError: refusal.error,
                     oauthErrorDescription: refusal.description,
-                    hint: Hint(target.command)
+                    hint: detail.remedyOfCodes(for: target.settled, then: target.command) ?? Hint(target.command)
                 )
             )
         case .timedOut: return VarlinkError(SignInTimedOutError(account: name))
@@ -288,7 +293,8 @@ extension VarlinkError {
         let account = target.settled
         let usual =
             switch failure.kind {
-            case .refused, .unavailable: Hint(target.command)
+            case .refused: failure.detail?.remedyOfCodes(for: account, then: target.command) ?? Hint(target.command)
+            case .unavailable: Hint(target.command)
             case .misconfigured: failure.detail?.remedy(for: account) ?? Hint(Command("account", "edit", account.text))
             }
         let hint = failure.hint ?? usual

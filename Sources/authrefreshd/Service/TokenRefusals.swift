@@ -68,6 +68,7 @@ extension VarlinkError {
     /// - Parameter retryAt: when the server may be asked again.
     static func tokenSet(failed failure: RefreshFailure, _ name: String, retryAt: Timestamp) -> VarlinkError {
         let detail = FailureReport(failure.detail)
+        let remedy = AccountName(name).flatMap { failure.detail.remedyOfCodes(for: $0, then: Command("token", name)) }
         switch failure.failureClass {
         case .unreachable, .unanswered, .unavailable:
             return VarlinkError(
@@ -83,14 +84,14 @@ extension VarlinkError {
                 name,
                 detail,
                 isForUser: false,
-                hint: "'\(Command("account", "show", name))' shows what its grant covers"
+                hint: remedy ?? "'\(Command("account", "show", name))' shows what its grant covers"
             )
         case .userRequired, .refusedHere:
             return refused(
                 name,
                 detail,
                 isForUser: true,
-                hint: "sign in with the account's scopes and these: "
+                hint: remedy ?? "sign in with the account's scopes and these: "
                     + Hint(Command("login", name, "--scope", "SCOPE", "--scope", "SCOPE"))
             )
         }
@@ -171,6 +172,7 @@ extension VarlinkError {
         return InteractionRequiredError(
             account: name,
             reason: interaction.reason.rawValue,
+            summary: detail.summary,
             oauthError: detail.oauthError,
             oauthErrorDescription: detail.oauthErrorDescription,
             subError: detail.subError,
