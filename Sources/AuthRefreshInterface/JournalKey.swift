@@ -20,6 +20,6 @@ package enum JournalKey: String, CaseIterable, CodingKey, Sendable {
     /// The server's details besides the error: description, sub-error, provider code, HTTP status.
     case detail = "AUTHREFRESH_DETAIL"
     /// How many lines were omitted: refusals of the same origin (lists or socket) since the last written one, or any
-    /// lines while the journal accepted none.
+    /// lines while the journal accepted none; or failures during an outage of the server.
     case leftOut = "AUTHREFRESH_LEFT_OUT"
 }

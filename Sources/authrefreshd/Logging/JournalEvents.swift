@@ -54,6 +54,9 @@ struct JournalEvent: Sendable {
         if !parts.isEmpty { set(.detail, parts.joined(separator: "; ")) }
     }
 
+    /// The line after `leftOut` others that were left out.
+    func after(leftOut: Int) -> Self { leftOut > 0 ? with([.leftOut: "\(leftOut)"]) : self }
+
     /// The line with the fields that all lines about an account have. Its own fields win.
     func about(_ snapshot: AccountSnapshot, _ news: AccountNews?, correlationID: String?) -> Self {
         var line = self

@@ -51,6 +51,7 @@ actor RefreshCoordinator {
     /// How the last daemon ended; nil if that is not known.
     private let crashMark: CrashMark?
     var requestMetrics = RequestMetrics()
+    private var outages = Outages()
 
     let storeKeeping: StoreKeeping
 
@@ -557,10 +558,20 @@ actor RefreshCoordinator {
     func announceLater(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String?) {
         let snapshot = snapshot(of: record, at: now)
         let (news, line) = announcement.told(of: snapshot)
-        if let line { changeLog.write(line, about: snapshot, news, correlationID: correlationID) }
+        if let line, let leftOut = linesLeftOut(before: announcement, of: record) {
+            changeLog.write(line.after(leftOut: leftOut), about: snapshot, news, correlationID: correlationID)
+        }
         guard let news else { return }
         subscribers.publish(news, of: snapshot, previousName: announcement.previousName)
         ChangeCommandSteps.note(news, of: snapshot, previousName: announcement.previousName, on: self)
+    }
+}
+
+extension RefreshCoordinator {
+    /// How many lines the journal lacks before that of `announcement`; nil if it gets none.
+    private func linesLeftOut(before announcement: Announcement, of record: Record) -> Int? {
+        guard case .changed(let change) = announcement else { return 0 }
+        return outages.note(change, at: record.account.issuer)
     }
 }
 

@@ -1,0 +1,50 @@
+internal import RefreshCore
+
+/// The outages of authorization servers of which the journal has a line.
+///
+/// During an outage, each account of the server fails at each attempt. The lines would say the same, and hide others.
+struct Outages {
+    private struct Outage {
+        /// The kinds of failure that have a line.
+        var told: Set<FailureClass> = []
+        var leftOut = 0
+    }
+
+    /// The most servers that are remembered. If more fail at once, this machine's network is down, and the daemon logs
+    /// that.
+    private static let maximum = 1000
+
+    private var underWay: [Issuer: Outage] = [:]
+
+    /// Takes note of a change of an account at `issuer`.
+    ///
+    /// - Returns: how many lines were left out before the change's own line; nil if that is left out as well.
+    mutating func note(_ change: AccountChange, at issuer: Issuer) -> Int? {
+        switch change {
+        case .refreshFailed(let failure, _), .interactionStillRequired(_, let failure), .targetFailed(_, let failure):
+            guard failure.isOutage else { return 0 }
+            var outage = underWay[issuer, default: Outage()]
+            let isNew = outage.told.insert(failure.failureClass).inserted
+            if !isNew { outage.leftOut += 1 }
+            if underWay[issuer] != nil || underWay.count < Self.maximum { underWay[issuer] = outage }
+            return isNew ? 0 : nil
+        case .tokenRefreshed, .targetRefreshed, .signedIn, .accessTokenObtained, .misconfigured, .interactionRequired:
+            return underWay.removeValue(forKey: issuer)?.leftOut ?? 0
+        case .grantImported, .refreshTokenExpiring, .signOutNear, .signedOut, .signedOutByItself, .staleAnswerDropped,
+            .parked, .unparked:
+            return 0
+        }
+    }
+}
+
+extension RefreshFailure {
+    /// Whether it is about the server or the way to it, and so about all accounts there.
+    fileprivate var isOutage: Bool {
+        switch failureClass {
+        // Until it is believed, a refusal of one account counts as an outage too, but it has the status of a refusal.
+        case .unreachable, .unanswered, .unavailable:
+            detail.httpStatus.map { !(400...499).contains($0) || $0 == 429 } ?? (detail.source == nil)
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: false
+        }
+    }
+}
