@@ -80,6 +80,7 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var cancelledOn: [String]?
     package var requiredSettings: [String]?
     package var scopesFor: [PurposeScopes]?
+    package var sasl: [String]?
     package var notes: [ProviderNote]?
 
     /// Creates a description with only these two fields.
@@ -217,6 +218,7 @@ package enum CheckServer {
         package var contradiction: String?
         package var otherIssuer: String?
         package var otherProvider: String?
+        package var variables: [String: String]?
 
         package init(
             issuer: String,
@@ -224,7 +226,8 @@ package enum CheckServer {
             unreachable: String? = nil,
             contradiction: String? = nil,
             otherIssuer: String? = nil,
-            otherProvider: String? = nil
+            otherProvider: String? = nil,
+            variables: [String: String]? = nil
         ) {
             self.issuer = issuer
             self.provider = provider
@@ -232,6 +235,7 @@ package enum CheckServer {
             self.contradiction = contradiction
             self.otherIssuer = otherIssuer
             self.otherProvider = otherProvider
+            self.variables = variables
         }
     }
 }

@@ -75,6 +75,7 @@ package enum StartSignIn {
         package var idToken: AcquireToken.IDToken?
         package var samePersonAs: String?
         package var demandedScopes: [String]?
+        package var mailMechanisms: [String]?
 
         package init(event: String, attempt: String, flow: String, atUSec: Int64, expiresAtUSec: Int64) {
             self.event = event

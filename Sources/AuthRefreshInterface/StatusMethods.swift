@@ -251,6 +251,9 @@ package struct Person: Codable, Hashable, Sendable {
 
     /// The name that identifies the person best; nil if there is none.
     package var best: String? { email ?? username ?? name }
+
+    /// The person's mail address, also if the server tells it only as the name to sign in with (Entra).
+    package var mailbox: String? { email ?? username.flatMap { $0.utf8.contains(UInt8(ascii: "@")) ? $0 : nil } }
 }
 
 /// A token set of an account, without its token. The fields are described in `io.authrefresh.varlink`.

@@ -88,6 +88,25 @@ struct ProfileVariableTests {
         #expect(issuer?.url == "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0")
     }
 
+    @Test func `a tenant's domain is looked up, and a national cloud has its own host`() throws {
+        let file = ProviderProfileTests.folder.appendingPathComponent("microsoft.yaml")
+        let profile = try decode(try String(contentsOf: file, encoding: .utf8))
+        let id = "775527ff-9a37-4307-8b3d-cc311f58d925"
+        let usgov = try profile.resolved(with: ["tenant": id, "cloud": "usgov"])
+        #expect(usgov.issuer?.url == "https://login.microsoftonline.us/\(id)/v2.0")
+        #expect(usgov.issuerTemplate == "https://login.microsoftonline.us/{tenantid}/v2.0")
+        #expect(try profile.resolved(with: [:]).issuerTemplate == "https://login.microsoftonline.com/{tenantid}/v2.0")
+        #expect(profile.lookUp(for: ["tenant": id]) == nil && profile.lookUp(for: ["tenant": "common"]) == nil)
+        #expect(profile.lookUp(for: ["tenant": "contoso.com", "cloud": "evil.example"]) == nil)
+        let lookUp = try #require(profile.lookUp(for: ["tenant": "contoso.onmicrosoft.com", "cloud": "china"]))
+        let server = "https://login.partner.microsoftonline.cn"
+        #expect(lookUp.asked.url == "\(server)/contoso.onmicrosoft.com/v2.0")
+        #expect(lookUp.value(in: try Issuer(url: "\(server)/\(id)/v2.0")) == id)
+        #expect(lookUp.value(in: try Issuer(url: "https://evil.example/\(id)/v2.0")) == nil)
+        #expect(lookUp.value(in: try Issuer(url: "\(server)/other.example/v2.0")) == nil)
+        #expect(throws: ProfileVariableError.self) { try profile.resolved(with: ["tenant": "contoso.onmicrosoft.com"]) }
+    }
+
     @Test func `a default may contain variables that are listed before it`() throws {
         let profile = try decode(
             """

@@ -180,4 +180,16 @@ import Testing
         #expect(LoginCommand.programs(for: "work", mailbox: address) == without)
         #expect(LoginCommand.programs(for: "work", mailbox: "jane.doe+mail@x.example") != without)
     }
+
+    @Test func `the lines for mail programs are those that the mail server takes`() {
+        let lines = { LoginCommand.programs(for: "work", mailbox: "me@x.example", by: $0) }
+        #expect(lines(nil) == lines(["oauthbearer", "xoauth2"]))
+        let microsoft = lines(["xoauth2"])
+        #expect(microsoft.contains("msmtp    auth xoauth2") && microsoft.contains("imap_authenticators = \"xoauth2\""))
+        #expect(!microsoft.lowercased().contains("oauthbearer"))
+        #expect(lines(["oauthbearer"]).contains("AuthMechs OAUTHBEARER"))
+        let files = lines([])
+        #expect(!files.contains("msmtp") && !files.contains("mbsync") && !files.contains("neomutt"))
+        #expect(files.contains("  git      git config"))
+    }
 }

@@ -48,7 +48,7 @@ package enum RequiredSetting: String, Hashable, Sendable, CaseIterable {
     case redirectPort = "redirect_port"
 
     /// The scopes about the person and the session, which belong to no API (OpenID Connect Core §5.4 and §11).
-    private static let ofNoAPI: Set = ["openid", "profile", "email", "address", "phone", "offline_access"]
+    fileprivate static let ofNoAPI: Set = ["openid", "profile", "email", "address", "phone", "offline_access"]
 
     /// Whether one of `scopes` belongs to an API.
     package static func nameAPI(_ scopes: [String]) -> Bool {
@@ -72,6 +72,30 @@ extension ProviderProfile {
                 signIn.registered(with: registration.redirect).isWithoutPort
             }
         }
+    }
+}
+
+/// A SASL mechanism by which a mail server takes an access token. The raw values are used in configuration files and on
+/// the wire.
+package enum SASLMechanism: String, Hashable, Sendable, CaseIterable {
+    /// RFC 7628.
+    case oauthbearer
+    /// Google's and Microsoft's, older than the standard.
+    case xoauth2
+}
+
+extension SASLMechanism {
+    /// How mail servers take the token of an account; empty if its scopes are not for mail, nil if that is not known.
+    package static func ofMail(
+        for registration: ClientRegistration,
+        _ profile: ProviderProfile?
+    ) -> [SASLMechanism]? {
+        let scopes = registration.scopes.isEmpty ? profile?.signIn.scopes ?? [] : registration.scopes
+        // Microsoft's mail servers are known by the scopes, whatever profile the account has.
+        if scopes.contains(where: { $0.hasPrefix("https://outlook.office") }) { return profile?.sasl ?? [.xoauth2] }
+        guard let mail = profile?.scopesByPurpose["mail"] else { return profile?.sasl }
+        let own = Set(mail).subtracting(RequiredSetting.ofNoAPI)
+        return own.isDisjoint(with: scopes) ? [] : profile?.sasl
     }
 }
 

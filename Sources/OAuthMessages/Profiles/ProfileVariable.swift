@@ -28,6 +28,7 @@ extension ProviderProfile {
         let missing = variables.filter { variable in needed.contains { isMissing(variable, in: $0, values) } }
         guard missing.isEmpty else { throw .missing(missing) }
         profile.refreshParameters = refreshParameters.mapValues { replacingVariables(in: $0, with: values) }
+        profile.issuerTemplate = issuerTemplate.map { replacingVariables(in: $0, with: values) }
         profile.issuerAliases = issuerAliases.flatMap { aliases(filledIn: $0, with: values) }
         profile.policies.current = policies.variable.map { replacingVariables(in: "{\($0)}", with: values) }
         if profile.policies.current?.contains("{") == true { profile.policies.current = nil }
@@ -102,9 +103,13 @@ extension ProviderProfile {
 
     /// Replaces the variables from the last to the first, because a default may contain variables that are listed
     /// before its own.
-    private func replacingVariables(in template: String, with values: [String: String]) -> String {
+    private func replacingVariables(
+        in template: String,
+        with values: [String: String],
+        besides kept: ProfileVariable? = nil
+    ) -> String {
         variables.reversed().reduce(template) { text, variable in
-            guard let value = values[variable.name] ?? variable.standard else { return text }
+            guard variable != kept, let value = values[variable.name] ?? variable.standard else { return text }
             return text.replacing("{\(variable.name)}", with: variable.aliases[value] ?? value)
         }
     }
@@ -119,6 +124,54 @@ extension ProviderProfile {
         guard template.contains("{") else { return [template] }
         guard let alias = filled(template, with: values) else { return [] }
         return alias == alias.lowercased() ? [alias] : [alias, alias.lowercased()]
+    }
+}
+
+/// A value of a variable for which the person has another name, and the server knows both.
+package struct VariableLookUp: Sendable {
+    package let variable: ProfileVariable
+    /// The issuer with the person's name of the value in it. Its metadata names the real one.
+    package let asked: Issuer
+    private let start: Substring
+    private let end: Substring
+
+    fileprivate init?(_ variable: ProfileVariable, in template: String, named name: String) {
+        let place = "{\(variable.name)}"
+        guard let range = template.firstRange(of: place),
+            let asked = try? Issuer(url: template.replacing(place, with: name))
+        else { return nil }
+        self.variable = variable
+        self.asked = asked
+        (start, end) = (template[..<range.lowerBound], template[range.upperBound...])
+    }
+
+    /// The value in the issuer that the server names; nil if that is another server's.
+    package func value(in issuer: Issuer) -> String? {
+        let url = issuer.url
+        guard url.utf8.count > start.utf8.count + end.utf8.count, url.hasPrefix(start), url.hasSuffix(end) else {
+            return nil
+        }
+        let value = String(url.dropFirst(start.count).dropLast(end.count))
+        return variable.takes(value) ? value : nil
+    }
+}
+
+extension ProviderProfile {
+    /// The first of `values` that has to be looked up; nil if none has to be.
+    package func lookUp(for values: [String: String]) -> VariableLookUp? {
+        // The server that is asked stands in the other values.
+        let areUsable = values.allSatisfy { name, value in
+            variables.contains { $0.name == name && ($0.takes(value) || $0.isLookedUp(value)) }
+        }
+        guard areUsable, let template = templates[Self.issuerKey],
+            let variable = variables.first(where: { values[$0.name].map($0.isLookedUp) ?? false }),
+            let name = values[variable.name]
+        else { return nil }
+        return VariableLookUp(
+            variable,
+            in: replacingVariables(in: template, with: values, besides: variable),
+            named: name
+        )
     }
 }
 
@@ -155,6 +208,9 @@ package struct ProfileVariable: Hashable, Sendable {
     package let pattern: String?
     /// Values that are replaced by others in the URLs.
     package let aliases: [String: String]
+    /// A regular expression for other names of a value, which the server's metadata replaces by the value; nil if there
+    /// are none.
+    package let lookUpPattern: String?
 
     /// The longest value (RFC 1035 §2.3.4). No realm is longer.
     private static let longest = 253
@@ -164,18 +220,35 @@ package struct ProfileVariable: Hashable, Sendable {
         help: String,
         standard: String? = nil,
         pattern: String? = nil,
-        aliases: [String: String] = [:]
+        aliases: [String: String] = [:],
+        lookUpPattern: String? = nil
     ) {
         self.name = name
         self.help = help
         self.standard = standard
         self.pattern = pattern
         self.aliases = aliases
+        self.lookUpPattern = lookUpPattern
     }
 
     /// Whether `value` can be used in a URL: it has only letters, digits, `.`, `_` and `-`, so that it cannot end a
     /// host or segment, and matches the pattern.
     package func takes(_ value: String) -> Bool {
+        Self.isPlain(value) && (pattern.map { Self.matches($0, value) } ?? true)
+    }
+
+    /// Whether `value` is another name of a value, which has to be looked up.
+    package func isLookedUp(_ value: String) -> Bool {
+        guard let lookUpPattern, Self.isPlain(value), !takes(value) else { return false }
+        return Self.matches(lookUpPattern, value)
+    }
+
+    private static func matches(_ pattern: String, _ value: String) -> Bool {
+        guard let expression = try? Regex(pattern) else { return false }
+        return (try? expression.wholeMatch(in: value)) != nil
+    }
+
+    private static func isPlain(_ value: String) -> Bool {
         let isPlain = value.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -184,18 +257,14 @@ package struct ProfileVariable: Hashable, Sendable {
             default: false
             }
         }
-        guard isPlain, (1...Self.longest).contains(value.utf8.count), value.first != ".", value.first != "-",
-            !value.contains("..")
-        else { return false }
-        guard let pattern else { return true }
-        guard let expression = try? Regex(pattern) else { return false }
-        return (try? expression.wholeMatch(in: value)) != nil
+        return isPlain && (1...longest).contains(value.utf8.count) && value.first != "." && value.first != "-"
+            && !value.contains("..")
     }
 }
 
 extension ProfileVariable: Decodable {
     package init(from decoder: any Decoder) throws {
-        let fields = try StrictFields(decoder, known: ["name", "help", "default", "pattern", "aliases"])
+        let fields = try StrictFields(decoder, known: ["name", "help", "default", "pattern", "aliases", "look_up"])
         name = try fields.required("name")
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }) else {
             throw fields.error("name", "must be made of a-z and _")
@@ -203,6 +272,9 @@ extension ProfileVariable: Decodable {
         help = try fields.required("help")
         standard = try fields.optional("default")
         pattern = try fields.converted("pattern", "must be a regular expression") { text in
+            (try? Regex(text)).map { _ in text }
+        }
+        lookUpPattern = try fields.converted("look_up", "must be a regular expression") { text in
             (try? Regex(text)).map { _ in text }
         }
         aliases = try fields.optional("aliases") ?? [:]

@@ -35,7 +35,7 @@ extension ProviderProfile: Decodable {
         case maxRefreshesPerSecond = "max_refreshes_per_second"
         case validateAtMost = "validate_at_most"
         case endSessionRedirectParameter = "end_session_redirect_parameter"
-        case notes
+        case notes, sasl
         case requiredSettings = "required_settings"
         case scopesByPurpose = "scopes_for"
     }
@@ -101,6 +101,7 @@ extension ProviderProfile: Decodable {
         exchangeForm = try ExchangeForm(fields)
         revocationForm = try RevocationForm(fields)
         endSessionRedirectParameter = try fields.word(Key.endSessionRedirectParameter.rawValue)
+        sasl = try fields.has(Key.sasl.rawValue) ? fields.choices(Key.sasl.rawValue) : nil
         let (notes, scopes, settings) = (Key.notes, Key.scopesByPurpose, Key.requiredSettings)
         try readKnowledge(fields, notes.rawValue, scopes.rawValue, settings.rawValue)
         try readHeaders(fields)
@@ -177,6 +178,9 @@ package struct StrictFields {
     package func required<Value: Decodable>(_ name: String) throws -> Value {
         try container.decode(Value.self, forKey: FieldName(stringValue: name))
     }
+
+    /// Whether the key is there, with any value.
+    func has(_ name: String) -> Bool { container.contains(FieldName(stringValue: name)) }
 
     /// Nil if the key is absent or null.
     package func optional<Value: Decodable>(_ name: String) throws -> Value? {

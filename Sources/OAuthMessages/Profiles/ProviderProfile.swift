@@ -96,6 +96,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var notes: [ProfileNote] = []
     /// Settings that an account needs before anybody can sign in.
     package var requiredSettings: [RequiredSetting] = []
+    /// How the provider's mail servers take a token, the best first; empty if it has none, nil if that is not known.
+    package var sasl: [SASLMechanism]?
     /// The scopes to ask for, by purpose: `mail`, `calendar`, `files`.
     package var scopesByPurpose: [String: [String]] = [:]
     /// The parameter of the end-session address that says where the browser goes afterwards; nil means

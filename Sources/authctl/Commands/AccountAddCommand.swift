@@ -186,7 +186,7 @@ struct AccountAddCommand: ParsableCommand {
         try asked.findScopes(&daemon)
         settings.name = asked.name ?? ""
         asked.applyServer(to: &settings)
-        if asked.checksServer { try checkServer(of: settings, &daemon) }
+        if asked.checksServer { try checkServer(of: &settings, &daemon) }
         settings.clientId = asked.clientId
         settings.scopes = asked.scopes.isEmpty ? nil : asked.scopes
         settings.redirectPort = asked.redirectPort
@@ -297,11 +297,12 @@ struct AccountAddCommand: ParsableCommand {
     }
 
     private func checkServer(
-        of settings: AccountSettings,
+        of settings: inout AccountSettings,
         _ daemon: inout DaemonConnection
     ) throws(Report) {
         guard let check = try daemon.check(settings) else { return }
         try check.refuse(arguments: ProgramArguments.all)
+        settings.variables = check.reply.variables ?? settings.variables
         check.tell(isProviderNamed: settings.provider != nil)
     }
 }

@@ -184,6 +184,7 @@ struct AccountQuestions {
             return (nil, false)
         }
         guard let check, let contradiction = check.contradiction else {
+            variables = check?.reply.variables ?? variables
             check?.tell(isProviderNamed: provider != nil)
             return (nil, true)
         }

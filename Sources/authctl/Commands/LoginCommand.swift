@@ -221,13 +221,14 @@ struct LoginCommand: ParsableCommand {
     ///
     /// - Parameter isFirst: whether the account was created for this sign-in, or for an earlier one without success.
     private func run(for account: String, isFirst: Bool = false) throws(Report) {
-        let person = try signIn(to: account)
+        let completion = try signIn(to: account)
         guard isFirst, !output.json, StandardError.isTerminal else { return }
-        StandardError.show(Self.programs(for: account, mailbox: person?.email))
+        let mailbox = completion?.status?.person?.mailbox
+        StandardError.show(Self.programs(for: account, mailbox: mailbox, by: completion?.mailMechanisms))
     }
 
-    /// Signs in, and returns who did, if the server says so.
-    private func signIn(to account: String) throws(Report) -> Person? {
+    /// Signs in, and returns the last event, if tokens came.
+    private func signIn(to account: String) throws(Report) -> StartSignIn.Reply? {
         let plan = try SignInPlan(
             parameters(for: account),
             flow: flow,
@@ -258,7 +259,7 @@ struct LoginCommand: ParsableCommand {
         if let missing = status.refreshTokenMissing {
             try tellOfMissingRefreshToken(of: status.account, mayHelp: missing == "askConsent")
         }
-        return status.person
+        return ending
     }
 
     /// Shows the result of a sign-in that does not change the account.
@@ -322,9 +323,12 @@ struct LoginCommand: ParsableCommand {
 
     /// What to put into programs, so that they ask for the tokens of `account`.
     ///
-    /// - Parameter mailbox: the address of the person who signed in, if the server says it. Only a plain one is shown:
-    ///   the lines are copied into files whose quotes and backticks mean something, and neomutt runs what is in them.
-    static func programs(for account: String, mailbox: String?) -> String {
+    /// - Parameters:
+    ///   - mailbox: the address of the person who signed in, if the server says it. Only a plain one is shown: the lines
+    ///     are copied into files whose quotes and backticks mean something, and neomutt runs what is in them.
+    ///   - mechanisms: the SASL mechanisms of the mail servers, the best first; empty if the account is not for mail,
+    ///     nil if that is not known.
+    static func programs(for account: String, mailbox: String?, by mechanisms: [String]? = nil) -> String {
         let mailbox = mailbox.flatMap { $0.wholeMatch(of: /[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+/) == nil ? nil : $0 }
         // The keys for the user's name, each on a line of its own.
         func user(_ key: String, _ quote: String = "") -> String {
@@ -333,14 +337,22 @@ struct LoginCommand: ParsableCommand {
         let token = Command("token", account).text(by: .here)
         let header = Command("token", account, "--format", "header").text(by: .here)
         let edit = Command("account", "edit", account, "--url", "https://HOST/").text(by: .here)
+        let known = (mechanisms ?? ["oauthbearer", "xoauth2"]).filter(["oauthbearer", "xoauth2"].contains)
+        let mail = known.first.map { best in
+            // A server that takes only one is not offered the other.
+            let only = known.count > 1 ? "" : "\n           set imap_authenticators = \"\(best)\""
+            return """
+
+                  mbsync   AuthMechs \(known.contains("xoauth2") ? "XOAUTH2" : "OAUTHBEARER")
+                           PassCmd "\(token)"\(user("User "))
+                  msmtp    auth \(best)
+                           passwordeval \(token)\(user("user "))
+                  neomutt  set imap_oauth_refresh_command = "\(token)"\(only)\(user("set imap_user = ", "\""))
+                """
+        }
         return """
 
-            '\(account)' is ready. Programs get its token by:
-              mbsync   AuthMechs XOAUTH2
-                       PassCmd "\(token)"\(user("User "))
-              msmtp    auth oauthbearer
-                       passwordeval \(token)\(user("user "))
-              neomutt  set imap_oauth_refresh_command = "\(token)"\(user("set imap_user = ", "\""))
+            '\(account)' is ready. Programs get its token by:\(mail ?? "")
               git      git config --global credential.helper authctl
                        \(edit)
               curl     \(header) | curl -H @- URL

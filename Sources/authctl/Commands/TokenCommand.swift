@@ -43,8 +43,8 @@ struct TokenCommand: ParsableCommand {
             --format: 'raw', only the token; 'header', an Authorization header line; 'json', one object; 'env', \
             lines for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, \
             AUTHREFRESH_TOKEN_TYPE and AUTHREFRESH_EXPIRES_AT (seconds since 1970); 'xoauth2' and 'oauthbearer', \
-            the initial response of that SASL mechanism in base64. The last two need to know the mailbox: name it \
-            with --user, or name the account after it.
+            the initial response of that SASL mechanism in base64. The last two name the mailbox: that of the \
+            person who signed in, unless the account is named after a mailbox, or --user names one.
 
             --dpop METHOD URL is for an account whose tokens are bound to a key (RFC 9449). It also prints a proof \
             for one request: a second line with 'raw', a DPoP header with 'header', 'dpopProof' with 'json', \
@@ -105,7 +105,12 @@ struct TokenCommand: ParsableCommand {
     @Flag(help: "The same as '--format json'.")
     var json = false
 
-    @Option(help: ArgumentHelp("Whose mailbox it is, for xoauth2 and oauthbearer.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Whose mailbox it is, for xoauth2 and oauthbearer, if it is not that of the person who signed in.",
+            valueName: "name"
+        )
+    )
     var user: String?
 
     @Flag(help: "Print the account's ID token instead of an access token.")

@@ -170,12 +170,31 @@ extension TokenRequest {
     ///
     /// Nothing is deallocated before `deliver` returns. If the process ends there, that time is saved.
     func answer(_ deliver: (String) throws(Report) -> Void) throws(Report) {
-        if format.needsUser { _ = try saslUser() }
         var daemon = try DaemonConnection(socket: socket)
+        let request = try withMailbox(from: &daemon)
         let token = try acquire(from: &daemon)
-        let text = try token.text(for: self)
+        let text = try token.text(for: request)
         warnIfShort(token)
         try withExtendedLifetime(token) { () throws(Report) in try deliver(text) }
+    }
+
+    /// The request with the mailbox, if the format needs it: that of the person who signed in, unless `--user` or the
+    /// account's name says whose it is.
+    ///
+    /// - Throws: `usage` if nobody says it.
+    private func withMailbox(from daemon: inout DaemonConnection) throws(Report) -> TokenRequest {
+        guard format.needsUser else { return self }
+        var request = self
+        if user == nil, !isNamedAfterMailbox {
+            let accounts = JSONText.object([("accounts", JSONText.array([account]))])
+            let reply = try daemon.ask(.getStatus, json: accounts, patience: DaemonConnection.patience)
+            let person = reply["accounts"]?.elements?.first?["person"]
+            // As `Person.mailbox`.
+            let names = ["email", "username"].compactMap { person?[$0]?.string }
+            request.user = names.first { $0.utf8.contains(UInt8(ascii: "@")) }
+        }
+        _ = try request.saslUser()
+        return request
     }
 
     /// Acquires the token on a connection that can be used afterwards.
@@ -328,12 +347,13 @@ struct AcquiredToken {
 }
 
 extension TokenRequest {
+    private var isNamedAfterMailbox: Bool { account.utf8.contains(UInt8(ascii: "@")) }
+
     /// The mailbox that the token is for.
     ///
     /// - Throws: `usage` if neither `--user` nor the account's name contains it.
     func saslUser() throws(Report) -> String {
-        let isAddress = account.utf8.contains(UInt8(ascii: "@"))
-        guard let name = user ?? (isAddress ? account : nil) else {
+        guard let name = user ?? (isNamedAfterMailbox ? account : nil) else {
             throw .usage(
                 "'--format \(format.rawValue)' needs to know whose mailbox it is",
                 hint: "add --user you@example.org, or name the account after the mailbox"

@@ -63,6 +63,7 @@ struct ProviderView {
             ("refresh token", provider.refreshTokenLifetimeSec.map(lifetime)),
             ("rotation grace", provider.rotationGraceSec.map(LocalTime.length)),
             ("grant ended", provider.grantEnded.map(Self.answers)),
+            ("mail takes it by", provider.sasl.map { $0.isEmpty ? "nothing" : $0.joined(separator: " ") }),
             ("CA file", provider.caFile),
             ("at a time", provider.maxConcurrentRefreshes.map { "\($0) refreshes" }),
             ("each second", provider.maxRefreshesPerSecond.map { "\($0) refreshes" }),

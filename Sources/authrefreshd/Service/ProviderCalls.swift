@@ -46,7 +46,7 @@ struct ProviderCalls: CallSupport {
         responder.onDisconnect { task.cancel() }
     }
 
-    /// Asks the server of a future account, in parallel with later calls.
+    /// Asks the server of a future account.
     func check(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
@@ -55,6 +55,9 @@ struct ProviderCalls: CallSupport {
         let asked = try call.decodeParameters(as: CheckServer.Parameters.self)
         var settings = coordinator.settings
         let profiles = settings.profiles
+        if let lookUp = asked.provider.flatMap(profiles.named)?.lookUp(for: asked.variables ?? [:]) {
+            return try look(up: lookUp, asked, responder, on: coordinator)
+        }
         let choice = try Self.choice(asked, SettingsReader(profiles: profiles))
         let issuer = choice.issuer
         let profile = settings.profile(for: choice)
@@ -67,14 +70,8 @@ struct ProviderCalls: CallSupport {
             reply.otherProvider = known.name
             return responder.reply(reply)
         }
-        guard coordinator.host.isOnline || issuer.isLoopback else {
-            reply.unreachable = "there is no network"
-            return responder.reply(reply)
-        }
-        let process = try beginDiagnosis(for: responder, on: coordinator)
-        let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client, reply] in
-            var reply = reply
-            switch await client.inspection.finding(about: issuer, profile: profile) {
+        try ask(about: issuer, profile, reply, responder, on: coordinator) { finding, reply in
+            switch finding {
             case .unreachable(let reason): reply.unreachable = reason
             case .contradicted(let reason, let other):
                 reply.contradiction = reason
@@ -82,6 +79,47 @@ struct ProviderCalls: CallSupport {
                 reply.otherProvider = name == nil ? profiles.nameForHost(of: issuer) : nil
             case nil: break
             }
+        }
+    }
+
+    /// Asks the server for the value of a variable, by the name that people have for it.
+    private func look(
+        up lookUp: VariableLookUp,
+        _ asked: CheckServer.Parameters,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let reply = CheckServer.Reply(issuer: lookUp.asked.url, provider: asked.provider)
+        try ask(about: lookUp.asked, nil, reply, responder, on: coordinator) { finding, reply in
+            switch finding {
+            case .unreachable(let reason): reply.unreachable = reason
+            case .contradicted(let reason, let other):
+                guard let other, let value = lookUp.value(in: other) else { return reply.contradiction = reason }
+                reply.issuer = other.url
+                reply.variables = (asked.variables ?? [:]).merging([lookUp.variable.name: value]) { $1 }
+            case nil: reply.contradiction = "the server has no other name for the \(lookUp.variable.name)"
+            }
+        }
+    }
+
+    /// Asks the server at `issuer`, in parallel with later calls, and answers with the completed reply.
+    private func ask(
+        about issuer: Issuer,
+        _ profile: ProviderProfile?,
+        _ reply: CheckServer.Reply,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator,
+        complete: @escaping @Sendable (IssuerFinding?, inout CheckServer.Reply) -> Void
+    ) throws(VarlinkError) {
+        var reply = reply
+        guard coordinator.host.isOnline || issuer.isLoopback else {
+            reply.unreachable = "there is no network"
+            return responder.reply(reply)
+        }
+        let process = try beginDiagnosis(for: responder, on: coordinator)
+        let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client, reply] in
+            var reply = reply
+            complete(await client.inspection.finding(about: issuer, profile: profile), &reply)
             await coordinator.diagnosisEnded(of: process)
             responder.reply(reply)
         }
@@ -185,6 +223,7 @@ extension ProviderDescription {
         requiredSettings = required.isEmpty ? nil : required
         let scopes = profile.scopesByPurpose.sorted { $0.key < $1.key }
         scopesFor = scopes.isEmpty ? nil : scopes.map { PurposeScopes(purpose: $0.key, scopes: $0.value) }
+        sasl = profile.sasl?.map(\.rawValue)
         let notes = profile.notes.map { ProviderNote(about: $0.topic.rawValue, text: $0.text) }
         self.notes = notes.isEmpty ? nil : notes
     }

@@ -65,6 +65,13 @@ extension SettingsReader {
                     "the provider '\(profile.name)' has no variable '\(name)'",
                     hint: known.isEmpty ? "it has no variables" : "known: \(known)"
                 ).error
+            case .unfit(let variable, let value) where variable.isLookedUp(value):
+                let asked = profile.lookUp(for: variables)?.asked.url ?? ""
+                throw Complaint(
+                    field: "variables",
+                    "the \(variable.name) of '\(value)' has to be looked up at the server, and was not",
+                    hint: "its id is in the \"issuer\" of \(asked)/.well-known/openid-configuration"
+                ).error
             case .unfit(let variable, let value):
                 throw Complaint(
                     field: "variables",

@@ -51,6 +51,8 @@ struct SignInCalls: CallSupport {
             case .news(let reply): responder.reply(reply, continues: true)
             case .completed(var reply):
                 if !wantsIDToken { reply.idToken = nil }
+                let mechanisms = SASLMechanism.ofMail(for: snapshot.account.registration, profile)
+                reply.mailMechanisms = mechanisms?.map(\.rawValue)
                 responder.reply(reply)
             case .ended(let end): responder.fail(end.noted(from: profile, isByDevice: isByDevice).error(of: target))
             }
