@@ -48,6 +48,16 @@ import Testing
         #expect(Browser.usual(in: machine([])) == nil)
     }
 
+    @Test func `in WSL, Windows' browser comes before those of Linux`() throws {
+        let inWindows = ["WSL_DISTRO_NAME": "Debian"]
+        let viewer = Browser.usual(in: machine(["wslview", "powershell.exe", "xdg-open"], inWindows))
+        #expect(try words(viewer) == ["wslview", Self.link])
+        let shell = Browser.usual(in: machine(["powershell.exe", "xdg-open"], inWindows))
+        #expect(try words(shell)?.last == "Start-Process '\(Self.link)'")
+        #expect(try words(Browser.usual(in: machine(["xdg-open"], inWindows))) == ["xdg-open", Self.link])
+        #expect(try words(Browser.usual(in: machine(["wslview", "xdg-open"]))) == ["xdg-open", Self.link])
+    }
+
     @Test func `the address replaces the placeholder in BROWSER`() throws {
         let browser = Browser.usual(in: machine(["surf"], ["BROWSER": "surf -n %s -x"]))
         #expect(browser?.name == "'surf'")

@@ -56,6 +56,9 @@ struct Surroundings: Sendable {
         return environment("LOGNAME") ?? environment("USER")
     }
 
+    /// Whether this Linux runs in Windows (WSL), which sets the variable for every process.
+    var isInWindows: Bool { environment("WSL_DISTRO_NAME") != nil }
+
     /// The folder of this program.
     var programFolder: String {
         program.split(separator: "/").dropLast().reduce(into: "") { $0 += "/\($1)" }

@@ -172,7 +172,7 @@ struct Browser: Equatable, Sendable {
 
     /// The usual browser: the one in the user's variable, the desktop's, or any installed one; nil if there is none.
     static func usual(in surroundings: Surroundings) -> Browser? {
-        if let browser = named(in: surroundings) { return browser }
+        if let browser = named(in: surroundings) ?? ofWindows(in: surroundings) { return browser }
         // Debian's x-www-browser is the administrator's choice; the others are guesses.
         for program in ["xdg-open", "x-www-browser"] where surroundings.program(named: program) != nil {
             return Browser(name: "the browser", words: [program])
@@ -194,6 +194,18 @@ struct Browser: Equatable, Sendable {
             return Browser(name: KnownBrowser.known(as: name)?.name ?? "'\(name)'", words: words)
         }
         return nil
+    }
+
+    /// The browser of the Windows that this Linux runs in (WSL), where the person is signed in; nil elsewhere.
+    ///
+    /// A window of Linux would show an empty browser there, if it shows any. The address is that of `SecretLink`, which
+    /// has nothing that PowerShell reads as more than text.
+    static func ofWindows(in surroundings: Surroundings) -> Browser? {
+        guard surroundings.isInWindows else { return nil }
+        let shell = ["powershell.exe", "-NoProfile", "-NonInteractive", "-Command", "Start-Process '%s'"]
+        let ways = [["wslview"], shell]
+        return ways.first { surroundings.program(named: $0[0]) != nil }
+            .map { Browser(name: "Windows' browser", words: $0) }
     }
 
     private static let textBrowsers: Set<String> = ["elinks", "links", "links2", "lynx", "w3m", "www-browser"]

@@ -54,7 +54,8 @@ enum SignInPlace: Equatable, Sendable {
             // is drawn through SSH.
             self = .remote
         } else {
-            self = has("WAYLAND_DISPLAY") || has("DISPLAY") ? .desktop : .noDisplay
+            let isDesktop = has("WAYLAND_DISPLAY") || has("DISPLAY") || Browser.ofWindows(in: surroundings) != nil
+            self = isDesktop ? .desktop : .noDisplay
         }
     }
 
