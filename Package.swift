@@ -173,11 +173,18 @@ let package = Package(
         ),
         .target(name: "VarlinkClient", dependencies: ["StrictJSON"], swiftSettings: strict + hotPath),
 
+        // Files that name a client and its grant, read: for authctl, which takes no more, and for moving in.
+        .target(
+            name: "ClientFiles",
+            dependencies: ["AuthRefreshInterface", "CommandLineProgram", "StrictJSON"],
+            swiftSettings: strict + hotPath
+        ),
+
         // What other programs keep of accounts, read: bytes to accounts, and nothing else.
         .target(
             name: "MovingIn",
             dependencies: [
-                "AuthRefreshInterface", "CommandLineProgram", "RefreshCore", "StrictJSON", "TextEncodings",
+                "AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "RefreshCore", "TextEncodings",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict
@@ -246,8 +253,8 @@ let package = Package(
         .executableTarget(
             name: "authctl",
             dependencies: [
-                "AuthRefreshInterface", "CLinux", "CStartup", "CommandLineProgram", "LoopbackPeer", "QRCode",
-                "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
+                "AuthRefreshInterface", "CLinux", "CStartup", "ClientFiles", "CommandLineProgram", "LoopbackPeer",
+                "QRCode", "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["HotPath/order-symbols", "HotPath/symbols.order"],
@@ -268,8 +275,8 @@ let package = Package(
         .executableTarget(
             name: "authimport",
             dependencies: [
-                "AuthRefreshInterface", "CSwiftRuntime", "CommandLineProgram", "MovingIn", "RefreshCore",
-                "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
+                "AuthRefreshInterface", "CSwiftRuntime", "ClientFiles", "CommandLineProgram", "MovingIn",
+                "RefreshCore", "StandardDescriptors", "StrictJSON", "Terminal", "TextEncodings", "VarlinkClient",
             ],
             swiftSettings: strict + staticRuntime.swift,
             linkerSettings: staticRuntime.linker
@@ -341,8 +348,9 @@ let package = Package(
         .testTarget(
             name: "authrefreshdTests",
             dependencies: [
-                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "CommandLineProgram", "DemoIssuer",
-                "MovingIn", "OAuthClient", "OAuthMessages", "RedirectListener", "RefreshCore", "SignIn", "Systemd",
+                "AccountStorage", "AuthRefreshInterface", "BlockingWork", "ClientFiles", "CommandLineProgram",
+                "DemoIssuer", "MovingIn", "OAuthClient", "OAuthMessages", "RedirectListener", "RefreshCore", "SignIn",
+                "Systemd",
                 "TestSupport", "Varlink", "authctl", "authrefreshd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -396,8 +404,9 @@ let package = Package(
         .testTarget(
             name: "authctlTests",
             dependencies: [
-                "authctl", "authimport", "authrefreshd", "AuthRefreshInterface", "CLinux", "CommandLineProgram",
-                "MovingIn", "QRCode", "RefreshCore", "StrictJSON", "Terminal", "TestSupport", "VarlinkClient",
+                "authctl", "authimport", "authrefreshd", "AuthRefreshInterface", "CLinux", "ClientFiles",
+                "CommandLineProgram", "MovingIn", "QRCode", "RefreshCore", "StrictJSON", "Terminal", "TestSupport",
+                "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Transcripts"],
@@ -445,7 +454,9 @@ let package = Package(
         ),
         .testTarget(
             name: "MovingInTests",
-            dependencies: ["AuthRefreshInterface", "CommandLineProgram", "MovingIn", "RefreshCore", "TestSupport"],
+            dependencies: [
+                "AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "MovingIn", "RefreshCore", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -537,8 +548,9 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         target.swiftSettings?.append(.unsafeFlags(["-sanitize=fuzzer", "-enable-testing", "-assert-config", "Debug"]))
     }
     let fuzzed: [Target.Dependency] = [
-        "AccountStorage", "AuthRefreshInterface", "CommandLineProgram", "JOSE", "MovingIn", "OAuthMessages",
-        "RefreshCore", "SignIn", "StrictJSON", "TextEncodings", "Varlink", "VarlinkClient", "authctl", "authrefreshd",
+        "AccountStorage", "AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "JOSE", "MovingIn",
+        "OAuthMessages", "RefreshCore", "SignIn", "StrictJSON", "TextEncodings", "Varlink", "VarlinkClient", "authctl",
+        "authrefreshd",
     ]
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),

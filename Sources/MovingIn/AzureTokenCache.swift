@@ -1,17 +1,18 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
+internal import RefreshCore
 
 /// Reads the accounts in Azure CLI's token cache, which MSAL writes.
 package enum AzureTokenCache {
     private static let expected = "the token cache that Azure CLI writes, msal_token_cache.json"
-    private static let publicCloud = "login.microsoftonline.com"
 
     /// The folder of Azure CLI's files.
     package static func folder(home: String, environment: [String: String]) -> String {
         environment["AZURE_CONFIG_DIR"].flatMap { $0.isEmpty ? nil : $0 } ?? home + "/.azure"
     }
 
-    /// Reads the accounts.
+    /// Reads the accounts: one for each tenant of each person, because a token is for one tenant.
     ///
     /// - Parameter profile: the bytes of `azureProfile.json`, which lists each person's tenants; nil if it is missing.
     /// - Throws: `encrypted` for a cache named `….bin`; `wrongFormat`, `tooLarge`, `tooManyAccounts`.
@@ -19,7 +20,7 @@ package enum AzureTokenCache {
         in bytes: [UInt8],
         profile: [UInt8]?,
         origin: String
-    ) throws(ImportError) -> [MovableAccount] {
+    ) throws(ImportError) -> FoundInFile {
         guard !origin.hasSuffix(".bin") else {
             throw .encrypted(
                 origin,
@@ -27,16 +28,22 @@ package enum AzureTokenCache {
             )
         }
         let cache = try JSONFields(bytes, origin: origin, expected: expected)
-        let tokens = cache.objects("RefreshToken")
-        guard tokens.count <= ImportLimit.movedAccountsMax else {
-            throw .tooManyAccounts(origin)
+        let entries = cache.values("RefreshToken")
+        guard entries.count <= ImportLimit.movedAccountsMax else { throw .tooManyAccounts(origin) }
+        // If the profile cannot be read, only the tenants are missing, and the cache has a substitute.
+        let subscriptions = profile.flatMap { JSONFields($0) }?.elements("subscriptions") ?? []
+        let people = cache.values("Account").compactMap(\.self)
+        var found = FoundInFile()
+        for token in newest(entries.compactMap(\.self)) {
+            guard let entry = Entry(token, people) else { continue }
+            found.accounts += accounts(entry, entry.tenants(in: subscriptions), found.accounts, origin)
         }
-        let people = cache.objects("Account")
-        // If the profile cannot be read, only the tenant is missing, and the cache has a substitute. The file begins
-        // with a byte order mark.
-        let text = profile.map { $0.starts(with: [0xEF, 0xBB, 0xBF]) ? Array($0.dropFirst(3)) : $0 }
-        let known = text.flatMap { try? JSONFields($0, origin: origin, expected: expected) }
-        return newest(tokens).compactMap { account($0, people, known?.elements("subscriptions") ?? [], origin) }
+        if entries.contains(where: { $0.flatMap { Entry($0, people) } == nil }) {
+            found.problems.append(
+                .wrongFormat(origin, expected: "a secret, a client and a person for each refresh token")
+            )
+        }
+        return found
     }
 
     /// MSAL stores a token for each set of scopes that a person signed in for, and uses the last one.
@@ -51,44 +58,98 @@ package enum AzureTokenCache {
         }.map(\.element)
     }
 
-    private static func account(
-        _ token: JSONFields,
-        _ people: [JSONFields],
-        _ subscriptions: [JSONFields],
-        _ origin: String
-    ) -> MovableAccount? {
-        guard let secret = token.secret("secret"), let client = token.text("client_id"),
-            let identity = token.text("home_account_id"), let server = token.text("environment")
-        else { return nil }
-        let person = people.first { $0.text("home_account_id") == identity && $0.text("environment") == server }
-        let user = person?.text("username")
-        let own = subscriptions.filter { $0.object("user")?.text("name") == user && user != nil }
-        // "object id.tenant id": the person's home tenant.
-        let tenant =
-            (own.first { $0.isTrue("isDefault") } ?? own.first)?.text("tenantId")
-            ?? identity.split(separator: ".").last.map(String.init)
-        var settings = AccountSettings(name: SuggestedName.from(user ?? "", fallback: "azure"), clientId: client)
-        var notes: [Hint] = []
-        if server == publicCloud {
-            settings.provider = "microsoft"
-            settings.variables = tenant.map { ["tenant": $0] }
-        } else {
-            settings.issuer = "https://\(server)/\(tenant ?? "common")/v2.0"
-            notes.append("The issuer is a guess: the cache names only the server '\(server)'.")
+    /// One refresh token: of a person, for a client, in a cloud.
+    private struct Entry {
+        let token: JSONFields
+        let secret: Secret
+        let client: String
+        /// "object id.tenant id": the person, in the home tenant.
+        let identity: String
+        let host: String
+        let user: String?
+
+        var cloud: EntraCloud? { EntraCloud(host: host) }
+
+        init?(_ token: JSONFields, _ people: [JSONFields]) {
+            guard let secret = token.secret("secret"), let client = token.text("client_id"),
+                let identity = token.text("home_account_id"), let host = token.text("environment")
+            else { return nil }
+            (self.token, self.secret, self.client, self.identity, self.host) = (token, secret, client, identity, host)
+            user = people.first { $0.text("home_account_id") == identity && $0.text("environment") == host }?
+                .text("username")
         }
-        let asked = token.text("target").map { $0.split(separator: " ").map(String.init) } ?? []
-        settings.scopes = ["openid", "profile", "offline_access"] + (asked.isEmpty ? [management] : asked)
-        settings.username = user
-        return MovableAccount(
-            source: .azureCLI,
-            sourceName: user,
-            settings: settings,
-            refreshToken: secret,
-            origin: origin,
-            notes: notes
-        )
+
+        /// The person's tenants with their short names, the one in use first.
+        func tenants(in subscriptions: [JSONFields]) -> [(id: String?, label: String)] {
+            let names = [
+                "AzureCloud": EntraCloud.worldwide, "AzureUSGovernment": .usGovernment, "AzureChinaCloud": .china,
+            ]
+            let own = subscriptions.filter { subscription in
+                user != nil && subscription.object("user")?.text("name") == user
+                    && subscription.text("environmentName").map { names[$0] == cloud } ?? true
+            }
+            let ordered = own.filter { $0.isTrue("isDefault") } + own.filter { !$0.isTrue("isDefault") }
+            var tenants: [(id: String?, label: String)] = []
+            for subscription in ordered {
+                guard let id = subscription.text("tenantId"), !tenants.contains(where: { $0.id == id }) else {
+                    continue
+                }
+                let domain = subscription.text("tenantDefaultDomain")?.split(separator: ".").first
+                tenants.append((id, String(domain ?? id.prefix(8))))
+            }
+            let home = identity.split(separator: ".").last.map(String.init)
+            return tenants.isEmpty ? [(home, String((home ?? "").prefix(8)))] : tenants
+        }
+    }
+
+    /// The accounts of one refresh token. Microsoft accepts it in each tenant of the person.
+    private static func accounts(
+        _ entry: Entry,
+        _ tenants: [(id: String?, label: String)],
+        _ others: [MovableAccount],
+        _ origin: String
+    ) -> [MovableAccount] {
+        var accounts: [MovableAccount] = []
+        for tenant in tenants {
+            // The person's first account has the plain name. A tenant's id tells apart what has the same label.
+            let plain = entry.user ?? "azure"
+            let names = [plain, "\(plain)-\(tenant.label)", "\((tenant.id ?? "").prefix(36))-\(plain)"]
+                .map { SuggestedName.from($0, fallback: "azure") }
+            let name = names.first { name in !(others + accounts).contains { $0.settings.name == name } }
+            let settings = AccountSettings(name: name ?? names[0], clientId: entry.client) {
+                let asked = entry.token.text("target").map { $0.split(separator: " ").map(String.init) } ?? []
+                $0.scopes =
+                    ["openid", "profile", "offline_access"]
+                    + (asked.isEmpty ? [management(entry.cloud ?? .worldwide)] : asked)
+                $0.username = entry.user
+            }
+            var account = MovableAccount(
+                source: .azureCLI,
+                sourceName: entry.user,
+                settings: settings,
+                refreshToken: entry.secret,
+                origin: origin
+            )
+            if let cloud = entry.cloud {
+                account.take(NamedServer(entra: cloud, tenant: tenant.id))
+            } else {
+                account.settings.issuer = "https://\(entry.host)/\(tenant.id ?? "common")/v2.0"
+                account.settings.providerSettings = [
+                    "token_endpoint": "https://\(entry.host)/\(tenant.id ?? "common")/oauth2/v2.0/token"
+                ]
+                account.notes.append("The issuer is a guess: the cache names only the server '\(entry.host)'.")
+            }
+            accounts.append(account)
+        }
+        return accounts
     }
 
     /// The scope that Azure CLI requests, for the resource manager.
-    private static let management = "https://management.core.windows.net//.default"
+    private static func management(_ cloud: EntraCloud) -> String {
+        switch cloud {
+        case .worldwide: "https://management.core.windows.net//.default"
+        case .usGovernment: "https://management.core.usgovcloudapi.net//.default"
+        case .china: "https://management.core.chinacloudapi.cn//.default"
+        }
+    }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 
 /// Reads the account in gcloud's `application_default_credentials.json`, which Google's libraries use as well.
@@ -17,22 +18,19 @@ package enum GcloudCredentials {
     /// - Throws: `wrongFormat`, also for the key of a service account; `tooLarge`.
     package static func account(in bytes: [UInt8], origin: String) throws(ImportError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
-        guard fields.text("type") == "authorized_user", let client = fields.text("client_id"),
-            let token = fields.secret("refresh_token")
-        else { throw .wrongFormat(origin, expected: expected) }
-        var settings = AccountSettings(name: "gcloud", provider: "google", clientId: client)
-        if let person = fields.text("account") { settings.username = person }
-        var notes: [Hint] = ["The file does not name the scopes. If you sign in again, name them with --scope."]
-        if let project = fields.text("quota_project_id") {
-            notes.append("The quota project '\(project)' is not a setting of the account.")
+        guard let file = ClientFile(fields), fields.text("type") != nil else {
+            throw .wrongFormat(origin, expected: expected)
         }
-        return MovableAccount(
-            source: .gcloud,
-            settings: settings,
-            clientSecret: fields.secret("client_secret"),
-            refreshToken: token,
-            origin: origin,
-            notes: notes
-        )
+        var account = try StoredGrant.account(file, source: .gcloud, name: "gcloud", origin: origin)
+        guard account.refreshToken != nil, account.settings.clientId != nil else {
+            throw .wrongFormat(origin, expected: expected)
+        }
+        if account.settings.scopes == nil {
+            account.notes.append("The file does not name the scopes. If you sign in again, name them with --scope.")
+        }
+        if let project = fields.text("quota_project_id") {
+            account.notes.append("The quota project '\(project)' is not a setting of the account.")
+        }
+        return account
     }
 }

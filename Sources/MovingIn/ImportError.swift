@@ -1,3 +1,4 @@
+internal import ClientFiles
 package import CommandLineProgram
 
 /// Why accounts could not be read from another program, or taken over.

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import RefreshCore
 internal import Yams
@@ -16,57 +17,64 @@ package enum KubeconfigUsers {
     /// The users of kubectl's own `oidc` provider, with their grants.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> [MovableAccount] {
-        try users(in: bytes, origin).compactMap { name, user in
-            guard let provider = user["auth-provider"]?.mapping, provider["name"]?.string == "oidc",
-                let values = provider["config"]?.mapping
-            else { return nil }
-            return account(name, values, origin)
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+        let (file, users) = try users(in: bytes, origin)
+        return FoundInFile(reading: users) { entry throws(ImportError) in
+            guard let (name, user) = try named(entry, file, origin) else { return nil }
+            let provider = file.value("auth-provider", in: user)?.mapping
+            guard file.value("name", in: provider)?.string == "oidc" else { return nil }
+            let values = file.value("config", in: provider)?.mapping
+            return try account(name, origin) { file.value($0, in: values)?.string }
         }
     }
 
     /// The users of kubelogin (int128/kubelogin), without their grants, which are in its cache.
     ///
     /// - Throws: the same errors as `accounts`.
-    package static func kubelogin(in bytes: [UInt8], origin: String) throws(ImportError) -> [MovableAccount] {
-        try users(in: bytes, origin).compactMap { name, user in
-            guard let arguments = user["exec"]?.mapping?["args"]?.sequence?.compactMap(\.string),
-                arguments.contains("get-token")
+    package static func kubelogin(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+        let (file, users) = try users(in: bytes, origin)
+        return FoundInFile(reading: users) { entry throws(ImportError) in
+            // Entries that cannot be read are problems of kubectl's users.
+            guard let (name, user) = try? named(entry, file, origin) else { return nil }
+            let exec = file.value("exec", in: user)?.mapping
+            guard let arguments = file.texts(file.value("args", in: exec)), arguments.contains("get-token"),
+                arguments.contains(where: { $0.hasPrefix("--oidc-") })
             else { return nil }
-            return account(name, arguments, origin)
+            return try KubeloginOptions(arguments).account(name, origin: origin)
         }
     }
 
-    private static func users(in bytes: [UInt8], _ origin: String) throws(ImportError) -> [(String, Node.Mapping)] {
-        guard bytes.count <= ImportLimit.sourceBytesMax else {
-            throw .tooLarge(origin)
-        }
-        guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0), !hasAlias(bytes),
-            let root = try? Yams.compose(yaml: text), let file = root.mapping
-        else { throw .wrongFormat(origin, expected: expected) }
-        let entries = file["users"]?.sequence.map(Array.init) ?? []
-        guard entries.count <= ImportLimit.movedAccountsMax else {
-            throw .tooManyAccounts(origin)
-        }
-        return entries.compactMap { entry in
-            guard let name = entry.mapping?["name"]?.string, let user = entry.mapping?["user"]?.mapping else {
-                return nil
-            }
-            return (name, user)
-        }
+    private static func users(
+        in bytes: [UInt8],
+        _ origin: String
+    ) throws(ImportError) -> (KubeconfigText, [Node?]) {
+        let text = try SourceText.read(bytes, origin: origin, expected: expected)
+        guard let file = KubeconfigText(text) else { throw .wrongFormat(origin, expected: expected) }
+        guard file.users.count <= ImportLimit.movedAccountsMax else { throw .tooManyAccounts(origin) }
+        return (file, file.users)
     }
 
-    /// kubectl writes no aliases, and a few lines of aliases can expand to more than fits into memory.
-    private static func hasAlias(_ bytes: [UInt8]) -> Bool {
-        let before = Set(" \t\r\n[{,:?-".utf8)
-        return bytes.indices.contains { place in
-            bytes[place] == UInt8(ascii: "*") && (place == 0 || before.contains(bytes[place - 1]))
+    /// The name and the settings of a user; nil for a user without settings.
+    private static func named(
+        _ entry: Node?,
+        _ file: KubeconfigText,
+        _ origin: String
+    ) throws(ImportError) -> (String, Node.Mapping)? {
+        guard let entry, let name = file.value("name", in: entry.mapping)?.string else {
+            throw .wrongFormat(origin, expected: "a name and settings for each user")
         }
+        return file.value("user", in: entry.mapping)?.mapping.map { (name, $0) }
     }
 
-    private static func account(_ name: String, _ values: Node.Mapping, _ origin: String) -> MovableAccount? {
-        let text = { (key: String) in values[key]?.string.flatMap { $0.isEmpty ? nil : $0 } }
-        guard let issuer = text("idp-issuer-url"), let client = text("client-id") else { return nil }
+    private static func account(
+        _ name: String,
+        _ origin: String,
+        _ value: @escaping (String) -> String?
+    ) throws(ImportError) -> MovableAccount {
+        let text = { (key: String) in value(key).flatMap { $0.isEmpty ? nil : $0 } }
+        guard let issuer = text("idp-issuer-url"), let client = text("client-id") else {
+            throw .wrongFormat(origin, expected: "an issuer and a client id for the user '\(name)'")
+        }
         let settings = AccountSettings(
             name: SuggestedName.from(name, fallback: "kubernetes"),
             issuer: issuer,
@@ -76,7 +84,7 @@ package enum KubeconfigUsers {
         }
         var notes: [Hint] = []
         if text("idp-certificate-authority") != nil || text("idp-certificate-authority-data") != nil {
-            notes.append("The issuer's certificate authority was not taken over. Set 'ca_file' in authrefreshd.yaml.")
+            notes.append(Hint(KubeloginOptions.authorityNote))
         }
         if text("refresh-token") == nil { notes.append(Hint(SourceProgram.kubeconfig.noRefreshToken)) }
         return MovableAccount(
@@ -88,38 +96,5 @@ package enum KubeconfigUsers {
             origin: origin,
             notes: notes
         )
-    }
-
-    private static func account(_ name: String, _ arguments: [String], _ origin: String) -> MovableAccount? {
-        let texts = { (option: String) in values(of: "--oidc-" + option, in: arguments) }
-        guard let issuer = texts("issuer-url").last, let client = texts("client-id").last else { return nil }
-        let settings = AccountSettings(
-            name: SuggestedName.from(name, fallback: "kubernetes"),
-            issuer: issuer,
-            clientId: client
-        ) {
-            let scopes = texts("extra-scope").flatMap { $0.split(separator: ",").map(String.init) }
-            $0.scopes = scopes.isEmpty ? nil : ["openid"] + scopes
-        }
-        return MovableAccount(
-            source: .kubelogin,
-            sourceName: name,
-            settings: settings,
-            clientSecret: texts("client-secret").last.map { Secret($0) },
-            origin: origin
-        )
-    }
-
-    /// The values of an option, which may be written as one word or as two.
-    private static func values(of option: String, in arguments: [String]) -> [String] {
-        var values: [String] = []
-        for (place, argument) in arguments.enumerated() {
-            if argument.hasPrefix(option + "=") {
-                values.append(String(argument.dropFirst(option.count + 1)))
-            } else if argument == option, place + 1 < arguments.count {
-                values.append(arguments[place + 1])
-            }
-        }
-        return values.filter { !$0.isEmpty }
     }
 }

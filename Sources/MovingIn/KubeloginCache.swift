@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import RefreshCore
 internal import TextEncodings
@@ -8,8 +9,11 @@ internal import TextEncodings
 package enum KubeloginCache {
     private static let expected = "a file of kubelogin's token cache"
 
-    /// kubelogin's cache folder, without `--token-cache-dir`.
-    package static func folder(home: String) -> String { home + "/.kube/cache/oidc-login" }
+    /// The cache folder of a user.
+    package static func folder(of user: MovableAccount, home: String) -> String {
+        let folder = user.cacheFolder ?? "~/.kube/cache/oidc-login"
+        return folder.hasPrefix("~/") ? home + folder.dropFirst() : folder
+    }
 
     /// Reads the account.
     ///

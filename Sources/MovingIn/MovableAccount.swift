@@ -1,4 +1,5 @@
 package import AuthRefreshInterface
+internal import ClientFiles
 package import CommandLineProgram
 package import RefreshCore
 
@@ -16,6 +17,8 @@ package struct MovableAccount: Sendable {
     package var refreshToken: Secret?
     /// The file or the command that it was read from, for display.
     package var origin: String
+    /// The folder in which the program caches the account's tokens; nil for its usual one.
+    package var cacheFolder: String?
     /// What could not be taken over, in whole sentences. The last one may end with a command instead of a full stop.
     package var notes: [Hint]
 
@@ -38,5 +41,11 @@ package struct MovableAccount: Sendable {
         self.refreshToken = refreshToken
         self.origin = origin
         self.notes = notes
+    }
+
+    /// Takes the server that the source names, and what is worth knowing about it.
+    mutating func take(_ server: NamedServer) {
+        server.place(in: &settings)
+        notes += server.notes
     }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import RefreshCore
 
@@ -8,11 +9,14 @@ package enum MuttOAuth2Token {
 
     /// Reads the account.
     ///
-    /// - Parameter script: the user's copy of the script; nil if it was not found.
+    /// - Parameters:
+    ///   - script: the user's copy of the script; nil if it was not found.
+    ///   - place: the command in a mail program's settings, whose options may name the client; nil if there is none.
     /// - Throws: `wrongFormat`, `encrypted`, `tooLarge`.
     package static func account(
         in bytes: [UInt8],
         script: MuttOAuth2Script?,
+        place: Place? = nil,
         origin: String
     ) throws(ImportError) -> MovableAccount {
         guard !isEncrypted(bytes) else {
@@ -24,116 +28,117 @@ package enum MuttOAuth2Token {
         }
         let server = script?.registrations[registration] ?? [:]
         let email = fields.text("email")
-        var settings = AccountSettings(name: SuggestedName.from(email ?? registration, fallback: "mail"))
-        settings.clientId = fields.text("client_id") ?? server["client_id"].flatMap { $0.isEmpty ? nil : $0 }
-        settings.scopes = server["scope"].map { $0.split(separator: " ").map(String.init) }
-        settings.username = email
-        if let tenant = server["tenant"], tenant != "common" { settings.variables = ["tenant": tenant] }
-        var notes: [Hint] = []
-        if let endpoint = server["token_endpoint"] {
-            if let note = KnownEndpoint.place(endpoint, in: &settings) { notes.append(Hint(note)) }
-        } else if ["google", "microsoft"].contains(registration) {
-            settings.provider = registration
+        let value = { (key: String, option: String) in
+            (fields.text(key) ?? place?.options[option] ?? server[key]).flatMap { $0.isEmpty ? nil : $0 }
         }
-        if settings.clientId == nil {
-            notes.append(
-                "The client id is not known. Put your copy of mutt_oauth2.py, which contains it, beside the token file."
-            )
+        let (client, secret) = (value("client_id", "--client-id"), value("client_secret", "--client-secret"))
+        let name = SuggestedName.from(email ?? registration, fallback: "mail")
+        let settings = AccountSettings(name: name, clientId: client) {
+            $0.scopes = value("scope", "--scope").map { $0.split(separator: " ").map(String.init) }
+            $0.username = email
         }
-        let secret = fields.text("client_secret") ?? server["client_secret"].flatMap { $0.isEmpty ? nil : $0 }
-        return MovableAccount(
+        var account = MovableAccount(
             source: .muttOAuth2,
             settings: settings,
             clientSecret: secret.map { Secret($0) },
             refreshToken: fields.secret("refresh_token"),
-            origin: origin,
-            notes: notes
+            origin: origin
         )
+        let isElsewhere = script?.note("token_endpoint", of: registration, words: "server")
+        if let known = named(server, registration: isElsewhere == nil ? registration : nil) { account.take(known) }
+        account.notes += [
+            isElsewhere, client == nil ? script?.note("client_id", of: registration, words: "client id") : nil,
+            secret == nil ? script?.note("client_secret", of: registration, words: "client secret") : nil,
+        ].compactMap { $0.map { Hint($0) } }
+        if client == nil, account.notes.isEmpty { account.notes.append(Hint(unknownClient)) }
+        return account
+    }
+
+    private static let unknownClient =
+        "The client id is not known. Put your copy of mutt_oauth2.py, which contains it, beside the token file."
+
+    /// The server that the script names, or, without its endpoint, the one that the registration is called after.
+    private static func named(_ server: [String: String], registration: String?) -> NamedServer? {
+        guard let endpoint = server["token_endpoint"] else {
+            return registration.flatMap { ["google", "microsoft"].contains($0) ? NamedServer(provider: $0) : nil }
+        }
+        var known = NamedServer(tokenEndpoint: endpoint, authorizationEndpoint: server["authorize_endpoint"])
+        if known?.provider == "microsoft", let tenant = server["tenant"], !["", "common"].contains(tenant) {
+            let others = known?.variables ?? [:]
+            known?.variables = ["tenant": tenant].merging(others) { own, _ in own }
+        }
+        return known
     }
 
     /// Whether the bytes begin like an OpenPGP message: armored, or with a packet's tag (RFC 9580 §4.2), whose first
     /// bit is set.
     package static func isEncrypted(_ bytes: [UInt8]) -> Bool {
-        bytes.first.map { $0 & 0x80 != 0 } ?? false || bytes.starts(with: Array("-----BEGIN PGP MESSAGE-----".utf8))
+        // No packet begins with a byte order mark, whose first byte is the tag of an unassigned one.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return false }
+        return bytes.first.map { $0 & 0x80 != 0 } ?? false
+            || bytes.starts(with: Array("-----BEGIN PGP MESSAGE-----".utf8))
     }
 
     /// A token file that a mail program's settings name, and the script next to it.
     package struct Place: Hashable, Sendable {
         package var script: String
         package var tokenFile: String
+        /// The options with values, such as `--client-id`.
+        package var options: [String: String]
 
-        package init(script: String, tokenFile: String) {
+        package init(script: String, tokenFile: String, options: [String: String] = [:]) {
             self.script = script
             self.tokenFile = tokenFile
+            self.options = options
         }
+
+        /// The words of `--decryption-pipe`; nil if the script's own command decrypts.
+        package var decryption: [String]? { options["--decryption-pipe"].map { MailSettings.words($0[...]) } }
     }
 
-    /// The token files in the settings of mutt, msmtp, mbsync and similar programs: the first word after the script's
-    /// name that is not an option.
+    /// The script's options without a value. All others have one.
+    private static let flags: Set<String> = [
+        "-v", "--verbose", "-d", "--debug", "-a", "--authorize", "-t", "--test", "-h", "--help",
+    ]
+
+    /// The token files in the settings of mutt, msmtp, mbsync, aerc and similar programs.
     ///
     /// - Parameter home: the value of `~` and `$HOME`.
     package static func places(in settings: [UInt8], home: String) -> [Place] {
         var places: [Place] = []
-        let text = String(decoding: settings, as: UTF8.self)
-        for line in text.split(whereSeparator: \.isNewline) where line.first(where: { !$0.isWhitespace }) != "#" {
-            let words = line.split { $0.isWhitespace || "\"'`=".contains($0) }.map(String.init)
-            guard let place = words.firstIndex(where: { $0.hasSuffix("mutt_oauth2.py") }),
-                let file = words[(place + 1)...].first(where: { !$0.hasPrefix("-") })
+        for line in MailSettings.lines(settings) {
+            guard let found = place(in: line, home), !places.contains(where: { $0.tokenFile == found.tokenFile })
             else { continue }
-            let found = Place(script: expand(words[place], home), tokenFile: expand(file, home))
-            if !places.contains(found) { places.append(found) }
+            places.append(found)
         }
         return places
     }
 
-    private static func expand(_ path: String, _ home: String) -> String {
+    /// The script and its arguments in one line. If all words could be values of options, the last one is the file.
+    private static func place(in line: Substring, _ home: String) -> Place? {
+        guard let (script, arguments) = MailSettings.command("mutt_oauth2.py", in: line) else { return nil }
+        var options: [String: String] = [:]
+        var files: [String] = []
+        var rest = arguments[...]
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("-") else {
+                files.append(word)
+                continue
+            }
+            if let equals = word.firstIndex(of: "=") {
+                options[String(word[..<equals])] = String(word[word.index(after: equals)...])
+            } else if !flags.contains(word), let value = rest.popFirst() {
+                options[word] = value
+            }
+        }
+        guard let file = files.first ?? arguments.last(where: { !$0.hasPrefix("-") }) else { return nil }
+        return Place(script: expand(script, home), tokenFile: expand(file, home), options: options)
+    }
+
+    package static func expand(_ path: String, _ home: String) -> String {
         for prefix in ["~/", "$HOME/", "${HOME}/"] where path.hasPrefix(prefix) {
             return home + "/" + path.dropFirst(prefix.count)
         }
         return path
-    }
-}
-
-/// The content of the user's copy of mutt_oauth2.py: its dictionaries of servers, and the command that decrypts.
-package struct MuttOAuth2Script: Sendable {
-    /// The values of each registration by name, without values that are not a plain text.
-    package var registrations: [String: [String: String]] = [:]
-    /// The words of `DECRYPTION_PIPE`.
-    package var decryption: [String] = []
-
-    /// Reads the script line by line. Its layout has been the same since its first version.
-    ///
-    /// - Throws: `tooLarge`, `wrongFormat`.
-    package init(_ bytes: [UInt8], origin: String) throws(ImportError) {
-        guard bytes.count <= ImportLimit.sourceBytesMax else {
-            throw .tooLarge(origin)
-        }
-        var registration: String?
-        var lastKey: String?
-        for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
-            let texts = Self.texts(in: line)
-            if line.hasPrefix("DECRYPTION_PIPE") { decryption = texts }
-            if line.hasPrefix("    '"), line.hasSuffix("{") {
-                registration = texts.first
-            } else if line.hasPrefix("}") {
-                registration = nil
-            } else if let registration, line.hasPrefix("        '"), texts.count >= 2 {
-                registrations[registration, default: [:]][texts[0]] = texts[1]
-                lastKey = texts[0]
-            } else if let registration, line.hasPrefix("        '"), let key = texts.first {
-                // The value follows in parentheses on its own lines.
-                registrations[registration, default: [:]][key] = ""
-                lastKey = key
-            } else if let registration, let lastKey, line.hasPrefix("         "), let more = texts.first {
-                registrations[registration, default: [:]][lastKey, default: ""] += more
-            }
-        }
-        guard !registrations.isEmpty else { throw .wrongFormat(origin, expected: "a copy of mutt_oauth2.py") }
-    }
-
-    /// The texts between single quotes, in order.
-    private static func texts(in line: Substring) -> [String] {
-        line.split(separator: "'", omittingEmptySubsequences: false).enumerated()
-            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
     }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 
 /// Reads an account of oidc-agent, in the form that `oidc-gen -p NAME` prints.
@@ -17,18 +18,26 @@ package enum OIDCAgentAccount {
         let settings = AccountSettings(name: name, issuer: issuer, clientId: client) {
             $0.scopes = fields.text("scope").map { $0.split(separator: " ").map(String.init) }
             $0.redirectUri = fields.texts("redirect_uris")?.first(where: isLoopback)
+            // For a server without metadata, oidc-agent has the endpoints.
+            if let endpoint = fields.text("token_endpoint") {
+                $0.providerSettings = ["token_endpoint": endpoint]
+                $0.providerSettings?["authorization_endpoint"] = fields.text("authorization_endpoint")
+            }
         }
         var notes: [Hint] = []
         if let audience = fields.text("audience") {
             let command = Command("token", name, "--audience", audience)
             notes.append("The audience is not a setting of the account. Ask for it: \(command)")
         }
+        // The refresh token of such an account is for a mytoken server, and not for the issuer.
+        let mytoken = fields.text("mytoken_url")
+        if let mytoken { notes.append("The grant belongs to the mytoken server '\(mytoken)'. Sign in again.") }
         if fields.text("refresh_token") == nil { notes.append(Hint(SourceProgram.oidcAgent.noRefreshToken)) }
         return MovableAccount(
             source: .oidcAgent,
             settings: settings,
-            clientSecret: fields.secret("client_secret"),
-            refreshToken: fields.secret("refresh_token"),
+            clientSecret: mytoken == nil ? fields.secret("client_secret") : nil,
+            refreshToken: mytoken == nil ? fields.secret("refresh_token") : nil,
             origin: origin,
             notes: notes
         )

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import RefreshCore
 
@@ -10,19 +11,19 @@ package enum PizauthConfiguration {
     /// Reads the accounts.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> [MovableAccount] {
-        guard bytes.count <= ImportLimit.sourceBytesMax else {
-            throw .tooLarge(origin)
-        }
-        guard let text = String(validating: bytes, as: UTF8.self), let tokens = Token.all(in: text) else {
-            throw .wrongFormat(origin, expected: expected)
-        }
-        var parser = Parser(tokens: tokens[...])
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+        let text = try SourceText.read(bytes, origin: origin, expected: expected)
+        var parser = Parser(tokens: Token.all(in: text)[...])
         guard let blocks = parser.accounts() else { throw .wrongFormat(origin, expected: expected) }
         guard blocks.count <= ImportLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin)
         }
-        return blocks.map { account($0, origin: origin) }
+        return FoundInFile(reading: blocks) { block throws(ImportError) in
+            guard !block.isBroken else {
+                throw .wrongFormat(origin, expected: "only settings in the account '\(block.name)'")
+            }
+            return account(block, origin: origin)
+        }
     }
 
     private static func account(_ block: Block, origin: String) -> MovableAccount {
@@ -30,10 +31,13 @@ package enum PizauthConfiguration {
         settings.clientId = block.texts["client_id"]
         settings.scopes = block.lists["scopes"]
         var notes: [Hint] = ["pizauth stores no refresh tokens. Sign in once: \(Command("login", settings.name))"]
-        if let endpoint = block.texts["token_uri"] ?? block.texts["auth_uri"],
-            let note = KnownEndpoint.place(endpoint, in: &settings)
+        let authorization = block.texts["auth_uri"]
+        if let endpoint = block.texts["token_uri"] ?? authorization,
+            var server = NamedServer(tokenEndpoint: endpoint, authorizationEndpoint: authorization)
         {
-            notes.append(Hint(note))
+            if block.texts["token_uri"] == nil { server.providerSettings?["token_endpoint"] = nil }
+            server.place(in: &settings)
+            notes += server.notes
         }
         // The login hint is an option of `login`. The other fields are sent with each authorization request.
         let fields = block.maps["auth_uri_fields"] ?? [:]
@@ -55,6 +59,8 @@ package enum PizauthConfiguration {
         var texts: [String: String] = [:]
         var lists: [String: [String]] = [:]
         var maps: [String: [String: String]] = [:]
+        /// Whether a part of it cannot be read.
+        var isBroken = false
     }
 
     private enum Token: Equatable {
@@ -62,9 +68,11 @@ package enum PizauthConfiguration {
         case text(String)
         /// One of `{ } [ ] = : , ;`.
         case sign(Character)
+        /// A text or a comment that does not end, or a character that means nothing.
+        case unknown
 
-        /// Splits the text into tokens; nil if a text or a comment is not terminated.
-        static func all(in text: String) -> [Token]? {
+        /// Splits the text into tokens.
+        static func all(in text: String) -> [Token] {
             var tokens: [Token] = []
             var rest = text[...]
             while let first = rest.first {
@@ -73,27 +81,27 @@ package enum PizauthConfiguration {
                 } else if rest.hasPrefix("//") {
                     rest = rest.drop { !$0.isNewline }
                 } else if rest.hasPrefix("/*") {
-                    guard let end = rest.firstRange(of: "*/") else { return nil }
+                    guard let end = rest.firstRange(of: "*/") else { return tokens + [.unknown] }
                     rest = rest[end.upperBound...]
                 } else if first == "\"" {
-                    guard let text = takeText(&rest) else { return nil }
-                    tokens.append(.text(text))
+                    tokens.append(takeText(&rest).map { .text($0) } ?? .unknown)
                 } else if "{}[]=:,;".contains(first) {
                     tokens.append(.sign(rest.removeFirst()))
                 } else {
                     let word = rest.prefix { !$0.isWhitespace && !"{}[]=:,;\"/".contains($0) }
-                    guard !word.isEmpty else { return nil }
-                    tokens.append(.word(String(word)))
-                    rest = rest.dropFirst(word.count)
+                    tokens.append(word.isEmpty ? .unknown : .word(String(word)))
+                    rest = rest.dropFirst(max(1, word.count))
                 }
             }
             return tokens
         }
 
+        /// A text in quotes; nil if it does not end in its line.
         private static func takeText(_ rest: inout Substring) -> String? {
             rest.removeFirst()
             var text = ""
-            while let character = rest.popFirst() {
+            while let character = rest.first, !character.isNewline {
+                rest.removeFirst()
                 switch character {
                 case "\"": return text
                 case "\\":
@@ -110,22 +118,36 @@ package enum PizauthConfiguration {
         var tokens: ArraySlice<Token>
 
         /// The blocks `account "NAME" { … }`, without pizauth's own settings outside of them; nil if the file does not
-        /// have this grammar.
+        /// have this grammar. After a broken block, the next one is read.
         mutating func accounts() -> [Block]? {
             var blocks: [Block] = []
+            var isForeign = false
             while let token = tokens.popFirst() {
-                guard case .word(let word) = token else { return nil }
-                if word == "account" {
-                    guard case .text(let name) = tokens.popFirst(), take("{") else { return nil }
+                if token == .word("account"), case .text(let name)? = tokens.first {
+                    tokens.removeFirst()
                     var block = Block(name: name)
-                    while !take("}") { guard field(&block) else { return nil } }
+                    block.isBroken = !take("{")
+                    while !block.isBroken, !take("}") { block.isBroken = isAtAccount || !field(&block) }
+                    if block.isBroken { skipToNextAccount() }
                     blocks.append(block)
-                } else {
-                    guard let end = tokens.firstIndex(of: .sign(";")) else { return nil }
+                } else if case .word = token, let end = tokens.firstIndex(of: .sign(";")) {
                     tokens = tokens[(end + 1)...]
+                } else {
+                    isForeign = true
+                    skipToNextAccount()
                 }
             }
-            return blocks
+            return blocks.isEmpty && isForeign ? nil : blocks
+        }
+
+        /// Whether a block begins here.
+        private var isAtAccount: Bool {
+            guard tokens.first == .word("account"), case .text? = tokens.dropFirst().first else { return false }
+            return true
+        }
+
+        private mutating func skipToNextAccount() {
+            while !tokens.isEmpty, !isAtAccount { tokens.removeFirst() }
         }
 
         /// `name = value;`
@@ -141,7 +163,7 @@ package enum PizauthConfiguration {
             case .sign("{"):
                 guard let members = members() else { return false }
                 block.maps[name] = members
-            case .sign, nil: return false
+            case .sign, .unknown, nil: return false
             }
             return take(";")
         }

@@ -8,6 +8,10 @@ package enum SourceProgram: String, CaseIterable, Sendable {
     case rclone
     case kubelogin
     case kubeconfig
+    case onedrive
+    case aerc
+    /// A JSON file of any program that names its client.
+    case file
 }
 
 extension SourceProgram {
@@ -22,9 +26,14 @@ extension SourceProgram {
         case .rclone: "rclone"
         case .kubelogin: "kubelogin"
         case .kubeconfig: "kubectl"
+        case .onedrive: "OneDrive Client for Linux"
+        case .aerc: "aerc"
+        case .file: "the file"
         }
     }
 
     /// The note about an account without a refresh token.
-    var noRefreshToken: String { "\(title) has no refresh token. Sign in again." }
+    var noRefreshToken: String {
+        self == .file ? "The file has no refresh token. Sign in." : "\(title) has no refresh token. Sign in again."
+    }
 }

@@ -23,11 +23,15 @@ extension AccountSearch {
     }
 
     /// If several files have the same user, the first one counts, as in kubectl.
-    mutating func searchKubeconfigs() throws(ImportError) {
+    mutating func searchKubeconfigs() {
         for path in kubeconfigs {
             let known = Set(accounts.filter { $0.source == .kubeconfig }.map(\.sourceName))
-            try searchFile(path) { bytes, origin throws(ImportError) in
-                try KubeconfigUsers.accounts(in: bytes, origin: origin).filter { !known.contains($0.sourceName) }
+            searching { search throws(ImportError) in
+                try search.searchFile(path) { bytes, origin throws(ImportError) in
+                    var found = try KubeconfigUsers.accounts(in: bytes, origin: origin)
+                    found.accounts.removeAll { known.contains($0.sourceName) }
+                    return found
+                }
             }
         }
     }
@@ -36,26 +40,56 @@ extension AccountSearch {
     mutating func searchKubelogin() throws(ImportError) {
         for path in kubeconfigs {
             guard let bytes = try contents(of: path) else { continue }
-            let users = try KubeconfigUsers.kubelogin(in: bytes, origin: path)
-            let folder = KubeloginCache.folder(home: home)
+            let found = try KubeconfigUsers.kubelogin(in: bytes, origin: path)
+            problems += found.problems
             var owners: Set<String> = []
-            for file in SourceFile.digests(in: folder) {
-                let read = { () throws(ImportError) -> MovableAccount? in
-                    guard let bytes = try SourceFile.read(file) else { return nil }
-                    return try KubeloginCache.account(in: bytes, origin: file, users: users)
+            let folders = found.accounts.map { KubeloginCache.folder(of: $0, home: home) }
+            for folder in folders.enumerated().filter({ !folders[..<$0.offset].contains($0.element) }).map(\.element) {
+                let users = found.accounts.filter { KubeloginCache.folder(of: $0, home: home) == folder }
+                for file in SourceFile.digests(in: folder) {
+                    searching { search throws(ImportError) in try search.searchCache(file, users, &owners) }
                 }
-                guard let account = try read(), owners.insert(account.settings.name).inserted else { continue }
-                accounts.append(
-                    FoundAccount(account) { () throws(ImportError) in
-                        guard let again = try read() else {
-                            throw .wrongFormat(file, expected: "the account's tokens, as before")
-                        }
-                        return again
-                    }
-                )
             }
-            for user in users where !owners.contains(user.settings.name) {
+            for user in found.accounts where !owners.contains(user.settings.name) {
                 accounts.append(FoundAccount(user) { () throws(ImportError) in user })
+            }
+        }
+    }
+
+    /// Reads one file of kubelogin's cache. Of several files of one user, the first one counts.
+    private mutating func searchCache(
+        _ file: String,
+        _ users: [MovableAccount],
+        _ owners: inout Set<String>
+    ) throws(ImportError) {
+        let read = { () throws(ImportError) -> MovableAccount? in
+            guard let bytes = try SourceFile.read(file) else { return nil }
+            return try KubeloginCache.account(in: bytes, origin: file, users: users)
+        }
+        guard let account = try read(), owners.insert(account.settings.name).inserted else { return }
+        accounts.append(
+            FoundAccount(account) { () throws(ImportError) in
+                guard let again = try read() else {
+                    throw .wrongFormat(file, expected: "the account's tokens, as before")
+                }
+                return again
+            }
+        )
+    }
+
+    /// The accounts of the OneDrive Client for Linux. Each has a folder of its own.
+    mutating func searchOneDrive() {
+        let folders = OneDriveClient.folders(among: SourceFile.names(in: configuration))
+        for path in request.file.map({ [$0] }) ?? folders.map({ configuration + "/\($0)/refresh_token" }) {
+            searching { search throws(ImportError) in
+                try search.searchFile(path) { bytes, origin throws(ImportError) in
+                    let parts = origin.split(separator: "/").dropLast()
+                    let settings = try SourceFile.read(AccountSearch.folder(of: origin) + "config")
+                    let folder = String(parts.last ?? "")
+                    return FoundInFile(accounts: [
+                        try OneDriveClient.account(in: bytes, settings: settings, folder: folder, origin: origin)
+                    ])
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import Glibc
 internal import MovingIn
@@ -15,7 +16,7 @@ struct AccountSearch {
     /// The accounts that were found, ordered by program.
     var accounts: [FoundAccount] = []
     /// The problems with files that cannot be read. Other files are not affected.
-    private(set) var problems: [ImportError] = []
+    var problems: [ImportError] = []
 
     init(_ request: ImportRequest) {
         self.request = request
@@ -23,11 +24,7 @@ struct AccountSearch {
         let names = ["AZURE_CONFIG_DIR", "CLOUDSDK_CONFIG", "KUBECONFIG", "RCLONE_CONFIG", "XDG_CONFIG_HOME"]
         environment = names.reduce(into: [:]) { $0[$1] = environmentValue($1) }
         for program in SourceProgram.allCases where request.program ?? program == program {
-            do throws(ImportError) {
-                try search(program)
-            } catch {
-                problems.append(error)
-            }
+            searching { search throws(ImportError) in try search.search(program) }
         }
         if accounts.count > ImportLimit.movedAccountsMax {
             problems.append(.tooManyAccounts("the table"))
@@ -47,7 +44,7 @@ struct AccountSearch {
             try searchFile(GcloudCredentials.path(home: home, environment: environment)) {
                 bytes,
                 origin throws(ImportError) in
-                [try GcloudCredentials.account(in: bytes, origin: origin)]
+                FoundInFile(accounts: [try GcloudCredentials.account(in: bytes, origin: origin)])
             }
         case .azureCLI: try searchAzure()
         case .rclone:
@@ -57,7 +54,18 @@ struct AccountSearch {
                 try RcloneConfiguration.accounts(in: bytes, origin: origin)
             }
         case .kubelogin: try searchKubelogin()
-        case .kubeconfig: try searchKubeconfigs()
+        case .kubeconfig: searchKubeconfigs()
+        case .onedrive: searchOneDrive()
+        case .aerc:
+            try searchFile(configuration + "/aerc/accounts.conf") { bytes, origin throws(ImportError) in
+                try AercAccounts.accounts(in: bytes, origin: origin)
+            }
+        // Such a file is anywhere, so the user names it.
+        case .file:
+            guard request.file != nil else { return }
+            try searchFile("") { bytes, origin throws(ImportError) in
+                FoundInFile(accounts: [try StoredGrant.account(in: bytes, origin: origin)])
+            }
         }
     }
 
@@ -66,20 +74,34 @@ struct AccountSearch {
     /// - Parameter path: the program's default path, unless `--file` names another.
     mutating func searchFile(
         _ path: String,
-        read: @escaping ([UInt8], String) throws(ImportError) -> [MovableAccount]
+        read: @escaping ([UInt8], String) throws(ImportError) -> FoundInFile
     ) throws(ImportError) {
         let path = request.file ?? path
         guard let bytes = try contents(of: path) else { return }
-        for (place, account) in try read(bytes, path).enumerated() {
+        let found = try read(bytes, path)
+        problems += found.problems
+        for account in found.accounts {
             accounts.append(
                 FoundAccount(account) { () throws(ImportError) in
-                    let again = try read(try SourceFile.read(path) ?? [], path)
-                    guard place < again.count, again[place].settings.name == account.settings.name else {
+                    let again = try read(try SourceFile.read(path) ?? [], path).accounts
+                    let isSame = { (other: MovableAccount) in
+                        other.settings.name == account.settings.name && other.sourceName == account.sourceName
+                    }
+                    guard let same = again.first(where: isSame) else {
                         throw .wrongFormat(path, expected: "the account '\(account.settings.name)', as before")
                     }
-                    return again[place]
+                    return same
                 }
             )
+        }
+    }
+
+    /// Searches one of several places. A problem there does not hide what is in the others.
+    mutating func searching(_ search: (inout AccountSearch) throws(ImportError) -> Void) {
+        do throws(ImportError) {
+            try search(&self)
+        } catch {
+            problems.append(error)
         }
     }
 
@@ -126,52 +148,66 @@ extension AccountSearch {
     }
 
     private mutating func searchMutt() throws(ImportError) {
-        for place in try muttPlaces() {
-            guard let bytes = try contents(of: place.tokenFile) else { continue }
-            let script = try SourceFile.readScript(place.script)
-            let copy = try script.map { bytes throws(ImportError) in
-                try MuttOAuth2Script(bytes, origin: place.script)
-            }
-            guard bytes.first != UInt8(ascii: "{") else {
-                let read = { () throws(ImportError) in
-                    let bytes = try SourceFile.read(place.tokenFile) ?? []
-                    return try MuttOAuth2Token.account(in: bytes, script: copy, origin: place.tokenFile)
-                }
-                accounts.append(FoundAccount(try read(), open: read))
-                continue
-            }
-            accounts.append(encryptedToken(place, copy))
+        if let file = request.file {
+            return try searchToken(.init(script: Self.folder(of: file) + "mutt_oauth2.py", tokenFile: file))
         }
+        for place in muttPlaces() { searching { search throws(ImportError) in try search.searchToken(place) } }
+    }
+
+    private mutating func searchToken(_ place: MuttOAuth2Token.Place) throws(ImportError) {
+        guard let bytes = try contents(of: place.tokenFile) else { return }
+        let script = try SourceFile.readScript(place.script)
+        let copy = try script.map { bytes throws(ImportError) in
+            try MuttOAuth2Script(bytes, origin: place.script)
+        }
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        guard text.first != UInt8(ascii: "{") else {
+            let read = { () throws(ImportError) in
+                let bytes = try SourceFile.read(place.tokenFile) ?? []
+                return try MuttOAuth2Token.account(in: bytes, script: copy, place: place, origin: place.tokenFile)
+            }
+            return accounts.append(FoundAccount(try read(), open: read))
+        }
+        accounts.append(encryptedToken(place, copy))
     }
 
     private func encryptedToken(_ place: MuttOAuth2Token.Place, _ script: MuttOAuth2Script?) -> FoundAccount {
         let name = place.tokenFile.split(separator: "/").last.map(String.init) ?? "mail"
         return FoundAccount(locked: .muttOAuth2, sourceName: name, origin: place.tokenFile) {
             () throws(ImportError) in
-            guard let words = script?.decryption, !words.isEmpty else {
+            guard let words = place.decryption ?? script?.decryption, !words.isEmpty else {
                 throw .encrypted(
                     place.tokenFile,
                     hint: "put a copy of your mutt_oauth2.py beside it: its DECRYPTION_PIPE decrypts the file"
                 )
             }
             let decrypted = try SourceCommand(words: words, inputFile: place.tokenFile).output()
-            return try MuttOAuth2Token.account(in: decrypted, script: script, origin: place.tokenFile)
+            return try MuttOAuth2Token.account(in: decrypted, script: script, place: place, origin: place.tokenFile)
         }
     }
 
-    private func muttPlaces() throws(ImportError) -> [MuttOAuth2Token.Place] {
-        if let file = request.file {
-            return [.init(script: Self.folder(of: file) + "mutt_oauth2.py", tokenFile: file)]
-        }
-        let files =
-            [".muttrc", ".mutt/muttrc", ".neomuttrc", ".mbsyncrc", ".msmtprc"].map { home + "/" + $0 }
-            + ["mutt/muttrc", "neomutt/neomuttrc", "neomutt/muttrc", "isyncrc", "msmtp/config"]
-            .map { configuration + "/" + $0 }
+    /// The token files that the settings of mail programs name, also in files that these settings source.
+    private mutating func muttPlaces() -> [MuttOAuth2Token.Place] {
+        var files =
+            [".muttrc", ".mutt/muttrc", ".neomuttrc", ".mbsyncrc", ".msmtprc", ".offlineimaprc"]
+            .map { home + "/" + $0 }
+            + [
+                "mutt/muttrc", "neomutt/neomuttrc", "neomutt/muttrc", "isyncrc", "msmtp/config", "aerc/accounts.conf",
+                "offlineimap/config",
+            ].map { configuration + "/" + $0 }
         var places: [MuttOAuth2Token.Place] = []
-        for file in files {
-            guard let settings = try SourceFile.read(file) else { continue }
-            places += MuttOAuth2Token.places(in: settings, home: home).compactMap(located).filter {
-                !places.contains($0)
+        var next = 0
+        while next < files.count, files.count <= ImportLimit.movedAccountsMax {
+            let file = files[next]
+            next += 1
+            searching { search throws(ImportError) in
+                guard let settings = try SourceFile.read(file) else { return }
+                let folder = Self.folder(of: file)
+                files += MailSettings.sourced(by: settings, home: search.home, folder: folder)
+                    .filter { !files.contains($0) }
+                places += MuttOAuth2Token.places(in: settings, home: search.home).compactMap(search.located).filter {
+                    place in !places.contains { $0.tokenFile == place.tokenFile }
+                }
             }
         }
         return places
@@ -186,10 +222,10 @@ extension AccountSearch {
         }
         let beside = Self.folder(of: place.tokenFile) + place.script
         let script = folders.map { $0 + place.script }.first { unsafe access($0, R_OK) == 0 }
-        return .init(script: script ?? beside, tokenFile: place.tokenFile)
+        return .init(script: script ?? beside, tokenFile: place.tokenFile, options: place.options)
     }
 
-    private static func folder(of path: String) -> String {
+    static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 }

@@ -39,6 +39,8 @@ struct ImportRequest {
             }
         }
         guard !socket.isEmpty else { throw Self.startedByHand }
+        // A file whose program is not named has to say everything itself.
+        if file != nil { program = program ?? .file }
     }
 
     private mutating func take(_ option: String, value: String?) throws(ImportError) {

@@ -23,7 +23,9 @@ struct ImportSession {
     /// - Returns: the exit status.
     mutating func run() throws(ImportError) -> ExitStatus {
         let search = AccountSearch(request)
-        for problem in search.problems { output.warn(problem.message) }
+        for problem in search.problems {
+            output.warn(problem.message + (problem.hint.map { "; \($0.text(by: request.called))" } ?? ""))
+        }
         let canAsk = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 && !request.isJSON
         let takesNone = request.names.isEmpty && !request.takesAll && !canAsk
         guard !request.isDryRun, !takesNone else {
@@ -54,7 +56,9 @@ struct ImportSession {
         if !request.names.isEmpty {
             chosen = []
             for name in request.names {
-                let matches = accounts.filter { $0.name == name || $0.sourceName == name }
+                // Several accounts here may be one there, as in a person's tenants.
+                let named = accounts.filter { $0.name == name }
+                let matches = named.isEmpty ? accounts.filter { $0.sourceName == name } : named
                 guard let match = matches.first else {
                     throw ImportError(
                         .noSuchAccount,

@@ -1,3 +1,4 @@
+internal import ClientFiles
 internal import CommandLineProgram
 internal import Glibc
 internal import MovingIn

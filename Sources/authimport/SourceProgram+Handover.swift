@@ -16,6 +16,10 @@ extension SourceProgram {
         case .rclone: ["rclone"]
         case .kubelogin: ["kubelogin", "kubectl-oidc_login", "kubectl", "k9s", "helm"]
         case .kubeconfig: ["kubectl", "k9s", "helm"]
+        case .onedrive: ["onedrive"]
+        case .aerc: ["aerc"]
+        // We do not know whose file it is.
+        case .file: []
         }
     }
 
@@ -31,6 +35,9 @@ extension SourceProgram {
         case .gcloud, .azureCLI: "wait until \(title) has ended"
         case .rclone: "stop rclone, and unmount what it has mounted"
         case .kubelogin, .kubeconfig: "quit kubectl, k9s and helm"
+        case .onedrive: "systemctl --user stop onedrive"
+        case .aerc: "quit aerc"
+        case .file: "stop the program that uses the file"
         }
     }
 
@@ -57,6 +64,9 @@ extension SourceProgram {
                 "kubectl config --kubeconfig=\(ShellWord.quoted(origin)) delete-user \(ShellWord.quoted(sourceName))",
                 "\(Command("kubeconfig", name)) prints the entry for kubectl",
             ]
+        case .onedrive: ["rm \(ShellWord.quoted(origin)) ('onedrive --logout' does the same)"]
+        case .aerc: ["in aerc's accounts.conf: source-cred-cmd = \(Command("token", name))"]
+        case .file: ["rm \(ShellWord.quoted(origin))"]
         }
     }
 

@@ -1,6 +1,8 @@
 import AuthRefreshInterface
 import DemoIssuer
 import Foundation
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -174,6 +176,24 @@ import Testing
         }
     }
 
+    @Test(arguments: ForeignFile.all)
+    func `no request goes anywhere but to the server that the source names`(_ file: ForeignFile) async throws {
+        let stage = try DaemonStage()
+        let proxy = try RecordingProxy()
+        let address = "http://127.0.0.1:\(proxy.port)"
+        let profiles = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../etc/providers.d")
+        for name in ["google", "microsoft", "zoho"] {
+            let profile = try String(contentsOf: profiles.appending(path: name + ".yaml"), encoding: .utf8)
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/\(name).yaml")
+        }
+        let daemon = try await stage.start(environment: ["HTTPS_PROXY": address])
+        try stage.folder.write(file.text, to: "source", mode: 0o600)
+        let path = stage.folder.path + "/source"
+        let outcome = try await OtherProgram.importing(stage, "--from", file.program, "--file", path, "--all")
+        #expect(try await daemon.terminate() == .exited(0))
+        #expect(proxy.hosts == [file.host], "\(outcome)")
+    }
+
     @Test func `its texts call authctl by the name that a shell finds`() async throws {
         let stage = try DaemonStage()
         try stage.folder.write("", to: "bin/other")
@@ -236,4 +256,109 @@ private enum OtherProgram {
         let end = try await program.ended()
         return CommandOutcome(output: program.outputText, errors: program.errorText, end: end)
     }
+}
+
+/// A file of another program that names a server, which does not exist.
+struct ForeignFile: CustomTestStringConvertible, Sendable {
+    let program: String
+    let host: String
+    let text: String
+
+    var testDescription: String { "\(program), \(host)" }
+
+    private static func rclone(_ host: String, _ settings: String) -> ForeignFile {
+        let token = #"{"access_token":"at","refresh_token":"rt"}"#
+        let text = "[r]\n\(settings)\nclient_id = c\nclient_secret = s\ntoken = \(token)\n"
+        return ForeignFile(program: "rclone", host: host, text: text)
+    }
+
+    static let all = [
+        rclone("as.example.net", "type = drive\ntoken_url = https://as.example.net/x/token"),
+        rclone(
+            "as.example.net",
+            "type = jottacloud\ntokenURL = https://as.example.net/realms/r/protocol/openid-connect/token"
+        ),
+        rclone("login.microsoftonline.de", "type = onedrive\nregion = de"),
+        rclone("accounts.zoho.eu", "type = zoho\nregion = eu"),
+        rclone("login.partner.microsoftonline.cn", "type = onedrive\nregion = cn"),
+        ForeignFile(
+            program: "az",
+            host: "adfs.example.net",
+            text: """
+                {"RefreshToken": {"k": {"secret": "rt", "home_account_id": "a.t", "environment": "adfs.example.net",
+                 "client_id": "c"}}}
+                """
+        ),
+        ForeignFile(
+            program: "gcloud",
+            host: "sts.example.net",
+            text: """
+                {"type": "external_account_authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "rt",
+                 "token_url": "https://sts.example.net/v1/oauthtoken"}
+                """
+        ),
+        ForeignFile(
+            program: "gcloud",
+            host: "accounts.google.com",
+            text: #"{"type": "authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "rt"}"#
+        ),
+        ForeignFile(
+            program: "kubeconfig",
+            host: "as.example.net",
+            text: """
+                users:
+                - name: joe
+                  user:
+                    auth-provider:
+                      name: oidc
+                      config: {client-id: c, idp-issuer-url: "https://as.example.net", refresh-token: rt}
+                """
+        ),
+        ForeignFile(
+            program: "aerc",
+            host: "as.example.net",
+            text: """
+                [Work]
+                source = imaps+oauthbearer://me%40x:rt@imap.example.org?client_id=c&token_endpoint=https%3A%2F%2Fas.example.net%2Ft
+                """
+        ),
+        ForeignFile(
+            program: "file",
+            host: "as.example.net",
+            text: #"{"client_id": "c", "refresh_token": "rt", "token_uri": "https://as.example.net/t"}"#
+        ),
+    ]
+}
+
+/// A proxy that connects to nothing, and records where it was asked to connect to.
+private final class RecordingProxy: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    private let asked = Mutex<Set<String>>([])
+
+    init() throws {
+        (listener, port) = try LoopbackSocket.listening()
+        startThread { [weak self, listener] in
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
+                // CONNECT as.example.net:443 HTTP/1.1
+                var head = [UInt8](repeating: 0, count: 4096)
+                let count = unsafe read(connection, &head, head.count)
+                let words = String(decoding: head.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
+                if words.first == "CONNECT", let host = words.dropFirst().first?.split(separator: ":").first {
+                    _ = self?.asked.withLock { $0.insert(String(host)) }
+                }
+                let text = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                _ = unsafe write(connection, text, text.utf8.count)
+                close(connection)
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// The hosts that it was asked for.
+    var hosts: Set<String> { asked.withLock(\.self) }
 }

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import ClientFiles
 import CommandLineProgram
 import MovingIn
 import RefreshCore
@@ -33,7 +34,61 @@ struct CloudProgramTests {
         #expect(usual == "/home/ada/.config/gcloud/application_default_credentials.json")
     }
 
+    @Test func `gcloud's file for an impersonated service account is the person's account`() throws {
+        let text = """
+            {"type": "impersonated_service_account", "delegates": [], "service_account_impersonation_url":
+             "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/x@p.iam:generateAccessToken",
+             "source_credentials": \(Self.gcloud)}
+            """
+        let account = try GcloudCredentials.account(in: bytes(text), origin: "adc.json")
+        #expect(account.settings.provider == "google" && account.refreshToken?.reveal() == "1//gcloud")
+        #expect(account.notes.first?.text.contains("impersonates the service account 'x@p.iam'") == true)
+    }
+
+    @Test func `workforce identity federation has its own token endpoint, and a workload has no grant`() throws {
+        let text = """
+            {"type": "external_account_authorized_user", "client_id": "c", "client_secret": "s", "refresh_token": "r",
+             "token_url": "https://sts.googleapis.com/v1/oauthtoken"}
+            """
+        let account = try GcloudCredentials.account(in: bytes(text), origin: "adc.json")
+        #expect(account.settings.provider == nil && account.refreshToken?.reveal() == "r")
+        #expect(account.settings.providerSettings?["token_endpoint"] == "https://sts.googleapis.com/v1/oauthtoken")
+        let error = #expect(throws: ImportError.self) {
+            try GcloudCredentials.account(in: bytes(#"{"type": "external_account"}"#), origin: "adc.json")
+        }
+        #expect(error?.message.contains("external_account") == true)
+    }
+
     // MARK: Azure CLI
+
+    @Test func `each tenant of a person is an account, with a name of its own`() throws {
+        let subscription = { (tenant: String, user: String, isDefault: Bool) in
+            #"{"user": {"name": "\#(user)"}, "tenantId": "\#(tenant)", "isDefault": \#(isDefault), "#
+                + #""tenantDefaultDomain": "\#(tenant.prefix(2)).onmicrosoft.com"}"#
+        }
+        let list = [
+            subscription("aa-1", "joe@example.org", false), subscription("bb-2", "joe@example.org", true),
+            subscription("aa-1", "joe@example.org", false), subscription("aa-3", "joe@example.org", false),
+            subscription("dd-4", "jane@example.org", false),
+        ]
+        let accounts = try AzureTokenCache.accounts(
+            in: bytes(Self.azure),
+            profile: bytes("\u{FEFF}{\"subscriptions\": [\(list.joined(separator: ", "))]}"),
+            origin: "f"
+        ).accounts
+        #expect(accounts.map { $0.settings.variables?["tenant"] } == ["bb-2", "aa-1", "aa-3"])
+        #expect(accounts.map(\.settings.name) == ["joe@example.org", "joe@example.org-aa", "aa-3-joe@example.org"])
+        #expect(accounts.allSatisfy { $0.refreshToken?.reveal() == "RT-azure" })
+    }
+
+    @Test func `an entry of the cache that is cut is a problem, and the others are read`() throws {
+        let found = try AzureTokenCache.accounts(
+            in: bytes(Self.azure.replacing(#""RefreshToken": {"#, with: #""RefreshToken": {"x": {"secret": "s"}, "#)),
+            profile: nil,
+            origin: "f"
+        )
+        #expect(found.accounts.count == 1 && found.problems.count == 1)
+    }
 
     private static let azure = """
         {"Account": {"aaaa.1111-login.microsoftonline.com-organizations": {
@@ -50,7 +105,7 @@ struct CloudProgramTests {
             in: bytes(Self.azure),
             profile: nil,
             origin: "msal_token_cache.json"
-        )
+        ).accounts
         #expect(accounts.count == 1)
         #expect(accounts.first?.settings.name == "joe@example.org")
         #expect(accounts.first?.settings.provider == "microsoft")
@@ -66,7 +121,7 @@ struct CloudProgramTests {
                 + #""client_id": "c", "last_modification_time": "\#(written)"}"#
         }
         let cache = #"{"RefreshToken": {"1": \#(entry("last", 9)), "2": \#(entry("spent", 8))}}"#
-        let accounts = try AzureTokenCache.accounts(in: bytes(cache), profile: nil, origin: "f")
+        let accounts = try AzureTokenCache.accounts(in: bytes(cache), profile: nil, origin: "f").accounts
         #expect(accounts.map { $0.refreshToken?.reveal() } == ["last"])
     }
 
@@ -103,12 +158,26 @@ struct CloudProgramTests {
         """
 
     @Test func `a remote with its own client moves with its grant, any other without`() throws {
-        let accounts = try RcloneConfiguration.accounts(in: bytes(Self.rclone), origin: "rclone.conf")
+        let accounts = try RcloneConfiguration.accounts(in: bytes(Self.rclone), origin: "rclone.conf").accounts
         #expect(accounts.map(\.settings.name) == ["drv", "od"])
         #expect(accounts.map(\.settings.provider) == ["google", "microsoft"])
         #expect(accounts.map { $0.refreshToken?.reveal() } == ["1//rclone", nil])
         #expect(accounts.map { $0.clientSecret?.reveal() } == ["GOCSPX-own", nil])
         #expect(accounts[1].notes.first?.text.contains("rclone's built-in client") == true)
+    }
+
+    private static let token = #"{"access_token":"at","refresh_token":"RT","expiry":"2026-11-25T12:00:00Z"}"#
+
+    @Test(arguments: ["this is no setting", "[cut", "token = {\"access_token\":\"a"])
+    func `a remote with a bad line is a problem, and the others are read`(line: String) throws {
+        let own = "type = drive\r\nclient_id = \"c\"\r\nclient_secret = 's'\r\ntoken = \(Self.token)\r\n"
+        let found = try RcloneConfiguration.accounts(
+            in: bytes("\u{FEFF}[a]\r\n\(own)[bad]\r\n\(line)\r\n[b]\r\n\(own)"),
+            origin: "rclone.conf"
+        )
+        #expect(found.accounts.map(\.settings.name) == ["a", "b"])
+        #expect(found.accounts.map { $0.clientSecret?.reveal() } == ["s", "s"])
+        #expect(found.problems.count >= 1 && found.problems.allSatisfy { $0.message.contains("the remote '") })
     }
 
     @Test func `an encrypted rclone.conf is reported as encrypted`() {
@@ -159,7 +228,7 @@ struct CloudProgramTests {
         """
 
     @Test func `kubectl's own sign-ins are the users of the auth-provider oidc`() throws {
-        let accounts = try KubeconfigUsers.accounts(in: bytes(Self.kubeconfig), origin: "config")
+        let accounts = try KubeconfigUsers.accounts(in: bytes(Self.kubeconfig), origin: "config").accounts
         #expect(accounts.map(\.settings.name) == ["joe"])
         #expect(accounts.first?.settings.issuer == "https://idp.example.org")
         #expect(accounts.first?.settings.clientId == "kube")
@@ -169,7 +238,7 @@ struct CloudProgramTests {
     }
 
     @Test func `kubelogin's users are recognized by their command, and their tokens by issuer and client`() throws {
-        let users = try KubeconfigUsers.kubelogin(in: bytes(Self.kubeconfig), origin: "config")
+        let users = try KubeconfigUsers.kubelogin(in: bytes(Self.kubeconfig), origin: "config").accounts
         #expect(users.map(\.settings.issuer) == ["https://idp2.example.org"])
         #expect(users.map(\.settings.clientId) == ["kl"])
         // {"iss":"https://idp2.example.org","aud":"kl"}
@@ -181,16 +250,63 @@ struct CloudProgramTests {
         #expect(try KubeloginCache.account(in: cache, origin: "cache", users: []) == nil)
     }
 
-    @Test func `a kubeconfig with aliases, which can stand for more than fits into memory, is refused`() {
-        let text = "a: &a [x, x]\nb: &b [*a, *a]\nusers:\n- name: joe\n  user: *b\n"
-        #expect(throws: ImportError.wrongFormat("f", expected: "a kubeconfig file")) {
-            try KubeconfigUsers.accounts(in: bytes(text), origin: "f")
+    @Test func `aliases are followed one by one, however much they stand for`() throws {
+        let bombs = (1...40).map { "b\($0): &b\($0) [\(String(repeating: "*b\($0 - 1), ", count: 9))]\n" }.joined()
+        let text = """
+            # clusters of the team:
+            # * staging
+            b0: &b0 [x]
+            \(bombs)
+            base: &base {idp-issuer-url: &idp https://idp.example.org, client-id: kube}
+            users:
+            - name: joe
+              user: {auth-provider: {name: oidc, config: {<<: *base, refresh-token: r, extra-scopes: *b40}}}
+            - name: jane
+              user: &jane
+                auth-provider: {name: oidc, config: {idp-issuer-url: *idp, client-id: k2}}
+            - name: again
+              user: *jane
+            - name: loop
+              user: &loop {auth-provider: *loop}
+            """
+        let found = try KubeconfigUsers.accounts(in: bytes(text), origin: "f")
+        #expect(found.accounts.map(\.settings.name) == ["joe", "jane", "again"])
+        #expect(found.accounts.map(\.settings.clientId) == ["kube", "k2", "k2"])
+        #expect(Set(found.accounts.map(\.settings.issuer)) == ["https://idp.example.org"])
+    }
+
+    @Test func `a user whose lines are not YAML is a problem, and the others are read`() throws {
+        let text = Self.kubeconfig.replacing("- name: kl\n", with: "- name: \"cut\n  user: {\n- name: kl\n")
+        let found = try KubeconfigUsers.accounts(in: bytes("\u{FEFF}" + text), origin: "f")
+        #expect(found.accounts.map(\.settings.name) == ["joe"])
+        #expect(found.problems.count == 1)
+        #expect(try KubeconfigUsers.kubelogin(in: bytes(text), origin: "f").accounts.map(\.settings.name) == ["kl"])
+    }
+
+    @Test func `kubelogin's further options are taken over, or named`() throws {
+        let options = """
+            - --oidc-auth-request-extra-params=domain_hint=example.org
+                  - --listen-address=127.0.0.1:18000
+                  - --oidc-redirect-url-hostname=localhost
+                  - --token-cache-dir=~/.cache/kl
+                  - --oidc-use-access-token
+                  - --grant-type=device-code
+                  - --certificate-authority=ca.pem
+                  - --oidc-client-id=kl
+            """
+        let text = Self.kubeconfig.replacing("- --oidc-client-id=kl", with: options)
+        let account = try #require(try KubeconfigUsers.kubelogin(in: bytes(text), origin: "f").accounts.first)
+        #expect(account.settings.authorizationParameters == ["domain_hint": "example.org"])
+        #expect(account.settings.redirectUri == "http://localhost:18000")
+        #expect(KubeloginCache.folder(of: account, home: "/home/ada") == "/home/ada/.cache/kl")
+        for word in ["certificate authority", "device-code", "--use-access-token"] {
+            #expect(account.notes.contains { $0.text.contains(word) }, "\(word)")
         }
     }
 
     @Test func `a user keeps kubectl's name in addition to the account's`() throws {
         let text = Self.kubeconfig.replacing("name: joe", with: "name: oidc:joe doe")
-        let account = try KubeconfigUsers.accounts(in: bytes(text), origin: "config").first
+        let account = try KubeconfigUsers.accounts(in: bytes(text), origin: "config").accounts.first
         #expect(account?.sourceName == "oidc:joe doe")
         #expect(account?.settings.name == "oidc-joe-doe")
     }
@@ -211,10 +327,12 @@ struct CloudProgramTests {
     func `a foreign file brings no account and no crash`(text: String) {
         let readers: [([UInt8]) throws -> [MovableAccount]] = [
             { [try GcloudCredentials.account(in: $0, origin: "f")] },
-            { try AzureTokenCache.accounts(in: $0, profile: $0, origin: "f") },
-            { try RcloneConfiguration.accounts(in: $0, origin: "f") },
-            { try KubeconfigUsers.accounts(in: $0, origin: "f") },
-            { try KubeconfigUsers.kubelogin(in: $0, origin: "f") },
+            { try AzureTokenCache.accounts(in: $0, profile: $0, origin: "f").accounts },
+            { try RcloneConfiguration.accounts(in: $0, origin: "f").accounts },
+            { try KubeconfigUsers.accounts(in: $0, origin: "f").accounts },
+            { try KubeconfigUsers.kubelogin(in: $0, origin: "f").accounts },
+            { try AercAccounts.accounts(in: $0, origin: "f").accounts },
+            { [try StoredGrant.account(in: $0, origin: "f")] },
             { try KubeloginCache.account(in: $0, origin: "f", users: []).map { [$0] } ?? [] },
         ]
         for read in readers {

@@ -66,6 +66,58 @@ struct MuttOAuth2TokenTests {
         #expect(google.settings.provider == "google" && google.clientSecret == Secret("g-secret"))
     }
 
+    @Test func `another layout of the script means the same`() throws {
+        let usual = try read()
+        let black = Self.script.replacing("'", with: "\"").replacing("        ", with: "\t")
+        #expect(try read(script: black).settings == usual.settings)
+        let lines = Self.script.split(separator: "\n").map { "\($0)  # it's \"so\"" }.joined(separator: "\r\n")
+        #expect(try read("\u{FEFF}" + Self.token, script: "\u{FEFF}" + lines).settings == usual.settings)
+    }
+
+    @Test func `what Python computes is named, and nothing is sent to a server that may be another`() throws {
+        let script = Self.script.replacing("'m-1'", with: "os.environ['MAIL_CLIENT']")
+        let account = try read(script: script)
+        #expect(account.settings.clientId == nil)
+        #expect(
+            account.notes.map(\.text) == [
+                "The script reads the client id from the environment variable 'MAIL_CLIENT', so it was not taken over."
+            ]
+        )
+        let elsewhere = try read(
+            script: Self.script.replacing(
+                "'https://login.microsoftonline.com/common/oauth2/v2.0/token'",
+                with: "f'https://{HOST}/token'"
+            )
+        )
+        #expect(elsewhere.settings.provider == nil && elsewhere.settings.issuer == nil)
+    }
+
+    @Test func `the token file, or an option, may name the client`() throws {
+        let own = try read(Self.token.replacing("\"rt-1\"", with: "\"rt-1\", \"client_id\": \"own\""), script: nil)
+        #expect(own.settings.clientId == "own" && own.notes.isEmpty)
+        let place = MuttOAuth2Token.Place(script: "s", tokenFile: "t", options: ["--client-id": "option"])
+        let account = try MuttOAuth2Token.account(in: Array(Self.token.utf8), script: nil, place: place, origin: "t")
+        #expect(account.settings.clientId == "option")
+    }
+
+    @Test(arguments: [
+        ("set x=\"mutt_oauth2.py --decryption-pipe 'gpg -d' -v /t\"", ["gpg", "-d"]),
+        ("set x = \"python3 'mutt_oauth2.py' --decryption-pipe=\\\"gpg -d\\\" '/t' | cat\"", ["gpg", "-d"]),
+        ("PassCmd \"mutt_oauth2.py --encryption-pipe cat /t\"", nil),
+        ("source-cred-cmd = mutt_oauth2.py --quiet /t", nil), ("set x=`mutt_oauth2.py /t -t`", nil),
+    ])
+    func `options of the script, and quotes, may stand around the token file`(_ line: String, _ words: [String]?) {
+        let places = MuttOAuth2Token.places(in: Array(line.utf8), home: "/home/jane")
+        #expect(places.map(\.tokenFile) == ["/t"])
+        #expect(places.first?.decryption == words)
+    }
+
+    @Test func `sourced files are found, and commands are not files`() {
+        let settings = "source ~/.mutt/oauth\nsource 'more'\nsource \"gpg -d x |\"\n# source no\nset x = y\n"
+        let files = MailSettings.sourced(by: Array(settings.utf8), home: "/home/jane", folder: "/etc/mutt/")
+        #expect(files == ["/home/jane/.mutt/oauth", "/etc/mutt/more"])
+    }
+
     @Test func `an unknown server is named by its origin, which is reported as a guess`() throws {
         let account = try read(Self.token.replacing("microsoft", with: "own"))
         #expect(account.settings.issuer == "http://127.0.0.1:8080")

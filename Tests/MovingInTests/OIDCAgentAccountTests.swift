@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import ClientFiles
 import CommandLineProgram
 import MovingIn
 import RefreshCore
@@ -51,6 +52,15 @@ struct OIDCAgentAccountTests {
         #expect(account.refreshToken == nil)
         #expect(account.settings.name == "oidc-agent")
         #expect(account.notes.map(\.text) == ["oidc-agent has no refresh token. Sign in again."])
+    }
+
+    @Test func `endpoints of the account's own are kept, and a mytoken server's token stays there`() throws {
+        let base = #""issuer_url": "https://a.example", "client_id": "c", "client_secret": "s", "refresh_token": "r""#
+        let own = try read("{\(base), \"token_endpoint\": \"https://a.example/t\"}")
+        #expect(own.settings.providerSettings == ["token_endpoint": "https://a.example/t"])
+        let other = try read("{\(base), \"mytoken_url\": \"https://mytoken.example\"}")
+        #expect(other.refreshToken == nil && other.clientSecret == nil)
+        #expect(other.notes.first?.text.contains("https://mytoken.example") == true)
     }
 
     @Test(arguments: ["", "{", "[]", "{}", #"{"issuer_url": "https://a.example"}"#, "\"text\""])

@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import ClientFiles
 import CommandLineProgram
 import MovingIn
 import RefreshCore
@@ -30,7 +31,7 @@ struct PizauthConfigurationTests {
         """
 
     private func read(_ text: String) throws(ImportError) -> [MovableAccount] {
-        try PizauthConfiguration.accounts(in: Array(text.utf8), origin: "pizauth.conf")
+        try PizauthConfiguration.accounts(in: Array(text.utf8), origin: "pizauth.conf").accounts
     }
 
     @Test func `each block is an account without a grant`() throws {
@@ -59,16 +60,31 @@ struct PizauthConfigurationTests {
         #expect(try read("").isEmpty)
     }
 
-    @Test(arguments: [
-        "account", "account \"a\"", "account \"a\" {", "account \"a\" { client_id }",
-        "account \"a\" { client_id = \"c\" }", "account \"a\" { scopes = [\"s\"; }",
-        "account \"a\" { scopes = [\"s\" \"t\"]; }", "account \"a\" { f = {\"k\" \"v\"}; }", "\"text\"",
-        "{\"json\": true}", "x = \"no end", "/* no end", "\u{0}",
-    ])
-    func `broken files are refused as a whole`(_ text: String) {
+    @Test(arguments: ["account", "\"text\"", "{\"json\": true}", "x = \"no end", "/* no end", "\u{0}"])
+    func `foreign files are refused as a whole`(_ text: String) {
         #expect(throws: ImportError.wrongFormat("pizauth.conf", expected: "pizauth's configuration file")) {
             try read(text)
         }
+    }
+
+    @Test(arguments: [
+        "account \"a\"", "account \"a\" {", "account \"a\" { client_id }", "account \"a\" { client_id = \"c\" }",
+        "account \"a\" { scopes = [\"s\"; }", "account \"a\" { scopes = [\"s\" \"t\"]; }",
+        "account \"a\" { f = {\"k\" \"v\"}; }", "account \"a\" { client_id = \"no end; }",
+    ])
+    func `a broken account is a problem, and the others are read`(_ text: String) throws {
+        let found = try PizauthConfiguration.accounts(
+            in: Array(
+                "\u{FEFF}account \"b\" { client_id = \"b\"; }\n\(text)\naccount \"c\" { client_id = \"c\"; }".utf8
+            ),
+            origin: "pizauth.conf"
+        )
+        #expect(found.accounts.map(\.settings.name) == ["b", "c"])
+        #expect(
+            found.problems.map(\.message) == [
+                "'pizauth.conf' cannot be read: expected only settings in the account 'a'"
+            ]
+        )
     }
 
     @Test func `256 accounts are read, and one more is refused`() throws {

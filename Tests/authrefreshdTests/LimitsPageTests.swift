@@ -1,4 +1,5 @@
 import AuthRefreshInterface
+import ClientFiles
 import Foundation
 import MovingIn
 import OAuthClient

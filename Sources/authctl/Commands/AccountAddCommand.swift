@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import Terminal
 
@@ -72,7 +73,7 @@ struct AccountAddCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the refresh token, a token answer in JSON, or Google's authorized_user file; '-' reads standard input, or asks on the terminal.",
+            "A file with the refresh token, a token answer in JSON, or another program's JSON file that also names the client; '-' reads standard input, or asks on the terminal.",
             valueName: "file"
         ),
         completion: .file()
@@ -287,8 +288,9 @@ struct AccountAddCommand: ParsableCommand {
                 hint: "add --register, or leave '--initial-access-token-file' out"
             )
         }
-        return try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
-            .readLine(prompt: "Initial access token for '\(PlainText.line(name ?? Self.unnamed))': ").reveal()
+        let text = try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
+            .readLine(prompt: "Initial access token for '\(PlainText.line(name ?? Self.unnamed))': ")
+        return try PastedText(text.reveal(), purpose: .initialAccessToken).secret().reveal()
     }
 
     private func grantFile() throws(Report) -> (token: String, client: FileClient?)? {

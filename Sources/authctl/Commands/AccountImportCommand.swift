@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import Glibc
 internal import Terminal
@@ -19,10 +20,12 @@ struct AccountImportCommand: ParsableCommand {
               authctl account import work --refresh-token-file token.txt
               authctl account import work.json
 
-            The file may hold only a refresh token, a token endpoint's answer ({"refresh_token": ...}), Google's \
-            authorized_user file, or an export by 'authctl account export'. An export adds its account, or changes \
-            the account of that name. Google's file adds the named account if it does not exist. '-' reads \
-            standard input, or asks for the account's refresh token on the terminal.
+            The file may hold only a refresh token, a token endpoint's answer ({"refresh_token": ...}), an export by \
+            'authctl account export', or another program's JSON that also names the client: Google's \
+            authorized_user file and token.json, and the token files of getmail, sasl-xoauth2 and others. An export \
+            adds its account, or changes the account of that name. A file that names its client and server adds the \
+            named account if it does not exist. '-' reads standard input, or asks for the account's refresh token \
+            on the terminal.
 
             If the account's present grant may still work, it stays until the server has accepted the new one. If \
             the server refuses the new one, nothing changes, settings included, and the exit status tells why: 65, \
@@ -93,7 +96,7 @@ struct AccountImportCommand: ParsableCommand {
         }
     }
 
-    /// Refuses the grant of another client: the account's server would see a refresh token that is not for it.
+    /// Refuses the grant of another client or server: a server would see a refresh token that is not for it.
     ///
     /// - Throws: `unusableDocument`; anything about the connection.
     private func check(
@@ -101,17 +104,22 @@ struct AccountImportCommand: ParsableCommand {
         isOf account: String,
         _ daemon: inout DaemonConnection
     ) throws(Report) {
-        let known: String?
+        let known: AccountSettings?
         do throws(Report) {
-            known = try daemon.allSettings(accounts: [account]).accounts.first?.clientId
+            known = try daemon.allSettings(accounts: [account]).accounts.first
         } catch {
             guard error.isNoSuchAccount else { throw error }
             return
         }
-        guard let known, let id = client.id, known != id else { return }
+        guard let known else { return }
+        let isClient = client.id == nil || known.clientId == nil || known.clientId == client.id
+        let isServer =
+            known.providerSettings?["token_endpoint"] != nil
+            || client.server?.agrees(withProvider: known.provider, issuer: known.issuer) ?? true
+        guard !isClient || !isServer else { return }
         throw .document(
-            "the refresh token in the file belongs to another client than '\(PlainText.line(account))'",
-            hint: "\(Command("account", "add", "NAME", "--provider", "google", "--refresh-token-file", "FILE"))"
+            "the refresh token in the file belongs to another \(isClient ? "server" : "client") than '\(PlainText.line(account))'",
+            hint: "\(Command("account", "add", "NAME", "--refresh-token-file", "FILE"))"
         )
     }
 
@@ -134,12 +142,14 @@ struct AccountImportCommand: ParsableCommand {
             ).status
             try finish(&daemon, status, done: "the grant of '\(status.account)' was imported", isRefreshing: true)
         } catch {
-            guard error.isNoSuchAccount, let client else { throw error }
-            // Google's file has everything that is needed for a Google account.
-            let settings = AccountSettings(name: account) {
-                $0.provider = "google"
-                $0.clientId = client.id
+            guard error.isNoSuchAccount, let client, let server = client.server, client.id != nil else { throw error }
+            // The file has everything that is needed for an account.
+            var settings = AccountSettings(name: account, clientId: client.id) {
+                $0.scopes = client.scopes
+                $0.username = client.username
             }
+            server.place(in: &settings)
+            if settings.provider == nil { settings.redirectUri = "http://127.0.0.1/" }
             let parameters = AddAccount.Parameters(
                 settings: settings,
                 clientSecret: client.secret?.reveal(),

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import Terminal
 internal import TextEncodings
@@ -27,7 +28,7 @@ struct AccountQuestions {
     /// The client from a file or from the person; nil if only its ID is known.
     private(set) var client: FileClient?
     /// The settings that replace the provider profile's.
-    let providerSettings: [String: String]?
+    private(set) var providerSettings: [String: String]?
     /// Whether the server still has to be checked.
     var checksServer = false
     /// Whether the person was asked for a required value. The command is then a dialogue, and may ask more.
@@ -58,13 +59,35 @@ struct AccountQuestions {
         self.client = client
         clientId = try client?.id(said: options.clientId) ?? options.clientId
         providerSettings = try options.providerSettings()
-        scopes = options.scopes ?? []
+        // The grant of a file has its scopes already, and the next sign-in asks for the same.
+        scopes = options.scopes ?? (purpose == nil ? client?.scopes : nil) ?? []
         self.purpose = purpose
         redirectPort = options.redirectPort
         hasRedirect = options.redirectUri != nil || options.redirectScheme != nil
         self.isForPerson = isForPerson
         self.hasNoClientId = hasNoClientId
         hasSecret = client?.secret != nil || options.clientKeyFile != nil
+        if let server = client?.server { try take(server) }
+    }
+
+    /// Takes the server that a file names, unless the arguments name it.
+    ///
+    /// - Throws: `unusableDocument` if they name another one, which must not get the file's secrets.
+    private mutating func take(_ server: NamedServer) throws(Report) {
+        // Whoever sets the endpoint decides where the secrets go.
+        guard providerSettings?["token_endpoint"] == nil else { return }
+        guard server.agrees(withProvider: provider, issuer: issuer) else {
+            throw .document(
+                "the file belongs to another server than '\(provider == nil ? "--issuer" : "--provider")' names",
+                hint: "leave it out: the file names the server"
+            )
+        }
+        if provider == nil, issuer == nil {
+            (provider, issuer) = (server.provider, server.issuer)
+            let named = (server.providerSettings ?? [:]).merging(providerSettings ?? [:]) { $1 }
+            providerSettings = named.isEmpty ? nil : named
+        }
+        if provider == server.provider { variables.merge(server.variables ?? [:]) { own, _ in own } }
     }
 
     /// Reports the missing values if nobody can be asked.
@@ -112,6 +135,7 @@ struct AccountQuestions {
         settings.provider = provider
         settings.variables = variables.isEmpty ? nil : variables
         settings.providerSettings = providerSettings
+        settings.username = settings.username ?? client?.username
     }
 
     private static let whatANameIs: Hint =
@@ -210,10 +234,8 @@ struct AccountQuestions {
         var hasOne = isUsual
         if profile == nil { hasOne = try Question.confirm("Does the client have a secret?") }
         guard hasOne else { return }
-        client = FileClient(
-            id: clientId,
-            secret: try HiddenPrompt.ask("Client secret (not shown): ", .clientSecret)
-        )
+        let typed = try HiddenPrompt.ask("Client secret (not shown): ", .clientSecret)
+        client = FileClient(id: clientId, secret: try PastedText(typed.reveal(), purpose: .clientSecret).secret())
     }
 
     /// Asks for the client ID. Google's console gives out a file that also contains the secret.

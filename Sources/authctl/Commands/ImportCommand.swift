@@ -13,6 +13,7 @@ struct ImportCommand: ParsableCommand {
               authctl import --dry-run
               authctl import --from oidc-agent work
               authctl import --from mutt_oauth2 --file ~/.mutt/token --all
+              authctl import --file token.json
 
             Finds the accounts that other programs keep. --dry-run shows them in a table and changes nothing.
 
@@ -43,6 +44,9 @@ struct ImportCommand: ParsableCommand {
         case rclone
         case kubelogin
         case kubeconfig
+        case onedrive
+        case aerc
+        case file
     }
 
     @Argument(help: "The accounts to take over, by their names in the table.")
@@ -58,7 +62,10 @@ struct ImportCommand: ParsableCommand {
     var from: Program?
 
     @Option(
-        help: ArgumentHelp("Read this file instead of the program's usual one; needs --from.", valueName: "file"),
+        help: ArgumentHelp(
+            "Read this file instead of the program's usual one. Without --from, a JSON file that names its client.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var file: String?
@@ -77,12 +84,6 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
-        guard file == nil || from != nil else {
-            throw .usage(
-                "'--file' needs '--from', the program that wrote the file",
-                hint: "see '\(Command("import", "--help"))'"
-            )
-        }
         guard !all || name.isEmpty else {
             throw .usage(
                 "'--all' cannot be combined with the names of accounts",

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CommandLineProgram
 internal import StrictJSON
 internal import TextEncodings
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import Terminal
 
@@ -47,7 +48,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file with the client secret, or the JSON of the client that Google's console downloads; '-' reads standard input, or asks on the terminal.",
+            "A file with the client secret, or JSON that names the client, such as what Google's console downloads; '-' reads standard input, or asks on the terminal.",
             valueName: "file"
         ),
         completion: .file()

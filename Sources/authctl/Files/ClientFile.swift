@@ -1,3 +1,4 @@
+internal import ClientFiles
 internal import CommandLineProgram
 internal import TextEncodings
 
@@ -27,9 +28,10 @@ struct ClientSecretFile {
     func read() throws(Report) -> FileClient {
         let secret = try SecretFile(name: name, purpose: .clientSecret).read(prompt: prompt)
         let text = secret.reveal()
-        switch GoogleFile(text) {
-        case .client(let client), .authorizedUser(let client, _):
-            guard client.secret?.reveal().isEmpty == false else {
+        switch ClientFile(Array(text.utf8)) {
+        case .client(let client), .impersonation(let client, _):
+            guard client.secret != nil else {
+                guard client.id != nil else { break }
                 throw .document(
                     "the file names a client that has no secret",
                     hint: "leave '--client-secret-file' out, and name the client: --client-id ID"
@@ -37,10 +39,10 @@ struct ClientSecretFile {
             }
             return client
         case .serviceAccountKey: throw .isServiceAccountKey
-        case nil:
-            try Self.check(text)
-            return FileClient(id: nil, secret: secret)
+        case .externalAccount, nil: break
         }
+        try Self.check(text)
+        return FileClient(id: nil, secret: try PastedText(text, purpose: .clientSecret).secret())
     }
 
     /// Refuses text that is not a secret. A secret may begin with any character (RFC 6749 §A.2), but no server gives out
@@ -53,7 +55,7 @@ struct ClientSecretFile {
         guard !isJSON, !isPage else {
             throw .document(
                 "the file contains \(isPage ? "a web page" : "JSON"), but no client secret",
-                hint: "expected: the secret on one line, or the JSON file of the client that Google's console downloads"
+                hint: "expected: the secret on one line, or a JSON file with \"client_id\" and \"client_secret\""
             )
         }
         if text.prefixMatch(of: /\{\s*"/) != nil {
@@ -86,14 +88,14 @@ struct ClientKeyFile {
     func read() throws(Report) -> SecretText {
         let key = try SecretFile(name: name, purpose: .clientKey).read(prompt: nil)
         let text = key.reveal()
-        switch GoogleFile(text) {
+        switch ClientFile(Array(text.utf8)) {
         case .serviceAccountKey: return key
-        case .client, .authorizedUser:
+        case .client, .impersonation:
             throw .document(
                 "the file contains a client with its secret, but no key",
                 hint: "for a secret: --client-secret-file FILE"
             )
-        case nil: break
+        case .externalAccount, nil: break
         }
         let isJWK = WireText.decode(KeyFields.self, fromText: text).map { $0.kty != nil || $0.keys != nil } ?? false
         guard isJWK || text.contains("-----BEGIN ") else {

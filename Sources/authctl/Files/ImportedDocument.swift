@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 
 /// The JSON document that `account export` writes and `account import` reads: an account with its secrets.
@@ -25,8 +26,7 @@ struct AccountDocument: Codable {
 /// The content of a file for `account import`.
 enum ImportedDocument {
     case account(AccountDocument)
-    /// A refresh token: bare, in an answer of a token endpoint, or in Google's `authorized_user` file, which names its
-    /// client.
+    /// A refresh token: bare, in an answer of a token endpoint, or in a file that also names its client.
     case refreshToken(String, FileClient?)
 
     /// Recognizes the kind. JSON begins with a brace, and no known server's tokens do.
@@ -35,48 +35,57 @@ enum ImportedDocument {
     init(_ secret: SecretText) throws(Report) {
         let text = secret.reveal()
         guard text.drop(while: \.isWhitespace).first == "{" else {
-            if let flaw = RefreshTokenText.flaw(in: text) {
+            self = .refreshToken(try Self.bareToken(text), nil)
+            return
+        }
+        switch ClientFile(Array(text.utf8)) {
+        case .client(let client), .impersonation(let client, _):
+            if let token = client.refreshToken?.reveal(), RefreshTokenText.flaw(in: token) == nil {
+                let hasClient = client.id != nil || client.server != nil
+                self = .refreshToken(token, hasClient ? client : nil)
+                return
+            }
+            guard client.refreshToken != nil || client.id == nil else {
+                let provider = client.server?.provider ?? "PROVIDER"
                 throw .document(
-                    "the file contains \(flaw.rawValue), but no refresh token",
-                    hint:
-                        "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), Google's"
-                        + " authorized_user file, or what '\(Command("account", "export", "ACCOUNT"))' wrote"
+                    "the file contains a client, but no refresh token",
+                    hint: "\(Command("login", "NAME", "--provider", provider, "--client-secret-file", "FILE"))"
                 )
             }
-            self = .refreshToken(text, nil)
-            return
-        }
-        switch GoogleFile(text) {
-        case .client:
-            throw .document(
-                "the file contains a client, but no refresh token",
-                hint: "\(Command("login", "NAME", "--provider", "google", "--client-secret-file", "FILE"))"
-            )
         case .serviceAccountKey: throw .isServiceAccountKey
-        case .authorizedUser(let client, let token) where RefreshTokenText.flaw(in: token) == nil:
-            self = .refreshToken(token, client)
-            return
-        case .authorizedUser, nil: break
+        case .externalAccount:
+            throw .document(
+                "the file describes a workload (\"type\": \"external_account\"), so there is no refresh token",
+                hint: "the file of a person's account has the type authorized_user"
+            )
+        case nil: break
         }
-        guard let keys = WireText.decode(Keys.self, fromText: text) else {
-            throw .brokenJSON
-        }
-        if keys.format != nil {
-            self = .account(try Self.account(in: text, keys))
-        } else if let token = keys.refreshToken, !token.isEmpty, RefreshTokenText.flaw(in: token) == nil {
-            self = .refreshToken(token, nil)
-        } else {
+        self = .account(try Self.account(in: text))
+    }
+
+    /// A file with nothing but a refresh token.
+    private static func bareToken(_ text: String) throws(Report) -> String {
+        let token = try PastedText(text, purpose: .refreshToken).secret().reveal()
+        guard let flaw = RefreshTokenText.flaw(in: token) else { return token }
+        throw .document(
+            "the file contains \(flaw.rawValue), but no refresh token",
+            hint:
+                "expected: a refresh token on one line, a token endpoint's answer ({\"refresh_token\": ...}), a file"
+                + " with its client too, or what '\(Command("account", "export", "ACCOUNT"))' wrote"
+        )
+    }
+
+    private static func account(in text: String) throws(Report) -> AccountDocument {
+        guard let keys = WireText.decode(Keys.self, fromText: text) else { throw .brokenJSON }
+        guard keys.format != nil else {
             throw .document(
                 "the JSON is neither an account's export nor an answer with a \"refresh_token\"",
                 hint:
-                    "expected: what '\(Command("account", "export", "ACCOUNT"))' wrote, Google's authorized_user file, or a token"
-                    + " endpoint's answer; many servers give a refresh token only if asked, such as with the scope"
-                    + " offline_access"
+                    "expected: what '\(Command("account", "export", "ACCOUNT"))' wrote, Google's authorized_user file,"
+                    + " or a token endpoint's answer; many servers give a refresh token only if asked, such as with the"
+                    + " scope offline_access"
             )
         }
-    }
-
-    private static func account(in text: String, _ keys: Keys) throws(Report) -> AccountDocument {
         guard keys.format == AccountDocument.currentFormat else {
             throw .document(
                 "this authctl does not know the format of the export",
@@ -94,11 +103,5 @@ enum ImportedDocument {
 
     private struct Keys: Decodable {
         var format: String?
-        var refreshToken: String?
-
-        enum CodingKeys: String, CodingKey {
-            case format
-            case refreshToken = "refresh_token"
-        }
     }
 }

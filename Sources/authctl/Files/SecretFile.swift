@@ -11,7 +11,7 @@ struct SecretFile {
     let name: String
     let purpose: SecretPurpose
 
-    /// Reads the content, without a byte order mark and without one trailing line break.
+    /// Reads the content, without a byte order mark and trailing line breaks.
     ///
     /// - Parameter prompt: the prompt if it has to be typed on a terminal; nil if it cannot be typed.
     /// - Throws: why it cannot be read; `cancelled`.
@@ -86,8 +86,7 @@ struct SecretFile {
             }
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        while let last = bytes.last, [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(last) { bytes.removeLast() }
         guard !bytes.isEmpty else { throw .empty(purpose) }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .notOneLine(purpose)

@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 /// A request of git to its credential helper (git-credential(1), "INPUT/OUTPUT FORMAT").
 struct GitCredential {
     private(set) var scheme: String?

@@ -1,3 +1,5 @@
+internal import CommandLineProgram
+
 @testable internal import authctl
 
 /// Files that `authctl account import` is given.

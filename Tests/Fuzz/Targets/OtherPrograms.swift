@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import ClientFiles
 internal import CommandLineProgram
 internal import MovingIn
 internal import RefreshCore
@@ -14,6 +15,7 @@ enum OtherPrograms {
     private enum Reader: CaseIterable {
         case oidcAgent, muttOAuth2, muttSettings, pizauth, gcloud, azureCLI, rclone
         case kubeconfig, kubelogin, kubeloginUsers
+        case aerc, oneDrive, storedGrant
     }
 
     static func run(_ input: [UInt8]) {
@@ -51,22 +53,34 @@ enum OtherPrograms {
         case .muttSettings:
             checkPlaces(file)
             return []
-        case .pizauth: return try PizauthConfiguration.accounts(in: file, origin: origin)
+        case .pizauth: return try checked(PizauthConfiguration.accounts(in: file, origin: origin))
         case .gcloud: return [try GcloudCredentials.account(in: file, origin: origin)]
         case .azureCLI:
-            return try AzureTokenCache.accounts(in: file, profile: second.isEmpty ? nil : second, origin: origin)
-        case .rclone: return try RcloneConfiguration.accounts(in: file, origin: origin)
-        case .kubeconfig: return try KubeconfigUsers.accounts(in: file, origin: origin)
+            let profile = second.isEmpty ? nil : second
+            return try checked(AzureTokenCache.accounts(in: file, profile: profile, origin: origin))
+        case .rclone: return try checked(RcloneConfiguration.accounts(in: file, origin: origin))
+        case .kubeconfig: return try checked(KubeconfigUsers.accounts(in: file, origin: origin))
         case .kubelogin:
-            let users = try KubeconfigUsers.kubelogin(in: second, origin: origin)
+            let users = try checked(KubeconfigUsers.kubelogin(in: second, origin: origin))
             let account = try KubeloginCache.account(in: file, origin: origin, users: users)
             require(account == nil || !users.isEmpty, "a grant of kubelogin's belongs to one of its users")
             return account.map { [$0] } ?? []
         case .kubeloginUsers:
-            let users = try KubeconfigUsers.kubelogin(in: file, origin: origin)
+            let users = try checked(KubeconfigUsers.kubelogin(in: file, origin: origin))
             require(users.allSatisfy { $0.refreshToken == nil }, "kubelogin's grants are not in the kubeconfig file")
             return users
+        case .aerc: return try checked(AercAccounts.accounts(in: file, origin: origin))
+        case .oneDrive:
+            let settings = second.isEmpty ? nil : second
+            return [try OneDriveClient.account(in: file, settings: settings, folder: "onedrive", origin: origin)]
+        case .storedGrant: return [try StoredGrant.account(in: file, origin: origin)]
         }
+    }
+
+    /// The accounts of a file whose problems have the form of errors.
+    private static func checked(_ found: FoundInFile) -> [MovableAccount] {
+        for problem in found.problems { check(problem) }
+        return found.accounts
     }
 
     private static func check(_ account: MovableAccount, of input: [UInt8]) {
@@ -84,7 +98,7 @@ enum OtherPrograms {
 
     private static func check(_ error: ImportError) {
         require(error.message.hasPrefix("'\(origin)' "), "an error says where the bytes come from")
-        require(error.message.hasSuffix(" is encrypted") == (error.hint != nil), "what helps is said")
+        require(!error.message.hasSuffix(" is encrypted") || error.hint != nil, "what helps is said")
     }
 
     /// Names of files, one per line. Each name that counts as an account's must be one of them.

@@ -1,0 +1,22 @@
+/// What one file contains: its accounts, and the problems with some of them, which do not hide the others.
+package struct FoundInFile: Sendable {
+    package var accounts: [MovableAccount]
+    package var problems: [ImportError]
+
+    package init(accounts: [MovableAccount] = [], problems: [ImportError] = []) {
+        self.accounts = accounts
+        self.problems = problems
+    }
+
+    /// Reads each entry. An entry for which `read` returns nil is not an account.
+    init<Entry>(reading entries: [Entry], _ read: (Entry) throws(ImportError) -> MovableAccount?) {
+        self.init()
+        for entry in entries {
+            do throws(ImportError) {
+                if let account = try read(entry) { accounts.append(account) }
+            } catch {
+                problems.append(error)
+            }
+        }
+    }
+}
