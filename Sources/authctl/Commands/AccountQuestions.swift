@@ -174,9 +174,11 @@ struct AccountQuestions {
         while true {
             if issuer == nil, provider == nil { try askProvider(profiles) }
             let profile = profiles.first { $0.name == provider }
+            // Whoever names one value has thought of those that have a default.
+            let asksForAll = given.2.isEmpty
             for variable in profile?.variables ?? []
             where variables[variable.name] == nil && isWanted(variable, profile) {
-                try ask(for: variable)
+                if variable.default == nil || asksForAll { try ask(for: variable) }
             }
             guard checksServer, issuer != given.0 || provider != given.1 || variables != given.2 else { return profile }
             let (other, isRight) = try check(&daemon)
