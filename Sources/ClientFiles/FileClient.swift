@@ -117,6 +117,8 @@ extension FileClient {
             return NamedServer(tokenEndpoint: endpoint, authorizationEndpoint: authorization)
         }
         if let issuer = object.text(of: ["issuer", "issuer_url"]) { return NamedServer(issuer: issuer) }
+        // A cloud that another company runs with Google's software has a server of its own, which the file does not name.
+        if let universe = object.text("universe_domain"), universe != "googleapis.com" { return nil }
         // Only Google gives out files of this type.
         if object.text("type") == "authorized_user" || isGoogleClient { return NamedServer(provider: "google") }
         if let cloud = object.text("activeDirectoryEndpointUrl"), let tenant = object.text("tenantId") {

@@ -51,6 +51,12 @@ struct ClientFileTests {
         #expect(vdirsyncer.id == nil && vdirsyncer.server == nil && vdirsyncer.scopes == ["a", "b"])
     }
 
+    @Test func `a cloud that another company runs with Google's software is not Google`() throws {
+        let members = #""client_id": "C", "refresh_token": "R", "universe_domain": "cloud.example""#
+        let text = #"{"type": "authorized_user", \#(members)}"#
+        #expect(try client(text).server == nil)
+    }
+
     @Test func `a client without a grant is read`() throws {
         #expect(try client(#"{"client_id": "C", "client_secret": "S"}"#).secret?.reveal() == "S")
         #expect(try client(#"{"installed": {"client_id": "C", "client_secret": "S"}}"#).server?.provider == "google")
