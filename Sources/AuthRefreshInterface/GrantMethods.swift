@@ -161,6 +161,7 @@ package enum AcquireToken {
         package var idToken: Bool?
         package var host: String?
         package var accountId: String?
+        package var holder: TokenHolder?
 
         package init(
             account: String,
@@ -171,7 +172,8 @@ package enum AcquireToken {
             claims: String? = nil,
             force: Bool? = nil,
             idToken: Bool? = nil,
-            host: String? = nil
+            host: String? = nil,
+            holder: TokenHolder? = nil
         ) {
             self.account = account
             self.minimumValiditySec = minimumValiditySec
@@ -182,6 +184,7 @@ package enum AcquireToken {
             self.force = force
             self.idToken = idToken
             self.host = host
+            self.holder = holder
         }
     }
 
@@ -192,19 +195,33 @@ package enum AcquireToken {
         package var expiresAtUSec: Int64
         package var scopes: [String]?
         package var idToken: IDToken?
+        package var heldUntilUSec: Int64?
 
         package init(
             accessToken: String,
             tokenType: String,
             expiresAtUSec: Int64,
             scopes: [String]? = nil,
-            idToken: IDToken? = nil
+            idToken: IDToken? = nil,
+            heldUntilUSec: Int64? = nil
         ) {
             self.accessToken = accessToken
             self.tokenType = tokenType
             self.expiresAtUSec = expiresAtUSec
             self.scopes = scopes
             self.idToken = idToken
+            self.heldUntilUSec = heldUntilUSec
+        }
+    }
+
+    /// `TokenHolder` of the interface: a program that keeps a token until a time that it was told.
+    package struct TokenHolder: Codable, Hashable, Sendable {
+        package var process: String?
+        package var use: String?
+
+        package init(process: String? = nil, use: String? = nil) {
+            self.process = process
+            self.use = use
         }
     }
 

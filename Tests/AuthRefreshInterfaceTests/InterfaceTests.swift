@@ -24,7 +24,8 @@ import Testing
     @Test func `types agree with their wire types`() throws {
         #expect(
             description.members(.type).map(\.name) == [
-                "FailureReport", "TokenSetStatus", "IdToken", "ServiceUrl", "AccountStatus", "TokenFileStatus",
+                "FailureReport", "TokenSetStatus", "IdToken", "TokenHolder", "ServiceUrl", "AccountStatus",
+                "TokenFileStatus",
                 "Person",
                 "AccountSettings",
                 "ManagedRegistration",
@@ -37,6 +38,7 @@ import Testing
             switch member.name {
             case "FailureReport": try shape.check(FailureReport.self, member.fields, member.name)
             case "IdToken": try shape.check(AcquireToken.IDToken.self, member.fields, member.name)
+            case "TokenHolder": try shape.check(AcquireToken.TokenHolder.self, member.fields, member.name)
             case "ServiceUrl": try shape.check(ServiceUrl.self, member.fields, member.name)
             case "TokenSetStatus": try shape.check(TokenSetStatus.self, member.fields, member.name)
             case "AccountStatus": try shape.check(AccountStatus.self, member.fields, member.name)

@@ -73,7 +73,8 @@ struct ToolTests {
             let status = try #require(credential["status"] as? [String: String])
             #expect(status["token"] == token.token)
             let end = try #require(status["expirationTimestamp"].flatMap { ISO8601DateFormatter().date(from: $0) })
-            #expect(Int64(end.timeIntervalSince1970) == token.expiresAtUSec / 1_000_000)
+            let margin = token.expiresAtUSec / 1_000_000 - Int64(end.timeIntervalSince1970)
+            #expect((1...61).contains(margin), "the client keeps it for less than its whole life: \(margin) s")
 
             let google = try await stage.authctl("google-executable", "work")
             let answer = try #require(

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import StrictJSON
 internal import TextEncodings
@@ -14,12 +15,18 @@ struct KubeCredentialCommand: ParsableCommand {
               authctl kubeconfig work
               authctl kube-credential work
               authctl kube-credential work --use-access-token --min-validity 5m
+              authctl kube-credential work --scope api://cluster/.default
 
-            Prints an ExecCredential (client.authentication.k8s.io) with the account's ID token and its expiry \
-            time, in the version that KUBERNETES_EXEC_INFO asks for, v1 or v1beta1. kubectl, k9s, helm and all \
-            programs on client-go run this command by themselves once you have set up the output of 'authctl \
-            kubeconfig'. It never asks anything on the terminal. If somebody has to sign in, it says so on \
-            standard error.
+            Prints an ExecCredential (client.authentication.k8s.io) with the account's ID token, in the version \
+            that KUBERNETES_EXEC_INFO asks for, v1 or v1beta1. kubectl, k9s, helm and all programs on client-go \
+            run this command by themselves once you have set up the output of 'authctl kubeconfig'. It never asks \
+            anything on the terminal. If somebody has to sign in, it says so on standard error.
+
+            The expiry time in it is 60 s before the token's own, or a tenth of what is left, so that no request \
+            arrives with an expired token. If the same process asks again for the same cluster before that time, \
+            the cluster has refused the token. The daemon then gets another one, once a minute for a process.
+
+            With --scope, --resource or --audience it prints an access token for them, as 'authctl token' does.
             """
     )
 
@@ -28,6 +35,8 @@ struct KubeCredentialCommand: ParsableCommand {
 
     @Flag(help: "Print the access token instead of the ID token, for clusters that accept it.")
     var useAccessToken = false
+
+    @OptionGroup var target: KubeTargetOptions
 
     @Option(help: ArgumentHelp("How long the token must still be valid: 60s, 5m.", valueName: "time"))
     var minValidity: LengthOfTime?
@@ -38,24 +47,80 @@ struct KubeCredentialCommand: ParsableCommand {
     @OptionGroup var connection: ConnectionOptions
 
     func run() throws(Report) {
-        let version = try KubeVersion.asked(by: ToolEnvironment.value("KUBERNETES_EXEC_INFO"))
-        let request = TokenRequest(
-            account: account,
-            minimumValidity: minValidity?.seconds,
-            idToken: !useAccessToken,
-            socket: connection.socket
-        )
-        let token = try ToolToken(request)
+        let info = try KubeExecInfo(ToolEnvironment.value("KUBERNETES_EXEC_INFO"))
+        let token = try token(for: AcquireToken.TokenHolder(process: ParentProcess.name, use: info.cluster))
         let status = JSONText.object([
-            // Whole seconds, because every client can read RFC 3339 without a fraction.
-            ("expirationTimestamp", UTCStamp.text(token.expiresAt * 1_000_000).map(JSONText.quote)),
+            ("expirationTimestamp", UTCStamp.text(token.heldUntil * 1_000_000).map(JSONText.quote)),
             ("token", JSONText.quote(token.secret.reveal())),
         ])
         let answer = JSONText.object([
-            ("apiVersion", JSONText.quote(version.group)), ("kind", JSONText.quote("ExecCredential")),
+            ("apiVersion", JSONText.quote(info.version.group)), ("kind", JSONText.quote("ExecCredential")),
             ("status", status),
         ])
         try StandardOutput.write(answer + "\n")
+    }
+
+    private func token(for holder: AcquireToken.TokenHolder) throws(Report) -> ToolToken {
+        var request = TokenRequest(
+            account: account,
+            minimumValidity: minValidity?.seconds,
+            scopes: target.scope.flatMap(TokenRequest.scopeTokens),
+            resources: target.resource,
+            audience: target.audience,
+            idToken: !useAccessToken && !target.isGiven,
+            holder: holder,
+            socket: connection.socket
+        )
+        do throws(Report) {
+            return try ToolToken(request)
+        } catch  where error.reply?.refusedParameter == "holder" {
+            // An older daemon. It may still run after an upgrade, or behind a forwarded socket.
+            request.holder = nil
+            return try ToolToken(request)
+        }
+    }
+}
+
+/// The options of the commands for Kubernetes that ask for another token than the account's own.
+struct KubeTargetOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A scope that the access token should have; may be given several times.",
+            valueName: "scope"
+        )
+    )
+    var scope: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A resource that the access token is for, as a URI (RFC 8707); may be given several times.",
+            valueName: "uri"
+        )
+    )
+    var resource: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The audience that the access token is for, if the server supports that.",
+            valueName: "audience"
+        )
+    )
+    var audience: String?
+
+    func validate() throws {
+        guard !scope.contains(where: { TokenRequest.scopeTokens(of: $0).isEmpty }), !resource.contains(""),
+            audience != ""
+        else { throw ValidationError("'--scope', '--resource' and '--audience' need a value") }
+    }
+
+    var isGiven: Bool { !scope.isEmpty || !resource.isEmpty || audience != nil }
+
+    /// The options as arguments.
+    var words: [String] {
+        let all =
+            scope.map { ("--scope", $0) } + resource.map { ("--resource", $0) }
+            + [audience].compactMap { $0.map { ("--audience", $0) } }
+        return all.flatMap { [$0.0, $0.1] }
     }
 }
 
@@ -75,6 +140,9 @@ struct KubeconfigCommand: ParsableCommand {
             'authctl kube-credential'. Copy the entry into your kubeconfig, or name both files in KUBECONFIG, and \
             give a context that user.
 
+            kubectl names the cluster to the command (provideClusterInfo), so that several clusters with one \
+            account are not mistaken for one that refuses the token.
+
             kubectl before 1.22 needs --api-version v1beta1.
             """
     )
@@ -84,6 +152,8 @@ struct KubeconfigCommand: ParsableCommand {
 
     @Flag(help: "Use the access token instead of the ID token.")
     var useAccessToken = false
+
+    @OptionGroup var target: KubeTargetOptions
 
     @Option(help: ArgumentHelp("The version of ExecCredential that kubectl should use.", valueName: "version"))
     var apiVersion = KubeVersion.v1
@@ -101,7 +171,7 @@ struct KubeconfigCommand: ParsableCommand {
     }
 
     private var words: [String] {
-        ["kube-credential", account] + (useAccessToken ? ["--use-access-token"] : [])
+        ["kube-credential", account] + (useAccessToken ? ["--use-access-token"] : []) + target.words
             + (connection.socket.map { ["--socket", $0] } ?? [])
     }
 
@@ -109,6 +179,7 @@ struct KubeconfigCommand: ParsableCommand {
         let exec = JSONText.object([
             ("apiVersion", JSONText.quote(apiVersion.group)), ("args", JSONText.array(words)),
             ("command", JSONText.quote("authctl")), ("interactiveMode", JSONText.quote("Never")),
+            ("provideClusterInfo", "true"),
         ])
         let user = JSONText.object([
             ("name", JSONText.quote(account)), ("user", JSONText.object([("exec", exec)])),
@@ -131,6 +202,7 @@ struct KubeconfigCommand: ParsableCommand {
                 command: authctl
                 args: \(JSONText.array(words))
                 interactiveMode: Never
+                provideClusterInfo: true
 
         """
     }

@@ -240,6 +240,8 @@ struct ProvenToken {
 /// An account's ID token, and its printed forms.
 struct PrintedIDToken {
     let token: AcquireToken.IDToken
+    /// Until when the request's holder should keep it, in µs since 1970; nil if the daemon does not say.
+    let heldUntilUSec: Int64?
 
     /// Acquires the token.
     ///
@@ -252,10 +254,11 @@ struct PrintedIDToken {
     /// Acquires the token on a connection that can be used afterwards.
     init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(Report) {
         let reply = try request.reply(from: &daemon)
-        guard let token = WireText.decode(AcquireToken.Reply.self, fromText: reply.text)?.idToken,
-            AcquiredToken.isPrintable(token.token)
+        guard let decoded = WireText.decode(AcquireToken.Reply.self, fromText: reply.text),
+            let token = decoded.idToken, AcquiredToken.isPrintable(token.token)
         else { throw .unreadableReply }
         self.token = token
+        heldUntilUSec = decoded.heldUntilUSec
         request.warnIfShort(endingAt: token.expiresAtUSec)
     }
 

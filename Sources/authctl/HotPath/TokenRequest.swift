@@ -25,6 +25,8 @@ struct TokenRequest: Hashable, Sendable {
     var format = TokenFormat.raw
     /// The mailbox for the SASL formats; nil uses the account's name, if that is an address.
     var user: String?
+    /// The program that keeps the token until a time that it is told; nil if the caller is none.
+    var holder: AcquireToken.TokenHolder?
     /// The value of `--socket`.
     var socket: String?
 
@@ -234,10 +236,18 @@ extension TokenRequest {
         object.add("audience", audience.map(JSONText.quote))
         object.add("claims", claims.map(JSONText.quote))
         object.add("force", force ? "true" : nil)
+        object.add("holder", holder.map(Self.object))
         object.add("idToken", idToken ? "true" : nil)
         object.add("minimumValiditySec", minimumValidity.map { String($0) })
         object.add("resources", Self.array(resources))
         object.add("scopes", Self.array(scopes))
+        return object.text
+    }
+
+    private static func object(_ holder: AcquireToken.TokenHolder) -> String {
+        var object = JSONObjectText()
+        object.add("process", holder.process.map(JSONText.quote))
+        object.add("use", holder.use.map(JSONText.quote))
         return object.text
     }
 
@@ -253,6 +263,8 @@ struct AcquiredToken {
     let tokenType: String
     /// When the token expires, in µs since 1970.
     let expiresAtUSec: Int64
+    /// Until when the request's holder should keep it, in µs since 1970; nil if the daemon does not say.
+    var heldUntilUSec: Int64? { reply["heldUntilUSec"]?.integer }
     private let reply: JSONText
 
     /// Reads a reply.

@@ -8,6 +8,8 @@ struct ToolToken {
     let secret: SecretText
     /// When it expires, in µs since 1970.
     let expiresAtUSec: Int64
+    /// Until when the request's holder should keep it, in µs since 1970; nil if the daemon does not say.
+    private let heldUntilUSec: Int64?
 
     /// Acquires the requested token.
     ///
@@ -20,8 +22,11 @@ struct ToolToken {
     /// Acquires the token on a connection that can be used afterwards.
     init(_ request: TokenRequest, from daemon: inout DaemonConnection) throws(Report) {
         if request.idToken {
-            let token = try PrintedIDToken(request, from: &daemon).token
-            (secret, expiresAtUSec) = (SecretText(token.token), token.expiresAtUSec)
+            let printed = try PrintedIDToken(request, from: &daemon)
+            let token = printed.token
+            (secret, expiresAtUSec, heldUntilUSec) = (
+                SecretText(token.token), token.expiresAtUSec, printed.heldUntilUSec
+            )
         } else {
             let token = try request.acquire(from: &daemon)
             // RFC 9449: the token is useless for a program that does not have the account's key.
@@ -35,13 +40,18 @@ struct ToolToken {
                 )
             }
             request.warnIfShort(token)
-            (secret, expiresAtUSec) = (SecretText(token.accessToken), token.expiresAtUSec)
+            (secret, expiresAtUSec, heldUntilUSec) = (
+                SecretText(token.accessToken), token.expiresAtUSec, token.heldUntilUSec
+            )
         }
     }
 
     /// When the token expires, in whole seconds since 1970, rounded down so that the token does not seem to live longer
     /// than it does.
     var expiresAt: Int64 { expiresAtUSec / 1_000_000 }
+
+    /// When its holder should ask for the next one, in whole seconds since 1970.
+    var heldUntil: Int64 { heldUntilUSec.map { $0 / 1_000_000 } ?? expiresAt }
 }
 
 /// Environment variables with which tools state their request.

@@ -37,6 +37,7 @@ actor RefreshCoordinator {
     // MARK: The other duties
 
     var callers = Callers()
+    var tokenHolds = TokenHolds()
     var proofs = GrantProofs()
     var subscribers = Subscribers()
     var registrations = Registrations()

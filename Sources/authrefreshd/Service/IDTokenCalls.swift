@@ -22,11 +22,13 @@ struct IDTokenCalls: CallSupport {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         guard let held = try held(by: snapshot, on: coordinator) else { throw refusal(for: snapshot) }
+        let isRefused = coordinator.tokenHolds.isRefused(call.hold, held.claims.issuedAt, snapshot.at)
         let isGood = held.suffices(for: call.minimumValidity, at: snapshot) && snapshot.holdsAccessToken(for: nil)
-        if isGood, !call.isForced { return try reply(with: held, of: snapshot, responder, on: coordinator) }
-        guard call.isForced || !isUnlikelyToBeReplaced(held, call, at: snapshot) else {
+        let isForced = call.isForced || isRefused
+        if isGood, !isForced { return try reply(with: held, of: snapshot, to: call, responder, on: coordinator) }
+        guard isForced || !isUnlikelyToBeReplaced(held, call, at: snapshot) else {
             guard !held.hasEnded(at: snapshot) else { throw refusal(for: snapshot) }
-            return try reply(with: held, of: snapshot, responder, on: coordinator)
+            return try reply(with: held, of: snapshot, to: call, responder, on: coordinator)
         }
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
         wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
@@ -60,7 +62,7 @@ struct IDTokenCalls: CallSupport {
                 return refuse(outcome, name, responder)
             }
             if !held.hasEnded(at: after), !call.isForced || held.token != before.token {
-                return try reply(with: held, of: after, responder, on: coordinator)
+                return try reply(with: held, of: after, to: call, responder, on: coordinator)
             }
             guard case .settled = outcome, after.failure == nil else { return refuse(outcome, name, responder) }
             throw refusal(for: after)
@@ -79,18 +81,22 @@ struct IDTokenCalls: CallSupport {
     private func reply(
         with held: HeldIDToken,
         of snapshot: AccountSnapshot,
+        to call: TokenCall,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         guard let times = snapshot.state.accessToken,
             let token = try stored(coordinator.records.accessToken(of: snapshot.account.id))
         else { throw .noToken(snapshot) }
+        let idToken = held.onTheWire(at: snapshot)
+        let (issue, end) = (held.claims.issuedAt, Timestamp(microseconds: idToken.expiresAtUSec))
         responder.reply(
             AcquireToken.Reply(
                 accessToken: token.secret.reveal(),
                 tokenType: token.scheme,
                 expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds,
-                idToken: held.onTheWire(at: snapshot)
+                idToken: idToken,
+                heldUntilUSec: coordinator.tokenHolds.note(call.hold, issue, end, snapshot.at)
             )
         )
     }
@@ -127,6 +133,8 @@ struct TokenCall: Sendable {
     let minimumValidity: Duration?
     /// Whether it must have been issued after the call.
     let isForced: Bool
+    /// What the caller keeps the token for; nil if it keeps none.
+    let hold: TokenHold?
 }
 
 /// A stored ID token with its claims.

@@ -34,6 +34,13 @@ struct TokenCalls: CallSupport {
         guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator) else { return }
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
+        let hold = try asked.holder.map { holder throws(VarlinkError) in
+            guard let hold = TokenHold(holder, of: snapshot.account.id, for: target, asked) else {
+                throw VarlinkError.invalidParameter("holder")
+            }
+            return hold
+        }
+        let call = TokenCall(minimumValidity: minimumValidity, isForced: isForced, hold: hold)
         if asked.idToken == true {
             guard target == nil else {
                 throw Complaint(
@@ -41,19 +48,19 @@ struct TokenCalls: CallSupport {
                     "an ID token cannot be combined with scopes, resources or an audience"
                 ).error
             }
-            let call = TokenCall(minimumValidity: minimumValidity, isForced: isForced)
             return try IDTokenCalls(coordinator: coordinator).acquire(call, of: snapshot, responder, on: coordinator)
         }
         if let target {
-            let call = TokenTargetCall(target: target, minimumValidity: minimumValidity, isForced: isForced)
-            return try acquire(call, of: snapshot, responder, on: coordinator)
+            return try acquire(call, for: target, of: snapshot, responder, on: coordinator)
         }
-        if !isForced, snapshot.holdsAccessToken(for: minimumValidity) {
-            let token = replyWithToken(of: snapshot, responder, on: coordinator)
+        let issue = snapshot.state.accessToken?.issuedAt.wall
+        let isRefused = coordinator.tokenHolds.isRefused(call.hold, issue, snapshot.at)
+        if !isForced, !isRefused, snapshot.holdsAccessToken(for: minimumValidity) {
+            let token = replyWithToken(of: snapshot, to: call, responder, on: coordinator)
             if let token { coordinator.records.noteGiven(token, of: snapshot) }
             return
         }
-        let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced)
+        let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced || isRefused)
         let (id, held) = (snapshot.account.id, snapshot.state.accessToken)
         wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder, on: coordinator) {
             [coordinator] outcome in
@@ -65,7 +72,7 @@ struct TokenCalls: CallSupport {
                 // A valid token is better than none, unless the caller has said that it does not work.
                 let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
                 if after.givesTokens, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
-                    replyWithToken(of: after, responder, on: coordinator)
+                    replyWithToken(of: after, to: call, responder, on: coordinator)
                     return
                 }
                 refuse(outcome, asked.account, responder)
@@ -109,6 +116,7 @@ struct TokenCalls: CallSupport {
     @discardableResult
     private func replyWithToken(
         of snapshot: AccountSnapshot,
+        to call: TokenCall,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) -> AccessToken? {
@@ -119,11 +127,13 @@ struct TokenCalls: CallSupport {
                 responder.fail(.noToken(snapshot))
                 return nil
             }
+            let end = times.expiresAt(at: snapshot.at)
             responder.reply(
                 AcquireToken.Reply(
                     accessToken: token.secret.reveal(),
                     tokenType: token.scheme,
-                    expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds
+                    expiresAtUSec: end.microseconds,
+                    heldUntilUSec: coordinator.tokenHolds.note(call.hold, times.issuedAt.wall, end, snapshot.at)
                 )
             )
             return token
@@ -165,27 +175,29 @@ struct TokenCalls: CallSupport {
     /// Replies with the stored token if it is good enough. Otherwise it waits for one request that all callers of the
     /// target share.
     func acquire(
-        _ call: TokenTargetCall,
+        _ call: TokenCall,
+        for target: TokenTarget,
         of snapshot: AccountSnapshot,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        let held = try stored(coordinator.records.targetRecord(call.target, of: id))
-        if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: call.target) {
+        let held = try stored(coordinator.records.targetRecord(target, of: id))
+        if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: target) {
             throw .declined(declined, name)
         }
-        let standing = coordinator.callers.standingFailure(of: call.target, for: id, at: snapshot.at)
-        if !call.isForced {
+        let isRefused = coordinator.tokenHolds.isRefused(call.hold, held?.times.issuedAt.wall, snapshot.at)
+        let standing = coordinator.callers.standingFailure(of: target, for: id, at: snapshot.at)
+        if !call.isForced, !isRefused {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false
             let isValid = held.map { $0.times.remaining(at: snapshot.at) > .zero } ?? false
             // A valid token is better than repeating why there is no newer one.
             if isGood || isValid && standing != nil,
-                try stored(replyWithToken(held, of: snapshot, responder, on: coordinator))
+                try stored(replyWithToken(held, of: snapshot, to: call, responder, on: coordinator))
             {
                 // Replace the token before it expires, so that its users never wait.
                 if isGood, standing == nil, held?.times.isDue(at: snapshot.at) == true {
-                    coordinator.submit(.targetNeeded(call.target), for: id)
+                    coordinator.submit(.targetNeeded(target), for: id)
                 }
                 return
             }
@@ -193,15 +205,14 @@ struct TokenCalls: CallSupport {
                 return responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + rest))
             }
         }
-        guard try stored(hasRoom(for: call.target, of: id, on: coordinator, at: snapshot.at)) else {
+        guard try stored(hasRoom(for: target, of: id, on: coordinator, at: snapshot.at)) else {
             throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenTarget.maximum))
         }
-        let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced)
-        wait(for: purpose, of: id, after: .targetNeeded(call.target), holding: held?.times, responder, on: coordinator)
-        {
+        let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced || isRefused)
+        wait(for: purpose, of: id, after: .targetNeeded(target), holding: held?.times, responder, on: coordinator) {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
-                finish(call, of: snapshot, had: held, outcome, responder, on: coordinator)
+                finish(call, for: target, of: snapshot, had: held, outcome, responder, on: coordinator)
             }
         }
     }
@@ -221,7 +232,8 @@ struct TokenCalls: CallSupport {
 
     /// Replies with the token after the wait, if it is valid. A forced call accepts only a new token.
     private func finish(
-        _ call: TokenTargetCall,
+        _ call: TokenCall,
+        for target: TokenTarget,
         of account: AccountSnapshot,
         had before: TokenTargetRecord?,
         _ outcome: WaitOutcome,
@@ -237,9 +249,11 @@ struct TokenCalls: CallSupport {
                 after = now
             }
             guard let after, after.account.id == account.account.id else { return refuse(outcome, name, responder) }
-            let held = try coordinator.records.targetRecord(call.target, of: after.account.id)
+            let held = try coordinator.records.targetRecord(target, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
-            if isNew || !call.isForced, try replyWithToken(held, of: after, responder, on: coordinator) { return }
+            if isNew || !call.isForced, try replyWithToken(held, of: after, to: call, responder, on: coordinator) {
+                return
+            }
             refuse(outcome, name, responder)
         } catch {
             responder.fail(VarlinkError(error))
@@ -250,6 +264,7 @@ struct TokenCalls: CallSupport {
     private func replyWithToken(
         _ held: TokenTargetRecord?,
         of snapshot: AccountSnapshot,
+        to call: TokenCall,
         _ responder: VarlinkResponder,
         on coordinator: isolated RefreshCoordinator
     ) throws(StoreError) -> Bool {
@@ -258,12 +273,14 @@ struct TokenCalls: CallSupport {
         else { return false }
         // RFC 6749 §5.1: a server that states no scope has granted the requested one.
         let granted = held.grantedScopes ?? held.target.scopes
+        let end = held.times.expiresAt(at: snapshot.at)
         responder.reply(
             AcquireToken.Reply(
                 accessToken: token.secret.reveal(),
                 tokenType: token.scheme,
-                expiresAtUSec: held.times.expiresAt(at: snapshot.at).microseconds,
-                scopes: granted.isEmpty ? nil : granted
+                expiresAtUSec: end.microseconds,
+                scopes: granted.isEmpty ? nil : granted,
+                heldUntilUSec: coordinator.tokenHolds.note(call.hold, held.times.issuedAt.wall, end, snapshot.at)
             )
         )
         return true
@@ -378,15 +395,6 @@ struct TokenCalls: CallSupport {
         let client = coordinator.requestingClient(of: snapshot.account, correlationID: "")
         return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)
     }
-}
-
-/// A caller's requirements for a token of a target.
-struct TokenTargetCall: Sendable {
-    let target: TokenTarget
-    /// The required validity; nil means long enough for one request.
-    let minimumValidity: Duration?
-    /// Whether it must have been issued after the call.
-    let isForced: Bool
 }
 
 extension InteractionRequiredError {
