@@ -34,6 +34,12 @@ enum AddressTable {
 
     /// Finds a user name among all the accounts that name one address: one service may have a million users.
     static let users = "CREATE INDEX account_url_user ON account_url (url, username, account_id)"
+
+    /// The same for user names in any case: `Jane` and `jane` are one user at GitHub, GitLab and most other hosts.
+    static let usersInAnyCase = """
+        DROP INDEX account_url_user;
+        CREATE INDEX account_url_user ON account_url (url, username COLLATE NOCASE, account_id)
+        """
 }
 
 /// An address of an account.
@@ -46,26 +52,33 @@ package struct NamedAddress: Hashable, Sendable {
 }
 
 extension AccountStore {
-    /// The name of the account whose address covers `address` with the longest path; nil if none does.
+    /// The names of the accounts whose address covers `address` with the longest path; empty if none does.
     ///
-    /// If several do, an account that names `username` comes before those that name no user; then the account added
-    /// first.
+    /// The first is the one to use: an account that names `username` comes before those that name no user; then the
+    /// account added first. The others have the same address and the same user name; there may be more of them.
     ///
     /// - Parameter username: who signs in there; nil means anybody. An account without a user name is for everybody.
-    package func account(for address: ServiceAddress, username: String?) throws(StoreError) -> String? {
+    package func accounts(for address: ServiceAddress, username: String?) throws(StoreError) -> [String] {
         try connection.read { db in
-            let byUser = try db.cachedStatement(sql: StoreStatement.accountByAddressAndUser.sql)
+            let byUser = try db.cachedStatement(sql: StoreStatement.accountsByAddressAndUser.sql)
             let byAddress = try db.cachedStatement(sql: StoreStatement.accountByAddress.sql)
             for url in address.coverings {
-                guard let username else {
-                    if let name = try String.fetchOne(byAddress, arguments: [url]) { return name }
-                    continue
-                }
-                for user in [username, nil] {
-                    if let name = try String.fetchOne(byUser, arguments: [url, user]) { return name }
+                if let username {
+                    for user in [username, nil] {
+                        let rows = try Row.fetchAll(byUser, arguments: [url, user])
+                        // Some hosts tell user names apart by case.
+                        let exact = rows.firstIndex { $0["username"] == user } ?? rows.startIndex
+                        if !rows.isEmpty {
+                            return ([rows[exact]] + rows[..<exact] + rows[(exact + 1)...]).map { $0["name"] }
+                        }
+                    }
+                } else if let first = try Row.fetchOne(byAddress, arguments: [url]) {
+                    let name: String = first["name"], user: String? = first["username"]
+                    let sharing = try String.fetchAll(byUser, arguments: [url, user])
+                    return [name] + sharing.filter { $0 != name }
                 }
             }
-            return nil
+            return []
         }
     }
 

@@ -25,11 +25,18 @@ package enum FindAccount {
         package var account: String?
         package var username: String?
         package var bearer: Bool?
+        package var others: [String]?
 
-        package init(account: String? = nil, username: String? = nil, bearer: Bool? = nil) {
+        package init(
+            account: String? = nil,
+            username: String? = nil,
+            bearer: Bool? = nil,
+            others: [String]? = nil
+        ) {
             self.account = account
             self.username = username
             self.bearer = bearer
+            self.others = others
         }
     }
 }

@@ -25,8 +25,20 @@ package struct ServiceAddress: Hashable, Sendable {
         guard let host = Self.host(authority, scheme: scheme) else { return nil }
         let path = rest.drop { $0 != "/" }
         guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else { return nil }
-        origin = "\(scheme)://\(host)"
-        self.path = String(path)
+        let origin = "\(scheme)://\(host)"
+        let hubPath = origin == Self.hubForDocker ? Self.path(path, below: "/v1") : nil
+        self.origin = origin == Self.hubForDocker ? Self.hub : origin
+        self.path = String(hubPath ?? path)
+    }
+
+    /// Docker Hub. Docker itself asks for `https://index.docker.io/v1/`, and podman, skopeo and buildah for `docker.io`.
+    private static let hub = "https://docker.io"
+    private static let hubForDocker = "https://index.docker.io"
+
+    /// The rest of a path below a folder; nil if it is elsewhere.
+    private static func path(_ path: Substring, below folder: String) -> Substring? {
+        let rest = path.dropFirst(folder.count)
+        return path.hasPrefix(folder) && (rest.isEmpty || rest.hasPrefix("/")) ? rest : nil
     }
 
     /// The same URL, with the host's name in the form that the DNS uses.
@@ -42,19 +54,24 @@ package struct ServiceAddress: Hashable, Sendable {
     /// The addresses that cover this one, including itself, without a slash at the end; the longest first.
     package var coverings: [String] {
         let segments = path.split(separator: "/", omittingEmptySubsequences: true).prefix(Self.depthMax)
-        return (0...segments.count).reversed().map { count in
+        let own = (0...segments.count).reversed().map { count in
             ([origin[...]] + segments.prefix(count)).joined(separator: "/")
         }
+        // Earlier versions stored these.
+        return own + (origin == Self.hub ? [Self.hubForDocker + "/v1", Self.hubForDocker] : [])
     }
 
-    /// Host and port, without the scheme's default port; nil if the port is invalid.
+    /// Host and port, without the scheme's default port and without the dot that ends a complete name in the DNS
+    /// (RFC 3986 §3.2.2); nil if a part is invalid.
     private static func host(_ authority: String, scheme: String) -> String? {
         let standard = scheme == "https" ? 443 : 80
         // The colons of an IPv6 address are inside its brackets.
         guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
-            return authority.isEmpty ? nil : authority
+            let host = authority.hasSuffix(".") ? authority.dropLast() : authority[...]
+            return host.isEmpty ? nil : String(host)
         }
-        let (host, digits) = (authority[..<colon], authority[colon...].dropFirst())
+        let (name, digits) = (authority[..<colon], authority[colon...].dropFirst())
+        let host = name.hasSuffix(".") ? name.dropLast() : name
         guard !host.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         guard !digits.isEmpty else { return String(host) }
         guard let port = UInt16(digits), port > 0 else { return nil }

@@ -16,12 +16,13 @@ struct AddressTests {
     @discardableResult private func add(_ name: String, _ urls: String..., username: String? = nil) throws -> AccountID
     {
         var account = try Sample.account(name)
-        account.delivery = Delivery(urls: urls, username: username)
+        let normalized = urls.map { ServiceAddress($0)?.text ?? $0 }
+        account.delivery = Delivery(urls: normalized, username: username)
         return try store.add(account).account.id
     }
 
     private func found(_ url: String, _ username: String? = nil) throws -> String? {
-        try store.account(for: #require(ServiceAddress(url)), username: username)
+        try store.accounts(for: #require(ServiceAddress(url)), username: username).first
     }
 
     @Test func `the longest path wins, by whole segments`() throws {
@@ -60,6 +61,35 @@ struct AddressTests {
         #expect(try found("https://git.example.org/x") == "b")
         try store.remove(first)
         #expect(try found("https://git.example.org/x") == "a")
+    }
+
+    @Test func `user names are the same in any case, and one that is written in the same way goes first`() throws {
+        try add("jane", "https://git.example.org", username: "Jane")
+        #expect(try found("https://git.example.org", "jane") == "jane")
+        try add("other", "https://git.example.org", username: "jane")
+        #expect(try found("https://git.example.org", "jane") == "other")
+        #expect(try found("https://git.example.org", "JANE") == "jane")
+    }
+
+    @Test func `the accounts with the same address and user name are named after the one to use`() throws {
+        let address = try #require(ServiceAddress("https://git.example.org/x"))
+        try add("jane", "https://git.example.org", username: "jane")
+        #expect(try store.accounts(for: address, username: nil) == ["jane"])
+        try add("any", "https://git.example.org.")
+        try add("b", "https://git.example.org/", username: "Jane")
+        try add("a", "https://git.example.org/")
+        #expect(try store.accounts(for: address, username: nil) == ["jane", "b"])
+        #expect(try store.accounts(for: address, username: "joe") == ["any", "a"])
+        #expect(try store.accounts(for: address, username: "Jane") == ["b", "jane"])
+    }
+
+    @Test func `Docker Hub is one registry under each of its names`() throws {
+        try add("hub", "https://index.docker.io/v1/")
+        #expect(try found("https://docker.io/library/app") == "hub")
+        try add("team", "https://docker.io/team")
+        #expect(try found("https://docker.io/team/app") == "team")
+        #expect(try found("https://index.docker.io/v1/") == "hub")
+        #expect(try found("https://docker.io.example.org/") == nil)
     }
 
     @Test func `an account's addresses follow its settings and its name`() throws {

@@ -31,7 +31,7 @@ struct PlanTests {
     }
 
     @Test func `one user among a million at one address is found by an index`() throws {
-        let plan = try plan(of: StoreStatement.accountByAddressAndUser.sql, in: folder.open())
+        let plan = try plan(of: StoreStatement.accountsByAddressAndUser.sql, in: folder.open())
         #expect(plan.first?.contains("COVERING INDEX account_url_user (url=? AND username=?") == true, "\(plan)")
     }
 

@@ -91,6 +91,9 @@ enum Schema {
         migrator.registerMigration("accounts that wait for a network") { db in
             try db.execute(sql: "DROP INDEX IF EXISTS account_awaiting_connectivity")
         }
+        migrator.registerMigration("accounts by address and user in any case") { db in
+            try db.execute(sql: AddressTable.usersInAnyCase)
+        }
         return migrator
     }
 

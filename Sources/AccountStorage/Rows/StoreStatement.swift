@@ -22,7 +22,7 @@ enum StoreStatement: CaseIterable {
         resealToken
     case target, targets, firstTarget, eraseTarget, eraseTargets, eraseOldTargets
     case asideAmong, targetsAmong
-    case accountByAddress, accountByAddressAndUser, addressAfter
+    case accountByAddress, accountsByAddressAndUser, addressAfter
     case troubled, withTokenFile, ofTokenFile
     case ofPerson, derivedBySubject, derivedByActor, lackingSource, renameSubject, renameActor
 
@@ -130,11 +130,14 @@ enum StoreStatement: CaseIterable {
             "DELETE FROM token_set WHERE account_id = ? AND access_wall_usec + access_lifetime_usec < ?"
         case .asideAmong: "SELECT account_id FROM set_aside WHERE account_id > ? AND account_id <= ?"
         case .accountByAddress:
-            "SELECT name FROM account_url JOIN account ON id = account_id WHERE url = ? ORDER BY account_id LIMIT 1"
-        case .accountByAddressAndUser:
             """
-            SELECT name FROM account_url JOIN account ON id = account_id
-            WHERE url = ? AND account_url.username IS ? ORDER BY account_id LIMIT 1
+            SELECT name, account_url.username FROM account_url JOIN account ON id = account_id
+            WHERE url = ? ORDER BY account_id LIMIT 1
+            """
+        case .accountsByAddressAndUser:
+            """
+            SELECT name, account_url.username FROM account_url JOIN account ON id = account_id
+            WHERE url = ? AND account_url.username IS ? COLLATE NOCASE ORDER BY account_id LIMIT 10
             """
         case .addressAfter:
             """

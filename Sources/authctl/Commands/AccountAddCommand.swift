@@ -267,6 +267,7 @@ struct AccountAddCommand: ParsableCommand {
             )
         }
         TokenFileLine.warn(of: parameters.settings, by: parameters.settings)
+        try daemon.warnOfSharedAddresses(of: parameters.settings, by: parameters.settings)
         SchemeHandler.register(for: parameters.settings)
         let status = reply.status
         let isRefreshing = (parameters.refreshToken != nil || grant != nil) && !noWait

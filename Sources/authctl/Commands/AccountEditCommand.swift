@@ -124,6 +124,7 @@ struct AccountEditCommand: ParsableCommand {
         )
         try output.print(reply, or: view.text)
         TokenFileLine.warn(of: reply.settings, by: parameters.settings)
+        try daemon.warnOfSharedAddresses(of: reply.settings, by: parameters.settings)
         SchemeHandler.register(for: parameters.settings)
         let hasRedirect = reply.settings.redirectUri != nil || reply.settings.redirectScheme != nil
         if reply.settings.grantType == nil, !hasRedirect { client?.warnOfRedirects() }

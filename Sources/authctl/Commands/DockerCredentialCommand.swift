@@ -119,10 +119,17 @@ struct DockerCredentialCommand: ParsableCommand {
         var page = ListUrls.Parameters()
         repeat {
             let reply = try daemon.ask(.listUrls, page, for: ListUrls.Reply.self)
-            for entry in reply.urls { names.add(entry.url, JSONText.quote(entry.username ?? Self.username)) }
+            for entry in reply.urls {
+                names.add(Self.listed(entry.url), JSONText.quote(entry.username ?? Self.username))
+            }
             page.after = reply.next
         } while page.after != nil
         return names.text + "\n"
+    }
+
+    /// The address as docker knows it. Docker looks for its own registry under one name only.
+    private static func listed(_ url: String) -> String {
+        ["https://docker.io", "https://docker.io/"].contains(url) ? "https://index.docker.io/v1/" : url
     }
 
     /// The server's address in docker's request.

@@ -1,6 +1,7 @@
 internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import Glibc
+internal import Terminal
 
 /// Reads what a tool writes to its helper's standard input.
 enum ToolInput {
@@ -64,6 +65,30 @@ extension DaemonConnection {
         let parameters = FindAccount.Parameters(url: url, username: username, account: account)
         let found = try ask(.findAccount, parameters, for: FindAccount.Reply.self)
         return found.account.map { ($0, found.username, found.bearer ?? false) }
+    }
+
+    /// Warns if another account has an address of this one, with the same user name: tools use only the one that was
+    /// added first.
+    ///
+    /// - Parameter change: what the person has just set.
+    mutating func warnOfSharedAddresses(
+        of settings: AccountSettings,
+        by change: AccountSettings
+    ) throws(Report) {
+        guard change.urls != nil || change.username != nil else { return }
+        for url in settings.urls ?? [] {
+            let asked = FindAccount.Parameters(url: url, username: settings.username)
+            let found = try ask(.findAccount, asked, for: FindAccount.Reply.self)
+            guard let used = found.account else { continue }
+            let others = [used] + (found.others ?? [])
+            guard let other = others.first(where: { $0 != settings.name }) else { continue }
+            let unused = used == settings.name ? other : settings.name
+            StandardError.warn(
+                "'\(PlainText.line(other))' has the address '\(PlainText.line(url))', too: git and docker use"
+                    + " '\(PlainText.line(used))', because it was added first; to tell them apart:"
+                    + " \(Command("account", "edit", PlainText.line(unused), "--username", "NAME"))"
+            )
+        }
     }
 
     /// Reports that a service refused the account's token. If the account is signed out, that is not an error, because

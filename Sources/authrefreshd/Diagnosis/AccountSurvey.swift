@@ -20,6 +20,7 @@ struct AccountSurvey {
     private var wellCount = 0
     private var inNeed: [Finding] = []
     private var inNeedCount = 0
+    private var unused: [Finding] = []
 
     /// Begins a survey.
     ///
@@ -30,8 +31,12 @@ struct AccountSurvey {
         self.now = now
     }
 
-    mutating func look(at account: ShownAccount) {
+    /// Checks an account.
+    ///
+    /// - Parameter unused: its addresses for which tools use another account.
+    mutating func look(at account: ShownAccount, unused addresses: [UnusedAddress] = []) {
         seen += 1
+        for address in addresses where unused.count < Self.namedMax { unused.append(address.finding(of: account.name)) }
         guard let finding = look(into: account) else {
             wellCount += 1
             return
@@ -53,7 +58,7 @@ struct AccountSurvey {
 
     /// The findings about accounts, then those about all of them.
     var findings: [Finding] {
-        var findings = inNeed
+        var findings = inNeed + unused
         if inNeedCount > inNeed.count {
             let count = inNeedCount - inNeed.count
             let text = "\(count) more \(count == 1 ? "has" : "have") problems"
@@ -187,6 +192,40 @@ struct AccountSurvey {
             of: name,
             needs: .time,
             advice: advice
+        )
+    }
+}
+
+/// An address of an account that another account has, too, with the same user name. Tools never use this one for it.
+struct UnusedAddress: Sendable {
+    let url: String
+    /// The account that tools use.
+    let used: String
+
+    /// Looks for them among the addresses of an account.
+    static func all(
+        of account: ShownAccount,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(StoreError) -> [UnusedAddress] {
+        guard case .whole(let snapshot) = account else { return [] }
+        let delivery = snapshot.account.delivery
+        var found: [UnusedAddress] = []
+        for url in delivery.urls {
+            guard let address = ServiceAddress(url),
+                let used = try coordinator.store.accounts(for: address, username: delivery.username).first,
+                used != account.name
+            else { continue }
+            found.append(UnusedAddress(url: url, used: used))
+        }
+        return found
+    }
+
+    func finding(of account: String) -> Finding {
+        .note(
+            .account,
+            "git and docker use '\(used)' for '\(url)', because it was added first",
+            of: account,
+            advice: "to tell them apart: \(Command("account", "edit", account, "--username", "NAME"))"
         )
     }
 }

@@ -89,7 +89,7 @@ struct Diagnosis: Sendable {
         if let accounts {
             for name in accounts {
                 if let account = try await AccountListing.account(named: name, on: coordinator) {
-                    survey.look(at: account)
+                    survey.look(at: account, unused: try await UnusedAddress.all(of: account, on: coordinator))
                 }
             }
             return survey
@@ -97,7 +97,9 @@ struct Diagnosis: Sendable {
         var last: String?
         while survey.seen < Self.accountsMax, !Task.isCancelled {
             let page = try await AccountListing.accounts(after: last, limit: Self.pageSize, on: coordinator)
-            for account in page { survey.look(at: account) }
+            for account in page {
+                survey.look(at: account, unused: try await UnusedAddress.all(of: account, on: coordinator))
+            }
             guard page.count == Self.pageSize else { break }
             last = page.last?.name
         }

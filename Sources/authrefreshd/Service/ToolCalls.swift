@@ -13,27 +13,30 @@ struct ToolCalls: CallSupport {
         -> FindAccount.Reply
     {
         let asked = try call.decodeParameters(as: FindAccount.Parameters.self)
-        guard let name = try name(asked, on: coordinator) else { return FindAccount.Reply() }
+        let names = try names(asked, on: coordinator)
+        guard let name = names.first else { return FindAccount.Reply() }
         let account = try account(name, on: coordinator).account
         let profile = coordinator.settings.profile(for: account)
         return FindAccount.Reply(
             account: name,
             username: account.delivery.username ?? profile?.gitUsername,
-            bearer: profile?.gitAuthorization == .bearer ? true : nil
+            bearer: profile?.gitAuthorization == .bearer ? true : nil,
+            others: names.count > 1 ? Array(names.dropFirst()) : nil
         )
     }
 
-    private func name(_ asked: FindAccount.Parameters, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError) -> String?
+    /// The account to use, and the others that have the same address and user name.
+    private func names(_ asked: FindAccount.Parameters, on coordinator: isolated RefreshCoordinator)
+        throws(VarlinkError) -> [String]
     {
         let address = ServiceAddress(asked.url)
         if let name = asked.account {
             let scheme = asked.url.prefix { $0 != ":" }.lowercased()
-            return address != nil || Self.protectedSchemes.contains(scheme) ? name : nil
+            return address != nil || Self.protectedSchemes.contains(scheme) ? [name] : []
         }
         // No account can have an invalid address.
-        guard let address else { return nil }
-        return try stored(coordinator.store.account(for: address, username: asked.username))
+        guard let address else { return [] }
+        return try stored(coordinator.store.accounts(for: address, username: asked.username))
     }
 
     /// The schemes of addresses to which a token of a named account may go. With any other, such as ftp, git, or http to
