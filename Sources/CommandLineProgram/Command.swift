@@ -26,6 +26,11 @@ package struct Command: Hashable, Sendable {
         self.init(of: program, words, path)
     }
 
+    /// A command of another program whose words, with its name, are collected somewhere else.
+    package init(programWords words: [String]) {
+        self.init(of: words.first ?? "", Array(words.dropFirst()), nil)
+    }
+
     /// A command that another process has written, as it stands in its text.
     package init(verbatim text: String) {
         let usual = CalledName.usual.name

@@ -17,6 +17,9 @@ enum SocketPath {
         // Without a login session the variable is missing, but the user manager of a lingering user has created the
         // folder.
         let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
-        return "\(runtime)/authrefreshd/io.authrefresh"
+        return inside(runtime)
     }
+
+    /// The socket in a user's runtime directory.
+    static func inside(_ runtime: String) -> String { "\(runtime)/authrefreshd/io.authrefresh" }
 }

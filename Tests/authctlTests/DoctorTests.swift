@@ -23,7 +23,7 @@ import Testing
             file: { files[$0] },
             text: { $0 == "/etc/passwd" ? "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n" : nil },
             program: "/usr/bin/authctl",
-            run: { $0.first == "systemctl" ? systemctl : CommandOutput(end: .notStarted(2)) }
+            run: { $0.contains("systemctl") ? systemctl : CommandOutput(end: .notStarted(2)) }
         )
     }
 
@@ -210,6 +210,62 @@ import Testing
         #expect(down?.level == "error")
         #expect(down?.needs == "start")
         #expect(down?.text.contains("failed to connect to bus") == true)
+    }
+
+    @Test(arguments: [
+        ("217", "", "user namespaces", "/usr/share/authrefreshd/see-executables.conf"),
+        ("226", "", "226/NAMESPACE", "systemctl --user edit authrefreshd"),
+        ("243", "", "LoadCredential=", "systemctl --user edit authrefreshd"),
+        ("203", "", "203/EXEC", "systemctl --user cat authrefreshd"),
+        ("77", "", "key of its store", "systemctl --user restart authrefreshd"),
+        ("78", "", "configuration", "authrefreshd --check"),
+        ("0", "{ argv[]=mkdir -p x status=7 ; code=exited ; status=1 }", "ExecStartPre=, status 1", "edit"),
+    ])
+    func `a start that failed is told with its reason and what helps`(
+        status: String,
+        before: String,
+        text: String,
+        advice: String
+    ) {
+        let unit = "Id=authrefreshd.service\nLoadState=loaded\nActiveState=failed\nResult=exit-code\n"
+        let said = CommandOutput(
+            text: unit + "ExecMainStatus=\(status)\nExecStartPre=\(before)\n",
+            end: .exited(0)
+        )
+        let surroundings = surroundings([:], systemctl: said)
+        let found = ServiceCheck(surroundings: surroundings, isAnswering: false).findings.first
+        #expect(found?.text.contains(text) == true && found?.level == "error", "\(found.debugDescription)")
+        #expect(found?.advice?.contains(advice) == true, "\(found.debugDescription)")
+    }
+
+    @Test func `a unit that exists is never called missing, and the package's user is not told to run a script`() {
+        let unknown = CommandOutput(text: "not-found\n", end: .exited(0))
+        func hints(_ files: [String], _ environment: [String: String] = ["XDG_RUNTIME_DIR": "/run/user/1000"])
+            -> [String]
+        {
+            let known = Dictionary(uniqueKeysWithValues: (files + ["/run/user/1000"]).map { ($0, Self.folder) })
+            let surroundings = surroundings(environment, files: known, systemctl: unknown)
+            return InstalledUnits(surroundings: surroundings).hints(for: "/run/user/1000/authrefreshd/io.authrefresh")
+                .map(\.text)
+        }
+        let start = "systemctl --user start authrefreshd"
+        #expect(hints(["/usr/lib/systemd/user/authrefreshd.socket"]) == [start])
+        #expect(hints([]).count == 2 && !hints([]).joined().contains("systemd/install"))
+        let own = "/home/ada/.config/systemd/user/authrefreshd.socket"
+        #expect(hints([own], ["XDG_RUNTIME_DIR": "/run/user/1000", "HOME": "/home/ada"]) == [start])
+        // cron: systemctl finds the manager only with the variable.
+        #expect(
+            hints(["/usr/lib/systemd/user/authrefreshd.socket"], [:]) == ["env XDG_RUNTIME_DIR=/run/user/1000 " + start]
+        )
+    }
+
+    @Test func `without a session the hint names lingering, and after su the other user's folder`() {
+        let path = "/run/user/1000/authrefreshd/io.authrefresh"
+        let cron = InstalledUnits(surroundings: surroundings([:], files: [:]))
+        #expect(cron.hints(for: path).map(\.text).joined().contains("loginctl enable-linger"))
+        #expect(cron.hints(for: "/tmp/socket").map(\.text).first == "systemctl --user start authrefreshd")
+        let afterSu = InstalledUnits(surroundings: surroundings(["XDG_RUNTIME_DIR": "/run/user/1000"], user: 0))
+        #expect(afterSu.hints(for: path).map(\.text).joined().contains("as after su"))
     }
 
     @Test func `a program is run without a shell, and its output is kept`() {

@@ -21,7 +21,7 @@ enum ProgramBeside: String, CaseIterable {
             status: .misconfigured,
             name: errorName,
             message: "cannot start '\(program)': \(systemText(number))",
-            hints: ["systemd/install puts it beside authctl"]
+            hints: ["\(Surroundings.real.installer) puts it beside authctl"]
         )
     }
 

@@ -51,7 +51,7 @@ struct InstallationCheck {
     /// The started program, from systemctl's `{ path=/usr/bin/authrefreshd ; argv[]=… }`; nil if there is no unit.
     private var startedByTheService: String? {
         let output = surroundings.run(
-            ["systemctl", "--user", "show", "--property=ExecStart", "--value", "authrefreshd.service"]
+            surroundings.systemctl + ["show", "--property=ExecStart", "--value", "authrefreshd.service"]
         )
         guard output.end == .exited(0), let start = output.text.firstRange(of: "path=") else { return nil }
         let path = output.text[start.upperBound...].prefix { $0 != " " }

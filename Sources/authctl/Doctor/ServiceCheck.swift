@@ -11,13 +11,13 @@ struct ServiceCheck {
 
     private static let units = ["authrefreshd.socket", "authrefreshd.service"]
     private static let properties = [
-        "Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "Result", "ExecMainStatus", "NRestarts",
-        "StatusText", "NeedDaemonReload",
+        "Id", "LoadState", "ActiveState", "SubState", "UnitFileState", "Result", "ExecMainStatus", "ExecStartPre",
+        "NRestarts", "StatusText", "NeedDaemonReload",
     ]
 
     var findings: [Finding] {
         let output = surroundings.run(
-            ["systemctl", "--user", "show", "--property=" + Self.properties.joined(separator: ",")] + Self.units
+            surroundings.systemctl + ["show", "--property=" + Self.properties.joined(separator: ",")] + Self.units
         )
         switch output.end {
         case .exited(0): return unitFindings(output.text) + [linger]
@@ -56,7 +56,7 @@ struct ServiceCheck {
                 guard let equals = line.firstIndex(of: "=") else { continue }
                 values[String(line[..<equals])] = String(line[line.index(after: equals)...])
             }
-            return UnitState(values: values).findings(isAnswering: isAnswering)
+            return UnitState(values: values, surroundings: surroundings).findings(isAnswering: isAnswering)
         }
     }
 
@@ -78,6 +78,7 @@ struct ServiceCheck {
 /// systemd's state of one unit.
 private struct UnitState {
     let values: [String: String]
+    let surroundings: Surroundings
 
     private var name: String { values["Id"] ?? "a unit" }
     private var isService: Bool { name.hasSuffix(".service") }
@@ -88,7 +89,7 @@ private struct UnitState {
             found.append(
                 warning(
                     "its unit file has changed since systemd read it",
-                    advice: Hint(Command(program: "systemctl", "--user", "daemon-reload"))
+                    advice: Hint(surroundings.systemctl("daemon-reload"))
                 )
             )
         }
@@ -105,11 +106,20 @@ private struct UnitState {
         let state = "\(values["ActiveState"] ?? "unknown") (\(values["SubState"] ?? "unknown"))"
         switch (values["LoadState"], values["ActiveState"]) {
         case ("not-found", _) where isAnswering:
-            return .note(.service, "it is not installed: the daemon was started in another way", of: name)
-        case ("not-found", _): return error("it is not installed", advice: "run \(Command(program: "systemd/install"))")
+            return .note(.service, "systemd does not know it: the daemon was started in another way", of: name)
+        case ("not-found", _):
+            let units = InstalledUnits(surroundings: surroundings)
+            guard !units.exist else {
+                return error("systemd has not read it yet", advice: Hint(surroundings.systemctl("daemon-reload")))
+            }
+            return error("systemd does not know it", advice: units.installation)
         case ("masked", _): return error("it is masked", advice: systemctl("unmask"))
         case ("loaded", "active"): return active(state)
-        case ("loaded", "failed"):
+        // Between two starts that fail, it is activating.
+        case ("loaded", let activity?) where activity == "failed" || activity == "activating" && restarts > 0:
+            if isService, let failure = StartFailure(values, surroundings) {
+                return error("it has failed: \(failure.text)", advice: failure.advice)
+            }
             let status = values["ExecMainStatus"].flatMap { $0 == "0" ? nil : ", status \($0)" } ?? ""
             return error(
                 "it has failed: \(values["Result"] ?? "no reason is given")\(status)",
@@ -125,8 +135,9 @@ private struct UnitState {
         }
     }
 
+    private var restarts: Int { Int(values["NRestarts"] ?? "") ?? 0 }
+
     private func active(_ state: String) -> Finding {
-        let restarts = Int(values["NRestarts"] ?? "") ?? 0
         let status = values["StatusText"].flatMap { $0.isEmpty ? nil : ": " + PlainText.line($0) } ?? ""
         guard restarts > 0 else { return .ok(.service, state + status, of: name) }
         return .note(
@@ -138,7 +149,7 @@ private struct UnitState {
     }
 
     private func systemctl(_ verb: String) -> Hint {
-        Hint(Command(program: "systemctl", "--user", verb, name))
+        Hint(surroundings.systemctl(verb, name))
     }
 
     private func warning(_ text: String, advice: Hint) -> Finding {

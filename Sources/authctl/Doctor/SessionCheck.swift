@@ -47,8 +47,8 @@ struct SessionCheck {
     }
 
     private var unsetRuntimeFolder: Finding {
-        let own = "/run/user/\(surroundings.user)"
-        guard surroundings.file(own) == nil else {
+        let own = surroundings.usualRuntimeFolder
+        guard !surroundings.hasRuntimeFolder else {
             return .note(.environment, "XDG_RUNTIME_DIR is not set, as in cron and su; authctl uses '\(own)'")
         }
         return .error(
@@ -97,7 +97,7 @@ struct SessionCheck {
     /// Checks the PATH of the user's units, which differs from the shell's; nil if there is no systemd, or if it does
     /// not answer.
     private var managerPath: Finding? {
-        let answer = surroundings.run(["systemctl", "--user", "show-environment"])
+        let answer = surroundings.run(surroundings.systemctl + ["show-environment"])
         guard answer.end == .exited(0),
             let line = answer.text.split(separator: "\n").first(where: { $0.hasPrefix("PATH=") })
         else { return nil }
@@ -179,11 +179,12 @@ struct SocketCheck {
             return error("the path is longer than 107 bytes", needs: .repair, advice: "choose a shorter path")
         }
         guard let file = surroundings.file(path) else {
+            let units = InstalledUnits(surroundings: surroundings)
+            let enable = Hint(surroundings.systemctl("enable", "--now", InstalledUnits.socket))
             return error(
                 "there is no socket",
                 needs: .start,
-                advice: "\(Command(program: "systemctl", "--user", "enable", "--now", "authrefreshd.socket"));"
-                    + " not installed yet: \(Command(program: "systemd/install"))"
+                advice: units.exist ? enable : enable + "; " + units.installation
             )
         }
         guard file.kind == .socket else {

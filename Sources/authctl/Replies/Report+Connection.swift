@@ -14,10 +14,7 @@ extension Report {
                     status: .daemonUnreachable,
                     name: "authctl.DaemonUnreachable",
                     message: "no daemon answers at '\(path)': \(systemText(errno))",
-                    hints: [
-                        "\(Command(program: "systemctl", "--user", "start", "authrefreshd"))",
-                        "not installed yet: run systemd/install",
-                    ],
+                    hints: InstalledUnits(surroundings: .real).hints(for: path),
                     cause: .unreachable
                 )
             case .permissionDenied(let path):
@@ -25,14 +22,14 @@ extension Report {
                     status: .notPermitted,
                     name: "authctl.SocketNotPermitted",
                     message: "you are not allowed to open the socket '\(path)'",
-                    hints: ["the daemon serves the user who runs it; check --socket and AUTHREFRESH_SOCKET"]
+                    hints: [Self.hint(for: path) ?? "the daemon serves the user who runs it; \(Self.checkOptions)"]
                 )
             case .otherUser(let path, let uid):
                 Report(
                     status: .notPermitted,
                     name: "authctl.SocketOfAnotherUser",
                     message: "the socket '\(path)' belongs to another user (uid \(uid))",
-                    hints: ["authctl sent nothing to it; check --socket and AUTHREFRESH_SOCKET"]
+                    hints: [Self.hint(for: path) ?? "authctl sent nothing to it; \(Self.checkOptions)"]
                 )
             case .pathTooLong(let path, limit: _):
                 Report(
@@ -52,6 +49,15 @@ extension Report {
             case .connectionClosed: .ended
             case .malformedReply, .replyTooLarge: .unreadableReply
             }
+    }
+
+    private static let checkOptions: Hint = "check --socket and AUTHREFRESH_SOCKET"
+
+    /// What to do if `XDG_RUNTIME_DIR` led to another user's socket; nil if something else did.
+    private static func hint(for path: String) -> Hint? {
+        let folder = Surroundings.real.environment("XDG_RUNTIME_DIR")
+        guard let folder, path == SocketPath.inside(folder) else { return nil }
+        return Surroundings.real.foreignRuntimeFolder
     }
 
     /// The daemon went away before its answer was complete.

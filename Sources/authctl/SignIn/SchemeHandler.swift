@@ -40,7 +40,8 @@ enum SchemeHandler {
             )
         }
         guard isInstalled(in: surroundings) else {
-            return .refused(reason: "\(entry) is not among your applications; run systemd/install")
+            let installer = surroundings.installer.text(by: .here)
+            return .refused(reason: "\(entry) is not among your applications; run \(installer)")
         }
         let present = surroundings.run(["xdg-mime", "query", "default", type]).text.prefix { $0 != "\n" }
         guard present != entry else { return .already }
