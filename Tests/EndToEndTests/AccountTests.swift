@@ -115,7 +115,7 @@ struct AccountTests {
             let file = stage.folder.path + "/export.json"
             let exported = try await stage.authctl("account", "export", "office", "--output", file)
             #expect(exported.end == .exited(0), "\(exported.errors)")
-            #expect(try await stage.authctl("account", "remove", "office").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "office", "--yes").end == .exited(0))
             #expect(try await stage.authctl("token", "office").end == .exited(4))
             try await feed.next("account-removed", of: "office")
 
@@ -287,7 +287,7 @@ struct AccountTests {
 
             let file = stage.folder.path + "/export.json"
             #expect(try await stage.authctl("account", "export", "work", "--output", file).end == .exited(0))
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
             #expect(try await stage.authctl("account", "import", file).end == .exited(78))
             let shown = try await stage.authctl("account", "show", "work")
             #expect(shown.output.contains("setting         refresh_grant_type=renewal\n"), "\(shown)")

@@ -105,7 +105,7 @@ struct AllowedCallersTests {
             #expect(answers.filter { $0.contains(PermissionDeniedError.name) }.count == calls)
             #expect(try await stage.authctl("token", "home").end == .exited(77))
             // Everything else is reported.
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
             try await daemon.log.first("the end") { $0.contains("account removed") }
             let lines = daemon.log.all.filter { $0.contains("a caller was refused") }
             #expect(lines.count == linesMax + 1)
@@ -192,7 +192,7 @@ struct AllowedCallersTests {
             // An imported token is not returned to a caller who is not allowed.
             _ = try await stage.refusal(of: "work", as: PermissionDeniedError.self)
             #expect(try await stage.authctl("logout", "work").end == .exited(0))
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
         }
     }
 

@@ -43,7 +43,7 @@ struct DamagedAccountTests {
             try await stage.notify.messages.first("the count") { $0.contains("3 accounts, 1 damaged") }
             #expect(try await stage.info().damaged == 1)
 
-            #expect(try await stage.authctl("account", "remove", "bad").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "bad", "--yes").end == .exited(0))
             try await feed.next("account-removed", of: "bad")
             #expect(try await stage.info().damaged == nil)
             #expect(try await stage.authctl("status").output.contains("2 accounts: 2 fresh"))
@@ -115,7 +115,7 @@ struct DamagedAccountTests {
             let shown = try await stage.statuses()
             #expect(shown.map(\.account) == ["a", "b o'b", "z"])
             #expect(shown[1].hint?.contains("authctl account remove 'b o'\\''b'") == true)
-            #expect(try await stage.authctl("account", "remove", "b o'b").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "b o'b", "--yes").end == .exited(0))
             #expect(try await stage.statuses().map(\.account) == ["a", "z"])
         }
     }

@@ -117,7 +117,7 @@ struct DerivedAccountTests {
             #expect(try await derive(stage, url).end == .exited(0))
             #expect(try await stage.authctl("account", "rename", "work", "job").end == .exited(0))
             #expect(try await stage.authctl("refresh", "wiki").end == .exited(0))
-            #expect(try await stage.authctl("account", "remove", "job").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "job", "--yes").end == .exited(0))
             let refreshed = try await stage.authctl("refresh", "wiki")
             #expect(refreshed.end == .exited(78) && refreshed.errors.contains("'job'"), "\(refreshed)")
             // The answer for this token may be read only by the account's owner.
@@ -134,7 +134,7 @@ struct DerivedAccountTests {
             #expect(await issuer.counters.tokenRequests == asked)
             // The token that it has is still valid.
             #expect(try await stage.authctl("token", "wiki").end == .exited(0))
-            #expect(try await stage.authctl("account", "remove", "wiki").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "wiki", "--yes").end == .exited(0))
             #expect(try await derive(stage, url, from: "job").end == .exited(0))
         }
     }
@@ -335,7 +335,7 @@ struct DerivedAccountTests {
             let deep = try await derive(stage, url, ["--no-wait"], name: "e", from: "d")
             #expect(deep.end == .exited(65) && deep.errors.contains("more than 4"), "\(deep)")
             try await stage.acquire("d")
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
             // The first account has lost its source, and this one does not replace it.
             #expect(try await derive(stage, url, name: "work", from: "b").end == .exited(0))
             #expect(try await stage.authctl("refresh", "a").end == .exited(78))

@@ -135,7 +135,7 @@ struct ForwardTests {
 
     @Test func `an account that was removed meanwhile reveals no other`() async throws {
         try await withForwarding { stage, forwarding, _, _ in
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
             // Locally, the daemon itself suggests the account with a similar name.
             #expect(try await stage.authctl("token", "work").errors.contains("did you mean 'works'?"))
             let refused = try await forwarding.authctl("token", "work", stage: stage)

@@ -43,7 +43,7 @@ struct MoveTests {
                 return try await stage.ask(.exportGrant, parameters, for: ExportGrant.Reply.self).dpopKey
             }
             #expect(try await key(stage) == key(other))
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
             #expect(try await other.authctl("refresh", "work").end == .exited(0))
             #expect(await issuer.counters.spentTokenUses == 0)
             #expect(try await next.terminate() == .exited(0))

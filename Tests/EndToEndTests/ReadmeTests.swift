@@ -75,7 +75,7 @@ struct ReadmeTests {
                 // A token file can be imported once, and an account can be added only under a free name.
                 let clientID = command.contains("ID") ? "ID" : "mail"
                 if command.starts(with: ["account", "add"]) {
-                    _ = try await stage.authctl("account", "remove", command[2])
+                    _ = try await stage.authctl("account", "remove", command[2], "--yes")
                 }
                 let grant = try await issuer.issueGrant(
                     clientID: command.starts(with: ["account", "import"]) ? "ID" : clientID,

@@ -154,9 +154,9 @@ struct RegistrationTests {
                 let added = try await stage.authctl("account", "add", name, "--issuer", url, "--register")
                 #expect(added.end == .exited(0), "\(added)")
             }
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
             #expect(await issuer.entries().map(\.outcome) == [.registered, .registered])
-            #expect(try await stage.authctl("account", "remove", "home", "--deregister").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "home", "--deregister", "--yes").end == .exited(0))
             #expect(await issuer.entries().last?.outcome == .deregistered)
         }
     }

@@ -298,7 +298,7 @@ struct SignInTests {
             #expect(try await daemon.terminate() == .exited(0))
             let next = try await stage.start()
             #expect(try await signIn() == user)
-            #expect(try await stage.authctl("account", "remove", "work").end == .exited(0))
+            #expect(try await stage.authctl("account", "remove", "work", "--yes").end == .exited(0))
             let again = AddAccount.Parameters(settings: try #require(settings.first))
             _ = try await stage.ask(.addAccount, again, for: AddAccount.Reply.self)
             #expect(try await signIn() == nil)

@@ -187,7 +187,8 @@ struct AccountRemoveCommand: ParsableCommand {
 
             This does not revoke the grant at the authorization server; 'authctl logout --revoke --forget' does. A \
             client that 'authctl account add --register' registered is deleted at the server only with \
-            --deregister. On a terminal the command asks before a grant is lost; --yes skips the question.
+            --deregister. The command asks before a grant is lost. Without a terminal nobody can answer, so it needs \
+            --yes then.
             """
     )
 
@@ -225,12 +226,19 @@ struct AccountRemoveCommand: ParsableCommand {
 
     /// Asks for confirmation.
     ///
-    /// - Throws: `cancelled` if a person is there and says no.
+    /// - Throws: `cancelled` if a person is there and says no; `usage` if nobody can be asked.
     private func confirm(_ daemon: inout DaemonConnection) throws(Report) {
-        guard !yes, Question.canBeAsked else { return }
+        guard !yes else { return }
         let status = try daemon.allStatuses(accounts: [account]).first
         guard let status, status.state != "signed-out" else { return }
-        let question = "'\(PlainText.line(account))' has a grant, which will be lost. Remove the account?"
+        // The daemon refuses to end a grant that another machine may use, and says so.
+        if deregister, status.state == "parked" { return }
+        let loss = "'\(PlainText.line(account))' has a grant, which will be lost"
+        guard Question.canBeAsked else {
+            let words = deregister ? ["--deregister", "--yes"] : ["--yes"]
+            throw .usage(loss, hint: Hint(Command(words: ["account", "remove", account] + words)))
+        }
+        let question = "\(loss). Remove the account?"
         guard try Question.confirm(question) else { throw .cancelled }
     }
 

@@ -124,4 +124,9 @@ struct FirstSignIn {
 extension Report {
     /// Whether the error means that there is no account of the requested name.
     var isNoSuchAccount: Bool { reply?.name == NoSuchAccountError.name }
+
+    /// The account with a similar name, if there is no account of the requested one; nil if none is similar.
+    var similarAccount: String? {
+        reply.flatMap { WireText.decode(NoSuchAccountError.self, fromText: $0.parameters)?.nearest }
+    }
 }

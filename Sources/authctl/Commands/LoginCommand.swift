@@ -34,7 +34,8 @@ struct LoginCommand: ParsableCommand {
             --private opens a private window of Firefox, Chromium, Chrome, Brave, Vivaldi or Edge. It uses the \
             default browser if it is one of these. If no browser can open a private window, the command fails. A \
             private window shares the cookies of other open private windows. With --temporary-profile the window \
-            shares nothing. It closes when the sign-in is over, and closing it cancels the sign-in. authctl cannot \
+            shares nothing. It closes when the sign-in is over, and closing it cancels the sign-in. 'authctl account edit \
+            --login-window private' makes either kind the account's own, also for the notification's button. authctl cannot \
             notice that any other window was closed: press Ctrl-C to cancel.
 
             The browser is the first that is set of: --browser, the account's (account edit --login-browser), \
@@ -53,7 +54,8 @@ struct LoginCommand: ParsableCommand {
             it. The account does not change, because without a code there is nothing to refresh.
 
             --new-account adds an account for another person. It copies the settings, the client and the secrets \
-            of the named account, and gets a grant of its own. The server lets the person choose who signs in. The \
+            of the named account, but not its --token-file, --url and --username, so that no program gets the \
+            other person's tokens by itself. The new account gets a grant of its own. The server lets the person choose who signs in. The \
             account is added only when the sign-in has completed, so a failed sign-in leaves nothing to remove.
 
             --policy runs another policy of a provider that has several (Azure AD B2C), for example to edit the \
@@ -66,8 +68,8 @@ struct LoginCommand: ParsableCommand {
             and --restart starts a new one. With --json each event is one line.
 
             Exit status: 0 signed in, or the policy is done, 3 the server denied the sign-in, 65 another person \
-            signed in, 75 timed out or replaced by another sign-in, 78 the server does not accept the request, 130 \
-            cancelled by the user, here or at the server.
+            signed in, 75 timed out or replaced by another sign-in, 78 the server does not accept the request, or \
+            the window or the browser is not available, 130 cancelled by the user, here or at the server.
             """
     )
 
@@ -199,8 +201,10 @@ struct LoginCommand: ParsableCommand {
             guard error.isNoSuchAccount, newAccount == nil, policy == nil, Question.canBeAsked, !output.json else {
                 throw error
             }
-            StandardError.tell(error)
-            guard try Question.confirm("Add an account with this name?") else { throw .reported(error.status) }
+            let similar = error.similarAccount.map { " (did you mean '\(PlainText.line($0))'?)" } ?? ""
+            guard try Question.confirm("No account is named '\(PlainText.line(name))'\(similar). Add it?") else {
+                throw .reported(error.status)
+            }
             try run(for: first.make(name), isFirst: true)
         }
     }

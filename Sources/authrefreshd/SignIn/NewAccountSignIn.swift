@@ -100,11 +100,13 @@ extension Account {
     /// A new account with the same client at the same server, for the grant of another person.
     ///
     /// It has its own DPoP key, because a token that is bound to one account's key is not for others (RFC 9449). The
-    /// access to the client's registration (RFC 7592) stays with the account that registered it.
+    /// access to the client's registration (RFC 7592) stays with the account that registered it, and so does what leads
+    /// programs to that account's tokens: its token file, its addresses and its user name.
     func another(_ name: AccountName, id: AccountID, registration: ClientRegistration) -> Account {
         var other = self
         (other.id, other.name, other.registration) = (id, name, registration)
         other.registration.management = nil
+        other.delivery = Delivery()
         other.registration.dpopKey = registration.dpopKey.map { _ in ClientKeys.newDPoPKey() }
         other.grantFacts = GrantFacts(needsConsent: grantFacts.needsConsent)
         return other

@@ -34,7 +34,7 @@ class History:
         self.told()
         self.kept_from_reading()
         self.watched()
-        run(self.authctl, "account", "remove", ACCOUNT)
+        run(self.authctl, "account", "remove", ACCOUNT, "--yes")
 
     def filled(self):
         """Refreshes, an outage, the end of the grant, a sign-in, and the end of the second grant."""

@@ -118,6 +118,6 @@ struct SecretsDay {
         try await scene.issuer.revokeGrant(grant.family)
         try await scene.authctl("refresh", "extra\(number)")
         try await scene.authctl("logout", "extra\(number)", "--revoke")
-        try await scene.authctl("account", "remove", "extra\(number)")
+        try await scene.authctl("account", "remove", "extra\(number)", "--yes")
     }
 }

@@ -162,7 +162,7 @@ final class SurroundingStage: Sendable {
         guard let server = state.withLock({ $0.hungServer }) else { return }
         server.signal(SIGKILL)
         try await server.ended()
-        let removed = try await stage.authctl("account", "remove", "hung")
+        let removed = try await stage.authctl("account", "remove", "hung", "--yes")
         guard removed.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: removed.errors) }
     }
 
@@ -210,7 +210,7 @@ final class SurroundingStage: Sendable {
         guard let stalling, let caller else { return }
         try await caller.output.first("the answer") { $0.contains("does not answer") }
         try await stalling.end()
-        let removed = try await stage.authctl("account", "remove", "listed")
+        let removed = try await stage.authctl("account", "remove", "listed", "--yes")
         guard removed.end == .exited(0) else { throw TestFault.failed(program: "authctl", errors: removed.errors) }
     }
 
