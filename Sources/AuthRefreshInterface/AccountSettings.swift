@@ -35,6 +35,7 @@ package struct AccountSettings: Hashable, Sendable {
     package var requireIss: Bool?
     package var postLogoutRedirectUri: String?
     package var loginBrowser: String?
+    package var loginWindow: String?
     package var leadTimeSec: Int64?
     package var rotationGraceSec: Int64?
     package var refreshTokenLifetimeSec: Int64?
@@ -295,6 +296,13 @@ package struct Setting: Sendable {
             option: "login-browser",
             words: "the browser for sign-ins",
             label: "login browser"
+        ),
+        Setting(
+            "loginWindow",
+            .text(\.loginWindow),
+            option: "login-window",
+            words: "the kind of window for sign-ins",
+            label: "login window"
         ),
         Setting(
             "leadTimeSec",

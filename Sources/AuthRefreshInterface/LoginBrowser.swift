@@ -57,3 +57,11 @@ package enum LoginBrowser {
         return isCommand(command) ? command : nil
     }
 }
+
+/// The kinds of window for sign-ins that an account can name. The raw values are used on the wire.
+package enum LoginWindow: String, CaseIterable, Sendable {
+    /// A private window.
+    case `private`
+    /// A private window with a profile of its own.
+    case temporaryProfile = "temporary-profile"
+}

@@ -65,6 +65,7 @@ package enum StartSignIn {
         package var redirectUri: String?
         package var joined: Bool?
         package var browser: String?
+        package var window: String?
         package var browserRefused: Bool?
         package var schemeFromProfile: Bool?
         package var policy: String?

@@ -42,6 +42,8 @@ package struct ClientRegistration: Equatable, Sendable {
     /// The browser for sign-ins: a name or an absolute path; nil uses the one in the configuration, or the person's
     /// default.
     package var loginBrowser: String?
+    /// The kind of window for sign-ins, by its name on the wire; nil for an ordinary one.
+    package var loginWindow: String?
     /// How to change and delete the registration; nil if the client was registered by hand, or may not do that.
     package var management: RegistrationManagement?
 
@@ -63,6 +65,7 @@ package struct ClientRegistration: Equatable, Sendable {
         authorizationDetails: String? = nil,
         redirect: RegisteredRedirect = RegisteredRedirect(),
         loginBrowser: String? = nil,
+        loginWindow: String? = nil,
         management: RegistrationManagement? = nil
     ) {
         self.clientID = clientID
@@ -82,6 +85,7 @@ package struct ClientRegistration: Equatable, Sendable {
         self.authorizationDetails = authorizationDetails
         self.redirect = redirect
         self.loginBrowser = loginBrowser
+        self.loginWindow = loginWindow
         self.management = management
     }
 }

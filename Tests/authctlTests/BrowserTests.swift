@@ -1,3 +1,4 @@
+import AuthRefreshInterface
 import CommandLineProgram
 import Foundation
 import Testing
@@ -139,6 +140,7 @@ import Testing
         _ name: String?,
         refusedTo account: String? = nil,
         kind: WindowChoice.Kind = .usual,
+        in window: LoginWindow? = nil,
         entries: [String: String] = [:],
         configuration: String = "",
         _ environment: [String: String] = [:]
@@ -151,7 +153,7 @@ import Testing
         for (name, text) in entries { files["/usr/share/applications/\(name)"] = text }
         machine.text = { [files] in files[$0] }
         var choice = try WindowChoice(kind, browser: nil, in: machine)
-        try choice.chooseBrowser(ofAccount: name, refusedTo: account, hint: "h")
+        try choice.chooseBrowser(ofAccount: name, refusedTo: account, in: window, hint: "h")
         return try words(choice.browser)
     }
 
@@ -177,6 +179,14 @@ import Testing
             let text = Self.ownEntry.replacing("[Desktop Entry]", with: "[Desktop Entry]\n\(line)")
             #expect(throws: Report.self) { try chosen("own", entries: ["own.desktop": text]) }
         }
+    }
+
+    @Test func `the account's kind of window is opened unless the person asks for another`() throws {
+        #expect(try chosen("firefox", in: .private) == ["firefox", "--private-window", Self.link])
+        #expect(try chosen(nil, in: .private, ["BROWSER": "firefox"]) == ["firefox", "--private-window", Self.link])
+        #expect(try chosen("firefox", kind: .none, in: .private) == nil)
+        // An ordinary window of a browser without a private one would not be what the account wants.
+        #expect(throws: Report.self) { try chosen(nil, in: .private, ["BROWSER": "surf"]) }
     }
 
     @Test func `the account's name goes before the person's configuration, and that before BROWSER`() throws {

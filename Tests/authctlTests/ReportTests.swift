@@ -28,8 +28,7 @@ import VarlinkClient
         (.noAnswer(seconds: 30), .tryAgainLater), (.unreadableReply, .badData),
         (.noPortal, .misconfigured), (.portalFailed, .misconfigured),
         (.noSuchBrowser("the browser is missing", hints: ["h"]), .misconfigured),
-        (.noPrivateWindow("there is no display here", hints: []), .usage),
-        (Report.noPrivateWindow("there is no display here", hints: []).asNoContext, .misconfigured),
+        (.noPrivateWindow("there is no display here", hints: []), .misconfigured),
         (ErrorReply(name: SignedOutError.name, parameters: #"{"account":"a","hint":"h"}"#).report, .signedOut),
         (
             .notFresh(AccountStatus(account: "a", state: "signed-out", issuer: "i", generation: 1, failures: 0)),

@@ -17,6 +17,7 @@ struct SettingsReaderTests {
             $0.scopes = ["mail"]
             $0.refreshParameters = ["resource": "https://api.example"]
             $0.loginBrowser = "firefox.desktop"
+            $0.loginWindow = "temporary-profile"
             $0.leadTimeSec = 300
             $0.rotationGraceSec = 30
             $0.refreshTokenLifetimeSec = 86_400
@@ -45,6 +46,14 @@ struct SettingsReaderTests {
     func `a scope with a control character is refused`(scope: String) {
         let settings = AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app") {
             $0.scopes = ["mail", scope]
+        }
+        #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
+    }
+
+    @Test(arguments: ["", "usual", "Private", "private --x"])
+    func `an unknown kind of window is refused`(window: String) {
+        let settings = AccountSettings(name: "work", issuer: "https://login.example/", clientId: "app") {
+            $0.loginWindow = window
         }
         #expect(throws: VarlinkError.self) { try reader.draft(settings, clientSecret: nil) }
     }

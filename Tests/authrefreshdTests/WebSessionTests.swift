@@ -76,7 +76,7 @@ struct WebSessionTests {
             ("http://[::1]:8400/Done", .loopback, "http://[::1]:8400/Done"),
             ("http://[0::1]:8400/Done", .loopback, "http://[0::1]:8400/Done"),
             ("com.example.app:/done", .scheme, "com.example.app:/done"),
-            ("MyApp://auth", .scheme, "MyApp://auth"),
+            ("MyApp://auth", .scheme, "MyApp://auth"), ("exampleauth", .scheme, "exampleauth"),
             ("https://App.example/back/", .page, "https://App.example/back/"),
         ] as [(String, CallbackAddress.Kind, String)]
     )
@@ -92,7 +92,8 @@ struct WebSessionTests {
 
     @Test(
         arguments: [
-            "", "done", "/done", "http://app.example/done", "http://127.0.0.1.evil.example/", "https:///done",
+            "", "/done", "http", "FILE", "1app", "http://app.example/done", "http://127.0.0.1.evil.example/",
+            "https:///done",
             "https:done",
             "http://127.0.0.1:0/", "http://127.0.0.1:65536/", "http://127.0.0.1:+80/", "http://me@127.0.0.1/",
             "http://[::ffff:127.0.0.1]/", "http://[::2]/", "http://127.1/",
@@ -117,6 +118,8 @@ struct WebSessionTests {
             ("myapp://auth", "myapp://auth?token=1", true),
             ("myapp://auth", "myapp://auth/#token=1", true),
             ("myapp://auth", "myapp://author?token=1", false),
+            ("exampleauth", "ExampleAuth://done/x?token=1", true), ("exampleauth", "exampleauth:?token=1", true),
+            ("exampleauth", "exampleauths://done", false), ("exampleauth", "exampleauth", false),
             ("https://app.example/back", "https://APP.example:443/back?x", true),
             ("https://app.example/back", "https://app.example:444/back?x", false),
             ("https://app.example/back", "http://app.example/back?x", false),

@@ -39,6 +39,7 @@ extension AccountSettings {
         requireIss = registration.redirect.requiresIssuer ? true : nil
         postLogoutRedirectUri = registration.redirect.postLogoutURI
         loginBrowser = registration.loginBrowser
+        loginWindow = registration.loginWindow
         leadTimeSec = account.policy.leadTime?.components.seconds
         rotationGraceSec = account.policy.rotationGrace?.components.seconds
         refreshTokenLifetimeSec = account.policy.refreshTokenLifetime?.components.seconds
@@ -125,7 +126,8 @@ extension AccountSettings {
                 requiresIssuer: requireIss ?? false,
                 postLogoutURI: postLogoutRedirectUri
             ),
-            loginBrowser: loginBrowser
+            loginBrowser: loginBrowser,
+            loginWindow: loginWindow
         )
     }
 

@@ -191,6 +191,15 @@ struct SettingsOptions: ParsableArguments {
     )
     var loginBrowser: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The kind of window to sign in with: private, or temporary-profile.",
+            valueName: "kind"
+        ),
+        completion: .list(LoginWindow.allCases.map(\.rawValue))
+    )
+    var loginWindow: String?
+
     @Option(help: ArgumentHelp("Refresh this long before the access token expires: 5m.", valueName: "time"))
     var leadTime: LengthOfTime?
 
@@ -283,6 +292,7 @@ struct SettingsOptions: ParsableArguments {
         settings.requireIss = requireIss ? true : nil
         settings.postLogoutRedirectUri = postLogoutRedirectUri
         settings.loginBrowser = loginBrowser
+        settings.loginWindow = loginWindow
         settings.leadTimeSec = leadTime?.seconds
         settings.rotationGraceSec = rotationGrace?.seconds
         settings.refreshTokenLifetimeSec = refreshTokenLifetime?.seconds

@@ -19,9 +19,10 @@ struct WebSessionCommand: ParsableCommand {
             program needs no account here. authctl opens the page. When the browser is sent back to the callback, \
             authctl prints the whole address on one line.
 
-            --callback is one of three kinds. With 'http://127.0.0.1/done', 'http://localhost/done' or \
+            --callback is one of four kinds. With 'http://127.0.0.1/done', 'http://localhost/done' or \
             'http://[::1]/done', the daemon listens on the port meanwhile. With 'com.example.app:/done', the desktop \
-            passes the address to 'authctl callback'. 'https://app.example/done' is a page of your own, with a link \
+            passes the address to 'authctl callback'. With 'exampleauth', a scheme alone, every address of the scheme \
+            is the answer. 'https://app.example/done' is a page of your own, with a link \
             to 'io.authrefresh:' and its own address. Each callback has one session at a time. Instead, you can paste \
             the address at any time.
 
@@ -68,12 +69,18 @@ struct WebSessionCommand: ParsableCommand {
     func run() throws(Report) {
         ProgramArguments.wipe()
         let address = try address
+        guard callback.contains(":") || !address.reveal().contains(WebSession.callbackPlace) else {
+            throw .usage(
+                "the callback is only a scheme, and cannot stand in the page's address",
+                hint: "name a whole callback: --callback \(PlainText.line(callback)):/done"
+            )
+        }
         // Check before the session begins. Only the port of the callback is still missing.
         _ = try WebSession.link(to: address, callback: callback)
         let session = try WebSession(
             address,
             StartWebSession.Parameters(callback: callback, timeoutSec: timeout?.seconds),
-            window: try choice,
+            window: try WindowChoice(window.kind, browser: window.browser, in: .real),
             connection: connection,
             output: output
         )
@@ -94,16 +101,6 @@ struct WebSessionCommand: ParsableCommand {
         get throws(Report) {
             guard url == "-" else { return SecretText(url) }
             return try SecretFile(name: url, purpose: .page).readLine(prompt: "Address of the page: ")
-        }
-    }
-
-    private var choice: WindowChoice {
-        get throws(Report) {
-            do throws(Report) {
-                return try WindowChoice(window.kind, browser: window.browser, in: .real)
-            } catch {
-                throw error.asNoContext
-            }
         }
     }
 }

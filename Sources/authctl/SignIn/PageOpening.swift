@@ -1,3 +1,4 @@
+internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import Glibc
 
@@ -50,20 +51,26 @@ struct PageOpening: ~Copyable {
     mutating func chooseBrowser(
         ofAccount name: String? = nil,
         refusedTo account: String? = nil,
+        in window: LoginWindow? = nil,
         hint: Hint
     ) throws(Report) {
-        try choice.chooseBrowser(ofAccount: name, refusedTo: account, hint: hint)
+        try choice.chooseBrowser(ofAccount: name, refusedTo: account, in: window, hint: hint)
     }
 
     /// Starts the browser.
     ///
     /// - Returns: why it could not be started; nil if it was, or if none has to be started.
-    mutating func open(_ link: WebLink) -> String? {
+    /// - Throws: `noPrivateWindow` if only a private window may open the page, and it could not be started.
+    mutating func open(_ link: WebLink) throws(Report) -> String? {
         guard let wanted = choice.browser else { return nil }
         guard let detour = SecretLink.leading(to: link) else { return SecretLink.noPort }
         way = detour.link
         browser = Self.start(wanted, at: detour.link)
-        guard browser != nil else { return "\(wanted.name) cannot be started" }
+        guard browser != nil else {
+            let reason = "\(wanted.name) cannot be started"
+            guard !choice.isPrivate else { throw .noPrivateWindow(reason, hints: [Report.openPrivateWindow]) }
+            return reason
+        }
         self.detour = consume detour
         return nil
     }
@@ -87,12 +94,18 @@ struct PageOpening: ~Copyable {
     /// Handles the end of the browser's process. Call it after SIGCHLD.
     ///
     /// - Returns: nil if nobody has to be told.
-    /// - Throws: `noPortal` or `portalFailed` if only the portal may open the page, and it did not.
+    /// - Throws: `noPortal` or `portalFailed` if only the portal may open the page, and it did not; `noPrivateWindow` if
+    ///   only a private window may.
     mutating func takeEnd() throws(Report) -> News? {
         guard let end = browser?.takeEnd() else { return nil }
         browser = nil
         if choice.browser?.isPortal ?? false { return try take(portalEnd: end) }
-        guard end == .exited(0) else { return .notOpened(reason: Self.browserNotOpened) }
+        guard end == .exited(0) else {
+            guard !choice.isPrivate else {
+                throw .noPrivateWindow(Self.browserNotOpened, hints: [Report.openPrivateWindow])
+            }
+            return .notOpened(reason: Self.browserNotOpened)
+        }
         // The process of a shared browser only passes the address on, and ends at once.
         return choice.browser?.ownProfile == nil ? nil : .windowClosed
     }

@@ -175,7 +175,7 @@ struct SignInSession: ~Copyable {
         paste.tell(text.opening)
         reminder = flow == .device ? nil : SignInReminder(redirectURI: reply.redirectUri)
         if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text, below: text.opening) }
-        open(complete ?? link)
+        try open(complete ?? link)
         guard let prompt = text.prompt else { return StandardError.show(Self.waiting) }
         paste.open(prompt)
     }
@@ -192,7 +192,7 @@ struct SignInSession: ~Copyable {
         guard let link = WebLink(url) else { throw .unreadableReply }
         let how = page.choice.browser.map { "opening \(link.host) in \($0.name), to go" } ?? "open this address to go"
         paste.tell("\(account): \(how) \(place)\n\n  \(link.text)\n\n")
-        open(link)
+        try open(link)
         paste.show()
     }
 
@@ -204,7 +204,12 @@ struct SignInSession: ~Copyable {
             let hint: Hint =
                 "for this time: --browser PROGRAM;"
                 + " for good: \(Command("account", "edit", account, "--login-browser", "NAME"))"
-            try page.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, hint: hint)
+            // A kind that a newer daemon knows is refused, because another window would not be what the account wants.
+            let window = try reply.window.map { name throws(Report) in
+                guard let window = LoginWindow(rawValue: name) else { throw .unreadableReply }
+                return window
+            }
+            try page.chooseBrowser(ofAccount: reply.browser, refusedTo: refused, in: window, hint: hint)
         } catch {
             if !isJoined { askToCancel() }
             throw error
@@ -220,8 +225,16 @@ struct SignInSession: ~Copyable {
         StandardError.show(code + "\n")
     }
 
-    private mutating func open(_ link: WebLink) {
-        if let reason = page.open(link) { return StandardError.warn(PageOpening.openYourself(reason)) }
+    /// - Throws: `noPrivateWindow` if only a private window may open the page. A sign-in of our own is then ended.
+    private mutating func open(_ link: WebLink) throws(Report) {
+        let failure: String?
+        do throws(Report) {
+            failure = try page.open(link)
+        } catch {
+            if !isJoined { askToCancel() }
+            throw error
+        }
+        if let reason = failure { return StandardError.warn(PageOpening.openYourself(reason)) }
         if page.isOpened { tellOpened() }
     }
 
@@ -232,7 +245,8 @@ struct SignInSession: ~Copyable {
 
     /// Handles news about the browser.
     ///
-    /// - Throws: `noPortal` or `portalFailed` if only the portal may open the page. A sign-in of our own is then ended.
+    /// - Throws: `noPortal`, `portalFailed` or `noPrivateWindow` if no other way may open the page. A sign-in of our own is
+    ///   then ended.
     private mutating func takeBrowserNews() throws(Report) -> PageOpening.News? {
         do throws(Report) {
             return try page.takeEnd()

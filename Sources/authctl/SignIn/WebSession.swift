@@ -82,7 +82,7 @@ struct WebSession: ~Copyable {
 
     private mutating func begin(_ reply: StartWebSession.Reply) throws(Report) {
         let link = try Self.link(to: address, callback: reply.callback)
-        try chooseBrowser()
+        try page.chooseBrowser(hint: "name another browser: --browser PROGRAM")
         let kind = CallbackKind(of: reply.callback)
         switch kind {
         case .loopback: break
@@ -101,19 +101,11 @@ struct WebSession: ~Copyable {
             takesPaste: paste.takesPaste
         )
         paste.tell(text.opening)
-        if let reason = page.open(link) { StandardError.warn(PageOpening.openYourself(reason)) }
+        if let reason = try page.open(link) { StandardError.warn(PageOpening.openYourself(reason)) }
         guard let prompt = text.prompt else {
             return StandardError.show("Waiting for the browser to come back; Ctrl-C cancels.\n")
         }
         paste.open(prompt)
-    }
-
-    private mutating func chooseBrowser() throws(Report) {
-        do throws(Report) {
-            try page.chooseBrowser(hint: "name another browser: --browser PROGRAM")
-        } catch {
-            throw error.asNoContext
-        }
     }
 
     /// The page's address with the callback inserted.
@@ -213,15 +205,5 @@ enum CallbackAddress {
     static func register(on place: SignInPlace) {
         guard place == .desktop else { return }
         _ = SchemeHandler.register(for: prefix, isNamed: true, in: .real)
-    }
-}
-
-extension Report {
-    /// The same error for a program that has requested an unavailable window. Programs can tell it from wrong arguments.
-    var asNoContext: Report {
-        guard cause == .noPrivateWindow else { return self }
-        var report = self
-        report.status = .misconfigured
-        return report
     }
 }

@@ -19,7 +19,7 @@ struct WindowChoice: Sendable {
     private(set) var browser: Browser?
     /// The browser if the portal, which is asked first, does not answer; nil for none.
     private(set) var fallback: Browser?
-    private let kind: Kind
+    private var kind: Kind
     /// Whether the page is opened on this desktop by default.
     private let isForDesktop: Bool
     /// Whether the user named the browser, so that the account's does not count.
@@ -59,13 +59,20 @@ struct WindowChoice: Sendable {
     /// - Parameters:
     ///   - name: the account's browser; nil if it names none.
     ///   - account: the account, if it has a command of an earlier version instead; nil otherwise.
+    ///   - window: the kind of window that the account names; nil for an ordinary one. What the person asked for counts
+    ///     more.
     ///   - hint: the hint if the account's browser, or the configured one, is missing.
     /// - Throws: `noPrivateWindow`, `noPortal`, `noSuchBrowser`.
     mutating func chooseBrowser(
         ofAccount name: String? = nil,
         refusedTo account: String? = nil,
+        in window: LoginWindow? = nil,
         hint: Hint
     ) throws(Report) {
+        if let window, case .usual = kind, opensBrowser {
+            kind = .privateWindow(hasOwnProfile: window == .temporaryProfile)
+            if namesBrowser { browser = try chosen(in: surroundings) }
+        }
         guard !namesBrowser, opensBrowser else { return }
         guard !isByPortalOnly else { return browser = try chosen(in: surroundings) }
         if let account {
@@ -101,6 +108,9 @@ struct WindowChoice: Sendable {
     fileprivate static func missing(_ name: String) -> String {
         "the browser '\(PlainText.line(name))' is not installed, or opens no window"
     }
+
+    /// Whether only a private window may open the page.
+    var isPrivate: Bool { if case .privateWindow = kind { true } else { false } }
 
     /// Whether only the portal may open the page.
     var isByPortalOnly: Bool { if case .portal = kind { true } else { false } }
@@ -180,7 +190,7 @@ extension Report {
     /// No private window is available. Then nothing is opened, because another window would not be what the person asked for.
     static func noPrivateWindow(_ reason: String, hints: [Hint]) -> Report {
         Report(
-            status: .usage,
+            status: .misconfigured,
             name: "authctl.NoPrivateWindow",
             message: "cannot open a private window: \(reason)",
             hints: hints,

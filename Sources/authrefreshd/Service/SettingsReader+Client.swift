@@ -131,6 +131,13 @@ extension SettingsReader {
         if let uri = settings.postLogoutRedirectUri, !RegisteredRedirect.isURI(uri) {
             throw Complaint(field: "postLogoutRedirectUri", "'\(uri)' is not a redirect URI", hint: "https://…").error
         }
+        if let window = settings.loginWindow, LoginWindow(rawValue: window) == nil {
+            throw Complaint(
+                field: "loginWindow",
+                "'\(window)' is not a known kind",
+                hint: "known: \(LoginWindow.allCases.map(\.rawValue).joined(separator: ", "))"
+            ).error
+        }
         if let browser = settings.loginBrowser, !LoginBrowser.isName(browser) {
             throw Complaint(
                 field: "loginBrowser",

@@ -60,6 +60,8 @@ struct RunningSignIn {
     var lacksRefreshToken = false
     /// The account's browser; nil if it names none. One of an earlier version may be a command.
     var browser: String?
+    /// The kind of window that the account names; nil for an ordinary one.
+    var window: String?
     /// The URI schemes that the provider's profile names.
     var profileSchemes: Set<String> = []
     /// Scopes in the request that only a resource server has demanded.
@@ -177,6 +179,7 @@ struct RunningSignIn {
         reply.host = invitation?.host
         reply.redirectUri = redirectURI
         reply.browser = browser.flatMap { LoginBrowser.isName($0) ? $0 : nil }
+        reply.window = window
         reply.browserRefused = browser != nil && reply.browser == nil ? true : nil
         let scheme = redirectURI?.prefix { $0 != ":" }.lowercased()
         reply.schemeFromProfile = flow == .scheme && scheme.map(profileSchemes.contains) ?? false ? true : nil

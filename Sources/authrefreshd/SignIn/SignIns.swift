@@ -161,6 +161,7 @@ final class SignIns {
         }
         signIn.lacksRefreshToken = lacksRefreshToken
         signIn.browser = account.registration.loginBrowser
+        signIn.window = account.registration.loginWindow
         signIn.profileSchemes = profileSchemes
         signIn.demandedScopes = demandedScopes
         running[account.id] = signIn
@@ -523,6 +524,6 @@ extension StartSignIn.Reply {
     /// Removes where the browser goes, and how.
     fileprivate mutating func forgetPlace() {
         (url, host, redirectUri) = (nil, nil, nil)
-        (browser, browserRefused, schemeFromProfile) = (nil, nil, nil)
+        (browser, browserRefused, window, schemeFromProfile) = (nil, nil, nil, nil)
     }
 }

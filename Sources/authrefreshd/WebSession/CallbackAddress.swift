@@ -4,7 +4,7 @@ internal import TextEncodings
 internal import Varlink
 
 /// The address to which a browser is sent back in a web session: `http://127.0.0.1:8400/done`, `com.example.app:/done`,
-/// `https://app.example/done`.
+/// `https://app.example/done`; or `exampleauth`, for each address with this scheme.
 struct CallbackAddress: Sendable {
     /// How the response gets to the daemon.
     enum Kind: Hashable {
@@ -28,6 +28,8 @@ struct CallbackAddress: Sendable {
     var port: Int?
     /// The path from the slash after the host; "/" if a host has none.
     let path: String
+    /// Whether every address with the scheme is the callback, because nothing but the scheme is named.
+    private let isBare: Bool
     /// Scheme with host, and path, in their original form, because servers compare byte by byte.
     private let written: (head: String, path: String)
 
@@ -43,7 +45,7 @@ struct CallbackAddress: Sendable {
                 hint: Self.examples
             ).error
         }
-        guard let address = Self(reading: text) else {
+        guard let address = Self(bare: text) ?? Self(reading: text) else {
             throw Complaint(field: "callback", "it is not an address", hint: Self.examples).error
         }
         switch address.kind {
@@ -65,7 +67,8 @@ struct CallbackAddress: Sendable {
         self = address
     }
 
-    private static let examples: Hint = "http://127.0.0.1/done, com.example.app:/done, https://app.example/done"
+    private static let examples: Hint =
+        "http://127.0.0.1/done, com.example.app:/done, exampleauth, https://app.example/done"
 
     /// Schemes that desktop programs depend on. It is the same list as in `authctl`, which registers itself for a
     /// scheme.
@@ -73,14 +76,25 @@ struct CallbackAddress: Sendable {
         "about", "blob", "data", "file", "ftp", "http", "https", "javascript", "mailto",
     ]
 
+    /// A scheme without its colon; nil for anything else.
+    private init?(bare text: String) {
+        guard let scheme = Self.scheme(text) else { return nil }
+        (kind, self.scheme, host, port, path, isBare) = (.scheme, scheme, nil, nil, "", true)
+        written = (text, "")
+    }
+
+    /// The scheme in lower case; nil if it is none (RFC 3986 §3.1).
+    private static func scheme(_ text: some StringProtocol) -> String? {
+        let scheme = text.lowercased()
+        return scheme.wholeMatch(of: /[a-z][a-z0-9+.-]*/) == nil ? nil : scheme
+    }
+
     /// Parses an address; nil if it has no scheme, or an invalid port.
     ///
     /// - Parameter text: without query and fragment.
     private init?(reading text: some StringProtocol) {
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        scheme = text[..<colon].lowercased()
-        // RFC 3986 §3.1.
-        guard scheme.wholeMatch(of: /[a-z][a-z0-9+.-]*/) != nil else { return nil }
+        guard let colon = text.firstIndex(of: ":"), let scheme = Self.scheme(text[..<colon]) else { return nil }
+        (self.scheme, isBare) = (scheme, false)
         let rest = text[text.index(after: colon)...]
         guard rest.hasPrefix("//") else {
             guard !rest.isEmpty, !["http", "https"].contains(scheme) else { return nil }
@@ -122,6 +136,7 @@ struct CallbackAddress: Sendable {
     /// Scheme and host are compared without case, the path exactly, and the port with the one that is listened on (RFC
     /// 8252 §8.10, RFC 3986 §6.2).
     func isPlace(of url: String) -> Bool {
+        if isBare { return url.prefix { $0 != ":" }.lowercased() == scheme && url.contains(":") }
         guard let other = Self(reading: url.prefix { $0 != "?" && $0 != "#" }) else { return false }
         return other.place == place
     }
@@ -137,6 +152,7 @@ struct CallbackAddress: Sendable {
     func isSame(as other: CallbackAddress) -> Bool {
         // A loopback callback without a port gets a port of its own.
         if kind == .loopback, port == nil || other.port == nil { return false }
+        if isBare || other.isBare { return scheme == other.scheme }
         return place == other.place
     }
 }
