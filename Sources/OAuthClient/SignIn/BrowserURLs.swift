@@ -33,15 +33,17 @@ package struct BrowserURLs: Sendable {
             if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
             var parameters = AuthorizationParameters(request: request).all
             let name = (name: "client_id", value: client.registration.clientID)
-            // OpenID Connect Core §6.1 requires these two in the address, too, and some servers require them in a
-            // pushed request. Other servers read only the request object (RFC 9101 §5).
+            // OpenID Connect Core §6.1 requires these two in the address, too, and some servers require them, and the
+            // redirect URI, beside a pushed request. Other servers read only the request object (RFC 9101 §5).
             let frame = parameters.filter { ["response_type", "scope"].contains($0.name) }
+            let place = (name: "redirect_uri", value: request.redirectURI)
             let isSigned = metadata.requiresSignedRequestObjects
             if isSigned {
                 parameters = [name, ("request", try requestObject(of: parameters, by: client, metadata).reveal())]
             }
             let pushed = try await push(parameters, of: request, metadata)
-            let sent = pushed.map { [name, ("request_uri", $0.uri)] + frame } ?? parameters + (isSigned ? frame : [])
+            let sent =
+                pushed.map { [name, ("request_uri", $0.uri), place] + frame } ?? parameters + (isSigned ? frame : [])
             return .success(
                 AuthorizationURL(
                     url: endpoint.url(adding: sent),

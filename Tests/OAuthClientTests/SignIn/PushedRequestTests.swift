@@ -52,9 +52,10 @@ struct PushedRequestTests {
 
     private static let accepted = LoopbackServer.json(201, #"{"request_uri":"urn:example:1","expires_in":60}"#)
 
-    /// Some servers require `response_type` in the address as well.
+    /// Some servers require `response_type` and `redirect_uri` in the address as well.
     private static let reference = [
         "response_type": ["code"], "client_id": ["client"], "request_uri": ["urn:example:1"],
+        "redirect_uri": ["http://127.0.0.1:1234/"],
     ]
 
     @Test func `authorization details are pushed with the rest, and are not in the URL`() async throws {

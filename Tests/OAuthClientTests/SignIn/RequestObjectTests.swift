@@ -83,7 +83,8 @@ struct RequestObjectTests {
         let (result, pushed) = try await request {
             #","pushed_authorization_request_endpoint":"\#($0)/par","require_pushed_authorization_requests":true"#
         }
-        #expect(try Set(result.get().parameters.keys) == ["response_type", "scope", "client_id", "request_uri"])
+        let names: Set = ["response_type", "scope", "client_id", "request_uri", "redirect_uri"]
+        #expect(try Set(result.get().parameters.keys) == names)
         let form = formFields(try #require(pushed).body)
         // The client authenticates in addition, as always.
         #expect(Set(form.keys) == ["client_id", "request", "client_assertion", "client_assertion_type"])
