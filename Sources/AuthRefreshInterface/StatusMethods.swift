@@ -131,6 +131,7 @@ package struct AccountStatus: Codable, Hashable, Sendable {
     package var refreshedAtUSec: Int64?
     package var nextAttemptAtUSec: Int64?
     package var refreshTokenExpiresAtUSec: Int64?
+    package var grantEndsAtUSec: Int64?
     package var clientSecretExpiresAtUSec: Int64?
     package var clockSkewSec: Int64?
     package var grantType: String?

@@ -45,6 +45,10 @@ package struct GrantPolicy: Sendable, Equatable {
 
     /// What happens to a grant after a request for a token with a narrower scope.
     package var narrowing = Narrowing.none
+    /// Whether answers state the scope. Without it, a client does not notice that a grant was narrowed.
+    package var statesScope = true
+    /// Whether authorization requests with `prompt=consent` (OpenID Connect Core §3.1.2.1) are refused.
+    package var refusesConsentPrompt = false
     /// Whether access tokens are bound to the key in the request's proof (RFC 9449 §5). If not, the server ignores
     /// proofs and answers with Bearer tokens.
     package var bindsTokens = true

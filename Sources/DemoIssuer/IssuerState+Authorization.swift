@@ -45,6 +45,11 @@ extension IssuerState {
             note(draft, .malformed, at: now)
             return sendBack(request, [("error", "invalid_request"), ("error_description", "PKCE with S256 is wanted")])
         }
+        let asksForConsent = form["prompt"]?.split(separator: " ").contains("consent") ?? false
+        guard !asksForConsent || !ledger.policy.refusesConsentPrompt else {
+            note(draft, .malformed, at: now)
+            return sendBack(request, [("error", "invalid_request"), ("error_description", "prompt is not known here")])
+        }
         let id = randomText("demo-ask-")
         desk.ask(request, as: id)
         note(draft, .asked, at: now)

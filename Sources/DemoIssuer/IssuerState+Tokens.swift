@@ -7,7 +7,7 @@ extension IssuerState {
         let expiresIn: Int
         let refreshToken: String?
         let refreshExpiresIn: Int?
-        let scope: String
+        let scope: String?
         let idToken: String?
         let authorizationDetails: [AuthorizationDetail]?
     }
@@ -162,7 +162,7 @@ extension IssuerState {
                 expiresIn: (tokens.accessTokenExpiresAt - now).wholeSeconds,
                 refreshToken: tokens.refreshToken,
                 refreshExpiresIn: reported.map { ($0 - now).wholeSeconds },
-                scope: tokens.scope,
+                scope: ledger.policy.statesScope ? tokens.scope : nil,
                 idToken: idToken,
                 authorizationDetails: detailTypes.isEmpty ? nil : detailTypes.map { AuthorizationDetail(type: $0) }
             ),

@@ -135,9 +135,9 @@ package struct GrantFacts: Hashable, Sendable {
     package var subject: String?
     /// The person's names; nil if the server sent none.
     package var person: PersonNames?
-    /// Whether the server sends a refresh token only if it is asked for the person's consent (OpenID Connect Core §11).
-    /// If so, later sign-ins ask for consent, too.
-    package var needsConsent: Bool
+    /// Whether asking for the person's consent brings a refresh token (OpenID Connect Core §11); nil until a sign-in has
+    /// shown that.
+    package var consent: ConsentFinding?
     /// What the provider sent that programs need besides a token, by the provider's names: `instance_url`, `realmId`.
     package var keptFields: [String: String]
     /// What the grant covers; nil until an answer has said so.
@@ -146,16 +146,26 @@ package struct GrantFacts: Hashable, Sendable {
     package init(
         subject: String? = nil,
         person: PersonNames? = nil,
-        needsConsent: Bool = false,
+        consent: ConsentFinding? = nil,
         keptFields: [String: String] = [:],
         scope: GrantedScope? = nil
     ) {
         self.subject = subject
         self.person = person
-        self.needsConsent = needsConsent
+        self.consent = consent
         self.keptFields = keptFields
         self.scope = scope
     }
+}
+
+/// What a sign-in has shown about asking for the person's consent. The raw values are stored.
+package enum ConsentFinding: String, Hashable, Sendable, CaseIterable {
+    /// The server sends a refresh token only with it. Later sign-ins ask for it, too.
+    case needed
+    /// The server sends a refresh token without it. Later sign-ins do not ask for it.
+    case unneeded
+    /// The server sends no refresh token, with or without it.
+    case useless
 }
 
 /// The names of the person who signed in. They are for display only.

@@ -140,7 +140,14 @@ package struct RefreshMachine: Sendable {
         SignOutRule.keep(&step)
         switch step.state.phase {
         case .backingOff(let backOff) where [.misconfigured, .transient].contains(backOff.kind):
-            return FailureRule.retrySoon(&step) ?? [.persist(.unchanged)]
+            // The failure is that of the old settings, and says nothing about the new ones. The server's wish still
+            // counts.
+            guard step.now.elapsed(since: backOff.failedAt) >= backOff.leastDelay else {
+                return FailureRule.retrySoon(&step) ?? [.persist(.unchanged)]
+            }
+            return tryAfresh(&step)
+        case .interactionRequired(let interaction) where interaction.reason == .rejectedWithoutReason:
+            return tryAfresh(&step)
         case .scheduled:
             if let times = step.state.accessToken {
                 step.state.accessToken?.refreshAfter = RefreshRule.refreshAfter(
@@ -157,6 +164,15 @@ package struct RefreshMachine: Sendable {
         case .signedOut, .refreshing, .backingOff, .interactionRequired, .parked:
             return [.persist(.unchanged)]
         }
+    }
+}
+
+extension RefreshMachine {
+    /// Forgets the failures, and lets the next attempt follow at once.
+    private static func tryAfresh(_ step: inout RefreshStep) -> [Effect] {
+        step.state.failures = 0
+        step.state.phase = .scheduled
+        return step.rearm(at: step.now.wall)
     }
 }
 

@@ -154,6 +154,11 @@ package struct RefusalMemory: Hashable, Sendable {
         self.since = since
         self.text = text
     }
+
+    /// Whether a person has to correct a setting if it goes on.
+    package var isForSettings: Bool {
+        FailureClass(rawValue: String(text.prefix { $0 != " " }))?.isMisconfiguration ?? false
+    }
 }
 
 /// The refresh token that the current one replaced.
@@ -215,6 +220,9 @@ extension RefreshState {
         guard let end = signOut?.expiresAt, refreshToken.map({ end <= $0.expiresAt }) ?? true else { return nil }
         return end
     }
+
+    /// When the grant ends whatever the account does; nil if that is unknown, or if a use may still move it.
+    package var grantEnd: Timestamp? { grantEnds.filter { $0.isExtendedByUse == false }.map(\.expiresAt).min() }
 
     /// The known ends of the grant: the server's and the owner's.
     var grantEnds: [RefreshTokenTimes] { [refreshToken, signOut].compactMap(\.self) }

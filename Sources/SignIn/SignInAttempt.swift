@@ -295,6 +295,9 @@ package enum SignInPhase: Equatable, Sendable {
         }
     }
 
+    /// Whether the server has not answered yet, so that nothing is lost if the person begins again.
+    package var isUnanswered: Bool { self == .preparing || isForPerson }
+
     /// Whether the tokens have arrived and are not on disk yet.
     package var isStoring: Bool {
         if case .storing = self { true } else { false }

@@ -27,7 +27,7 @@ package enum SignInCanceller: String, Hashable, Sendable, CaseIterable {
     case superseded
     /// The account was removed.
     case removed
-    /// The account's issuer, provider or client was changed.
+    /// A setting of the account was changed that the sign-in depends on.
     case changed
     /// The daemon is stopping.
     case stopping
@@ -51,7 +51,7 @@ package struct SignInFailure: Error, Hashable, Sendable {
     /// What the server said; nil if it was not asked, or if its answer could not be read.
     package var detail: FailureDetail?
     /// What helps, for people; nil for the general advice for this kind.
-    package let hint: Hint?
+    package var hint: Hint?
     /// The provider profile's note about such failures; nil if there is none.
     package var note: String?
 

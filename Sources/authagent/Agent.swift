@@ -216,7 +216,10 @@ struct Agent: ~Copyable {
         let body = text.markup(hasActions: hasActions, command: Command("login", account).text(by: .usual))
         let actions = hasActions ? Self.signInActions : []
         // Without a server nothing is shown. A server that starts later gets everything that is needed then.
-        guard let id = server.show(text.summary, body: body, actions: actions, replaces: replaces) else { return }
+        let (summary, isQuiet) = (text.summary, text.isQuiet)
+        guard let id = server.show(summary, body: body, isQuiet: isQuiet, actions: actions, replaces: replaces) else {
+            return
+        }
         desk.noteShown(account, id: id)
     }
 

@@ -2,7 +2,7 @@ internal import AuthRefreshInterface
 
 /// Decides which accounts a person is notified about, and does nothing else.
 ///
-/// There is one notification for each account that needs its user, and one for all accounts that are parked because the
+/// There is one notification for each account that needs its user, or soon will, and one for all accounts that are parked because the
 /// store came from another machine. A dismissed one does not return until the account
 /// was fine in between. Only a few are shown at a time; the rest wait for room.
 struct NotificationDesk {
@@ -70,7 +70,7 @@ struct NotificationDesk {
         if change.accounts.isEmpty, let account = change.account { forget(account) }
         for status in change.accounts {
             present?.insert(status.account)
-            apply(status)
+            apply(status, atUSec: change.atUSec)
         }
         guard change.isReady, let seen = present else { return }
         present = nil
@@ -81,8 +81,8 @@ struct NotificationDesk {
         showParked()
     }
 
-    private mutating func apply(_ status: AccountStatus) {
-        guard let text = NotificationText(status) else {
+    private mutating func apply(_ status: AccountStatus, atUSec: Int64) {
+        guard let text = NotificationText(status) ?? timedSignOut(status, atUSec: atUSec) else {
             forget(status.account)
             if status.state == "parked", status.reason == "otherMachine" { parked.insert(status.account) }
             return
@@ -102,6 +102,14 @@ struct NotificationDesk {
         case .waiting, .signingIn: break
         }
         entries[status.account] = entry
+    }
+
+    /// The text about an account that has just signed out at the time that was announced; nil if it has not.
+    private func timedSignOut(_ status: AccountStatus, atUSec: Int64) -> NotificationText? {
+        guard status.state == "signed-out", let told = entries[status.account]?.text, told.isQuiet,
+            told.since <= atUSec
+        else { return nil }
+        return NotificationText(signedOutByItself: status.account, atUSec: told.since)
     }
 
     /// Shows the notification about parked accounts, or withdraws it when the last one is no longer parked.

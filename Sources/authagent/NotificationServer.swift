@@ -88,9 +88,16 @@ final class NotificationServer {
 
     /// Shows a notification that stays until the person handles it.
     ///
+    /// - Parameter isQuiet: whether it may wait until the person looks.
     /// - Parameter actions: the buttons by key; "default" is a click on the notification itself.
     /// - Returns: its number; nil if there is no server, or if it refuses.
-    func show(_ summary: String, body: String, actions: [(key: String, label: String)], replaces: UInt32) -> UInt32? {
+    func show(
+        _ summary: String,
+        body: String,
+        isQuiet: Bool = false,
+        actions: [(key: String, label: String)],
+        replaces: UInt32
+    ) -> UInt32? {
         let answer = call("Notify") { message in
             message.append("authrefresh")
             message.append(replaces)
@@ -103,7 +110,7 @@ final class NotificationServer {
                     message.append(label)
                 }
             }
-            message.within(.array, "{sv}") { Self.appendHints(to: message) }
+            message.within(.array, "{sv}") { Self.appendHints(to: message, isQuiet: isQuiet) }
             // It does not expire: 0.
             message.append(Int32(0))
         }
@@ -114,11 +121,11 @@ final class NotificationServer {
         _ = call("CloseNotification") { $0.append(id) }
     }
 
-    /// Urgency 1 is normal, because nothing is lost within a day.
-    private static func appendHints(to message: BusMessage) {
+    /// Urgency 1 is normal, because nothing is lost within a day; 0 is low.
+    private static func appendHints(to message: BusMessage, isQuiet: Bool) {
         message.within(.entry, "sv") {
             message.append("urgency")
-            message.within(.variant, "y") { message.append(byte: 1) }
+            message.within(.variant, "y") { message.append(byte: isQuiet ? 0 : 1) }
         }
         message.within(.entry, "sv") {
             message.append("category")

@@ -12,6 +12,8 @@ struct NotificationText: Equatable {
     var problem: String?
     /// Whether a sign-in helps.
     let offersSignIn: Bool
+    /// Whether it only announces what will be needed, or tells what the person has set up.
+    var isQuiet = false
 
     /// The text about all accounts that are parked because the store came from another machine.
     static let parked = NotificationText()
@@ -25,8 +27,31 @@ struct NotificationText: Equatable {
         (since, offersSignIn) = (0, false)
     }
 
+    /// The text about an account whose grant ends soon, whatever is done.
+    private init?(endingGrantOf status: AccountStatus) {
+        guard status.state == "refresh-token-expiring",
+            let end = status.grantEndsAtUSec ?? status.signOutAtUSec ?? status.refreshTokenExpiresAtUSec
+        else { return nil }
+        let name = Self.line(status.account)
+        summary = "\(name) will need you"
+        let time = LocalTime.now.clock(end)
+        body = status.signOutAtUSec == end ? "It signs out by itself: \(time)" : "Its sign-in ends: \(time)"
+        (since, offersSignIn, isQuiet) = (end, true, true)
+    }
+
+    /// The text about an account that has signed out by itself at `time`.
+    init(signedOutByItself account: String, atUSec time: Int64) {
+        summary = "\(Self.line(account)) is signed out"
+        body = "The time that was set for it is over"
+        (since, offersSignIn, isQuiet) = (time, true, true)
+    }
+
     /// Returns nil if the account needs nobody.
     init?(_ status: AccountStatus) {
+        if let ending = Self(endingGrantOf: status) {
+            self = ending
+            return
+        }
         // A source account is notified once, and not for each account derived from it.
         guard status.state == "interaction-required", status.reason != "sourceAccount" else { return nil }
         let server = Self.line(ShownHost.of(status.issuer))

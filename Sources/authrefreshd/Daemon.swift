@@ -90,7 +90,8 @@ struct Daemon {
                 AuthRefreshService(
                     coordinator: coordinator,
                     webSessions: webSessions,
-                    configurationError: configurationError
+                    configurationError: configurationError,
+                    profiles: profiles
                 )
             )
             if !parts.isServing { try await start(parts.server) }
@@ -163,6 +164,13 @@ struct Daemon {
             } catch {
                 return error
             }
+        }
+    }
+
+    /// Reads the provider profiles again.
+    private var profiles: @Sendable (ProviderProfiles) -> Result<ProviderProfiles?, DaemonError> {
+        { [folders = paths.profileFolders] present in
+            Result { () throws(DaemonError) in try present.read(again: folders) }
         }
     }
 

@@ -108,7 +108,7 @@ struct CommitTests {
         let facts = GrantFacts(
             subject: "alice",
             person: PersonNames(username: "a", email: "alice@example.org", fullName: "Alice", tenant: "t"),
-            needsConsent: true,
+            consent: .needed,
             keptFields: ["instance_url": "https://eu1.example/"]
         )
         let tokens = StoredTokens(

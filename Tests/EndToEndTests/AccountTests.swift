@@ -29,6 +29,27 @@ struct AccountTests {
         }
     }
 
+    @Test func `a profile that was written after the start is found, and an invalid one is named`() async throws {
+        let stage = try DaemonStage()
+        let daemon = try await stage.start()
+        func add(_ name: String) async throws -> CommandOutcome {
+            try await stage.authctl("account", "add", name, "--provider", "mine", "--client-id", "c", "--offline")
+        }
+        #expect(try await add("none").errors.contains("there is no provider profile 'mine'"))
+        let file = "config/authrefreshd/providers.d/mine.yaml"
+        let profile = "name: mine\nissuer: https://as.example\ntoken_endpoint: https://as.example/token\n"
+        try stage.folder.write(profile + "colour: red\n", to: file)
+        let invalid = try await add("invalid")
+        #expect(invalid.end == .exited(65) && invalid.errors.contains("mine.yaml', line 4, key 'colour'"), "\(invalid)")
+        try stage.folder.write(profile, to: file)
+        #expect(try await add("work").end == .exited(0))
+        #expect(try await stage.authctl("provider", "list").output.contains("mine"))
+        try stage.folder.write(profile + "documentation: https://as.example/docs\n", to: file)
+        #expect(try await stage.authctl("provider", "show", "mine").output.contains("https://as.example/docs"))
+        #expect(daemon.logText.contains("configuration reloaded"))
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
     @Test func `a backup in another state folder with the key continues where the store was`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()

@@ -357,7 +357,7 @@ struct SignInTests {
     @Test func `an account without a refresh token is not shown as healthy, and what helped is stored`() async throws {
         var policy = GrantPolicy()
         policy.issuesRefreshTokens = false
-        try await withSignInStage(policy: policy, scopes: ["offline_access"]) { stage, _, issuer in
+        try await withSignInStage(policy: policy, scopes: ["mail"]) { stage, _, issuer in
             func signIn(_ prompt: String? = nil) async throws -> (url: String, status: AccountStatus?) {
                 let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", prompt: prompt))
                 let url = try #require(try await call.started().url)
@@ -379,6 +379,76 @@ struct SignInTests {
             #expect(second.status?.refreshTokenMissing == nil)
             #expect(try await stage.authctl("refresh", "work").end == .exited(0))
             #expect(try await signIn().url.contains("prompt=consent"))
+        }
+    }
+
+    @Test func `offline_access is asked for with consent, until a sign-in without it brings a refresh token`()
+        async throws
+    {
+        try await withSignInStage(scopes: ["offline_access"]) { stage, _, _ in
+            /// The address of a sign-in that brings a refresh token.
+            func signIn() async throws -> String {
+                let call = try stage.signIn()
+                let url = try #require(try await call.started().url)
+                _ = try await RawWeb.get(try await Person().decide(at: url))
+                try await call.completed()
+                return url
+            }
+            let first = try await signIn()
+            #expect(first.contains("prompt=consent"))
+            let edit = ["account", "edit", "work", "--provider-setting"]
+            #expect(try await stage.authctl(edit + ["consent_prompt=never"]).end == .exited(0))
+            #expect(try await !signIn().contains("prompt="))
+            #expect(try await stage.authctl(edit + ["consent_prompt="]).end == .exited(0))
+            #expect(try await !signIn().contains("prompt="))
+        }
+    }
+
+    @Test func `a server that refuses to be asked for consent is named with the setting that helps`() async throws {
+        var policy = GrantPolicy()
+        policy.refusesConsentPrompt = true
+        try await withSignInStage(policy: policy, scopes: ["offline_access"]) { stage, _, _ in
+            let call = try stage.signIn()
+            let url = try #require(try await call.started().url)
+            let sentBack = try await RawWeb.get(url)
+            _ = try await RawWeb.get(try #require(sentBack.headers["location"]))
+            let refused = try await call.refusal(SignInFailedError.self)
+            #expect(refused.hint.contains("--provider-setting consent_prompt=never"), "\(refused.hint)")
+        }
+    }
+
+    @Test func `a change of what a sign-in sends ends it, and a change of anything else does not`() async throws {
+        try await withSignInStage { stage, _, _ in
+            let call = try stage.signIn()
+            _ = try await call.started()
+            let edit = ["account", "edit", "work"]
+            #expect(try await stage.authctl(edit + ["--url", "https://mail.example/"]).end == .exited(0))
+            let cancelled = try await stage.authctl("login", "work", "--cancel")
+            #expect(cancelled.end == .exited(0), "\(cancelled)")
+            #expect(try await call.refusal(SignInCancelledError.self).by == "user")
+            #expect(try await stage.authctl("login", "work", "--cancel").end == .exited(65))
+            let second = try stage.signIn()
+            _ = try await second.started()
+            let changed = try await stage.authctl(edit + ["--redirect-uri", "http://127.0.0.1:8765/back"])
+            #expect(changed.end == .exited(0), "\(changed)")
+            #expect(try await second.refusal(SignInCancelledError.self).by == "changed")
+        }
+    }
+
+    @Test func `login --if-needed asks for a person only if a refresh does not help`() async throws {
+        try await withIssuer { issuer, url in
+            let stage = try DaemonStage()
+            let daemon = try await stage.start()
+            let grant = try await issuer.issueGrant(clientID: "app", scope: "demo")
+            try await stage.add("work", issuer: url, grant: grant)
+            try await stage.acquire("work")
+            let served = try await stage.authctl("login", "work", "--if-needed")
+            #expect(served.end == .exited(0) && served.output.contains("fresh"), "\(served)")
+            let down = CannedAnswer.unavailable()
+            try await issuer.script(.answer(down), times: 100)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(75))
+            #expect(try await stage.authctl("login", "work", "--if-needed").end == .exited(75))
+            #expect(try await daemon.terminate() == .exited(0))
         }
     }
 

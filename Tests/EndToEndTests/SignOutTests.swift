@@ -29,6 +29,31 @@ struct SignOutTests {
         }
     }
 
+    @Test func `after a sign-out nobody is shown as signed in, and a second one changes nothing`() async throws {
+        try await withSignInStage(scopes: ["openid"]) { stage, daemon, _ in
+            let call = try stage.signIn()
+            let url = try #require(try await call.started().url)
+            _ = try await RawWeb.get(try await Person().decide(at: url))
+            #expect(try await call.completed().status?.person != nil)
+            #expect(try await stage.authctl("logout", "work").end == .exited(0))
+            let status = try await stage.status("work")
+            #expect(status.state == "signed-out" && status.person == nil, "\(status)")
+            for words in [["account", "show", "work"], ["account", "list"], ["status"]] {
+                let shown = try await stage.authctl(words)
+                #expect(!shown.output.contains("alice"), "\(shown)")
+            }
+            let again = try await stage.authctl("logout", "work")
+            #expect(again.end == .exited(0) && again.output.contains("was not signed in"), "\(again)")
+            #expect(try await stage.status("work") == status)
+            #expect(daemon.logText.components(separatedBy: "signed out").count == 2)
+            // The next person is compared with the one before.
+            let other = try stage.signIn()
+            let next = try #require(try await other.started().url)
+            _ = try await RawWeb.get(try await Person("bob").decide(at: next))
+            _ = try await other.refusal(OtherSubjectError.self)
+        }
+    }
+
     @Test func `a timed sign-out is announced, happens in time, and a sign-in restarts it`()
         async throws
     {

@@ -50,6 +50,16 @@ struct ProviderProfileTests {
         }
     }
 
+    @Test func `every profile that asks for offline_access says whether it asks for consent`() throws {
+        for file in try Self.files() {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let profile = try decode(text)
+            let scopes = profile.signIn.scopes + profile.scopesByPurpose.values.flatMap(\.self)
+            guard scopes.contains("offline_access") else { continue }
+            #expect(text.contains("\nconsent_prompt: "), "\(file.lastPathComponent)")
+        }
+    }
+
     @Test func `the sample explains every key, and its values can be used`() throws {
         let file = Self.folder.deletingLastPathComponent().appendingPathComponent("provider-profile.yaml")
         let text = try String(contentsOf: file, encoding: .utf8)

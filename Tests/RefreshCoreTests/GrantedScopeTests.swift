@@ -50,6 +50,29 @@ struct GrantedScopeTests {
         #expect(scope.toName == nil && scope.missing == ["files", "openid"])
     }
 
+    @Test func `scopes that naming does not bring back are lost`() throws {
+        var scope = try #require(GrantedScope(granted: granted))
+        scope.note(["mail"])
+        #expect(!scope.isLost)
+        scope.note(["mail"])
+        #expect(scope.isLost && scope.toName == nil)
+        scope.note(granted)
+        #expect(!scope.isLost && scope.missing == [])
+    }
+
+    @Test func `only an answer that states the whole scope shows that a narrower request took nothing`() throws {
+        var scope = try #require(GrantedScope(granted: granted))
+        #expect(scope.isWider(than: ["mail"]) && !scope.isWider(than: granted))
+        scope.note(granted)
+        #expect(scope.narrowing == .untried)
+        scope.noteNarrowing()
+        scope.note(nil)
+        #expect(scope.narrowing == .tried)
+        scope.note(granted)
+        #expect(scope.narrowing == .kept)
+        #expect(try #require(GrantedScope(granted: ["mail"])).after(scope).narrowing == .kept)
+    }
+
     @Test(arguments: [[], ["a b"], ["\u{1b}[31m"], [String(repeating: "s", count: GrantedScope.longest)]])
     func `an invalid or overlong scope is not stored`(scopes: [String]) throws {
         #expect(GrantedScope(granted: scopes) == nil)

@@ -32,9 +32,20 @@ import Testing
         var machine = Fixture.machine(phase)
         #expect(machine.handle(.accountUpdated, at: start.later(.seconds(10)), jitter: 0.5) == [.persist(.unchanged)])
         #expect(!machine.state.hasWorked)
-        let soon = start.later(.seconds(11)).wall
-        let isSooner = phase.backOffKind == .misconfigured || phase.backOffKind == .transient
-        #expect((machine.state.deadline == soon) == isSooner)
+        // A failure of the old settings says nothing about the new ones.
+        let isTriedAfresh =
+            phase.backOffKind == .misconfigured || phase.backOffKind == .transient || phase.isRejectedWithoutReason
+        #expect((machine.state.deadline == start.later(.seconds(10)).wall) == isTriedAfresh)
+        #expect(!isTriedAfresh || machine.state.phase == .scheduled && machine.state.failures == 0)
+    }
+
+    @Test func `an edit does not shorten what the server asked for`() {
+        let failure = Fixture.failure(.unavailable, retryAfter: .seconds(60))
+        let wait = BackOff(failedAt: start, delay: .seconds(90), kind: .transient, failure: failure)
+        var machine = Fixture.machine(.backingOff(wait))
+        _ = machine.handle(.accountUpdated, at: start.later(.seconds(10)), jitter: 0)
+        #expect(machine.state.deadline == start.wall + .seconds(60))
+        #expect(machine.state.phase.backOffKind == .transient)
     }
 
     @Test func `an edit is stored even if a retry is near`() {
@@ -162,5 +173,12 @@ import Testing
 
     private func isSending(_ effect: Effect) -> Bool {
         if case .send = effect { true } else { false }
+    }
+}
+
+extension Phase {
+    fileprivate var isRejectedWithoutReason: Bool {
+        guard case .interactionRequired(let interaction) = self else { return false }
+        return interaction.reason == .rejectedWithoutReason
     }
 }

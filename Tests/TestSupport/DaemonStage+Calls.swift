@@ -10,10 +10,12 @@ extension DaemonStage {
         issuer: String,
         grant: IssuedGrant? = nil,
         refreshToken: String? = nil,
-        rotationGraceSec: Int64? = nil
+        rotationGraceSec: Int64? = nil,
+        providerSettings: [String: String]? = nil
     ) async throws -> AccountStatus {
         let settings = AccountSettings(name: name, issuer: issuer, clientId: "app") {
             $0.rotationGraceSec = rotationGraceSec
+            $0.providerSettings = providerSettings
         }
         let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant?.refreshToken ?? refreshToken)
         return try await ask(.addAccount, parameters, for: AddAccount.Reply.self).status

@@ -50,6 +50,44 @@ import Testing
         #expect(tell("token-refreshed", Self.well("a")) == [])
     }
 
+    private static func ending(_ account: String, at end: Int64, state: String = "refresh-token-expiring")
+        -> AccountStatus
+    {
+        var status = Self.well(account)
+        (status.state, status.grantEndsAtUSec, status.signOutAtUSec) = (state, end, end)
+        return status
+    }
+
+    @Test mutating func `a grant that ends soon has one quiet notification, and so has the sign-out at that time`() {
+        let effects = tell("sign-out-near", Self.ending("a", at: 100))
+        guard case .show("a", let text, replaces: 0) = effects.first else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(text.isQuiet && text.offersSignIn && text.summary == "a will need you")
+        desk.noteShown("a", id: Self.id("a"))
+        #expect(tell("token-refreshed", Self.ending("a", at: 100)) == [])
+        let over = Subscribe.Reply(
+            event: "signed-out",
+            atUSec: 101,
+            accounts: [Self.ending("a", at: 100, state: "signed-out")],
+            account: "a"
+        )
+        desk.apply(over)
+        guard case .show("a", let later, replaces: Self.id("a")) = desk.takeEffects().first else {
+            Issue.record("the sign-out is not told")
+            return
+        }
+        #expect(later.isQuiet && later.summary == "a is signed out")
+        desk.noteShown("a", id: Self.id("a"))
+        #expect(tell("signed-in", Self.well("a")) == [.withdraw(id: Self.id("a"))])
+    }
+
+    @Test mutating func `a sign-out by a person is not told`() {
+        #expect(show(tell("sign-out-near", Self.ending("a", at: 100))) == ["a"])
+        #expect(tell("signed-out", Self.ending("a", at: 100, state: "signed-out")) == [.withdraw(id: Self.id("a"))])
+    }
+
     @Test mutating func `only a few notifications are shown, and the next when there is room`() {
         let all = ["a", "b", "c", "d", "e"].map { Self.needy($0) }
         desk.apply(Subscribe.Reply(event: "present", atUSec: 0, accounts: all))

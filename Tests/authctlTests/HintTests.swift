@@ -97,4 +97,60 @@ import Testing
             }
         }
     }
+
+    /// The texts that people read beside the sources: the journal catalog, the pages, the README, profiles, samples.
+    private static func texts() throws -> [(place: String, text: String)] {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        let folders = ["README.md", "systemd", "etc", "Sources/authrefreshd/Documentation.docc"]
+        let kinds: Set = ["md", "yaml", "catalog"]
+        return try folders.flatMap { name -> [URL] in
+            let url = root.appendingPathComponent(name)
+            guard url.pathExtension.isEmpty || url.pathExtension == "docc" else { return [url] }
+            let files = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil)
+            return (files?.allObjects ?? []).compactMap { $0 as? URL }
+        }
+        .filter { kinds.contains($0.pathExtension) }
+        .map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) }
+    }
+
+    /// The words after `authctl` in `text`, as far as they belong to one command.
+    ///
+    /// A command in quotes or backticks may go on in the next line. Any other ends with its line, or with two blanks,
+    /// after which a table explains it.
+    private static func commands(in text: String) -> [[String]] {
+        text.matches(of: /([`"(]?)\bauthctl ([^`"]*)/).map { found in
+            let isQuoted = !found.1.isEmpty && found.1 != "("
+            var command = isQuoted ? String(found.2) : String(found.2.prefix { $0 != "\n" })
+            for end in ["  ", " -- ", "#", "|", ";", "&&", ")", " > "] {
+                guard !isQuoted || end != "  ", let range = command.range(of: end) else { continue }
+                command = String(command[..<range.lowerBound])
+            }
+            return command.split(whereSeparator: \.isWhitespace).map(String.init)
+        }
+    }
+
+    @Test func `every option of authctl that a text names exists`() throws {
+        var found = 0
+        for (place, text) in try Self.texts() {
+            for words in Self.commands(in: text) {
+                var (command, names) = (AuthctlCommand.self as any ParsableCommand.Type, words[...])
+                while let name = names.first,
+                    let next = command.configuration.subcommands.first(where: { $0._commandName == name })
+                {
+                    (command, names) = (next, names.dropFirst())
+                }
+                // Prose, such as "authctl tells", and options of the program itself.
+                guard ObjectIdentifier(command) != ObjectIdentifier(AuthctlCommand.self) else { continue }
+                let help = AuthctlCommand.helpMessage(for: command, includeHidden: true)
+                let options = names.compactMap { $0.firstMatch(of: /^\[?(--[a-z][a-z0-9-]*)/)?.1 }
+                for option in options where option != "--help" {
+                    found += 1
+                    let isKnown = help.contains(try Regex(String(option) + #"(?![a-z0-9-])"#))
+                    #expect(isKnown, "\(place): authctl \(words.joined(separator: " "))")
+                }
+            }
+        }
+        #expect(found > 100)
+    }
 }

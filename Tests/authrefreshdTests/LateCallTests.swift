@@ -17,7 +17,8 @@ struct LateCallTests {
         let service = AuthRefreshService(
             coordinator: coordinator,
             webSessions: WebSessions(executor: coordinator.executor, timebase: try rig.clock.timebase()),
-            configurationError: { nil }
+            configurationError: { nil },
+            profiles: { _ in .success(nil) }
         )
         let path = folder.path + "/socket"
         let server = VarlinkServer(

@@ -62,26 +62,31 @@ struct StoredGrantFacts: Codable {
     private let email: String?
     private let fullName: String?
     private let tenant: String?
+    /// Of versions before `consent`: it was needed.
     private let needsConsent: Bool?
+    private let consent: String?
     private let scope: [String]?
     private let scopeMissing: [String]?
     private let scopeDeclined: [String]?
     private let scopeRequest: String?
+    private let scopeNarrowing: String?
 
     /// The text of `facts`; nil if there are none.
     static func text(of facts: GrantFacts) throws -> String? {
-        guard facts.person != nil || facts.needsConsent || facts.scope != nil else { return nil }
+        guard facts.person != nil || facts.consent != nil || facts.scope != nil else { return nil }
         return try JSONColumn.text(
             of: StoredGrantFacts(
                 username: facts.person?.username,
                 email: facts.person?.email,
                 fullName: facts.person?.fullName,
                 tenant: facts.person?.tenant,
-                needsConsent: facts.needsConsent ? true : nil,
+                needsConsent: facts.consent == .needed ? true : nil,
+                consent: facts.consent?.rawValue,
                 scope: facts.scope?.granted,
                 scopeMissing: facts.scope.flatMap { $0.missing.isEmpty ? nil : $0.missing },
                 scopeDeclined: facts.scope.flatMap { $0.declined.isEmpty ? nil : $0.declined },
-                scopeRequest: facts.scope.flatMap { $0.request == .omitted ? nil : $0.request.rawValue }
+                scopeRequest: facts.scope.flatMap { $0.request == .omitted ? nil : $0.request.rawValue },
+                scopeNarrowing: facts.scope.flatMap { $0.narrowing == .untried ? nil : $0.narrowing.rawValue }
             )
         )
     }
@@ -90,7 +95,7 @@ struct StoredGrantFacts: Codable {
         GrantFacts(
             subject: subject,
             person: stored?.person,
-            needsConsent: stored?.needsConsent ?? false,
+            consent: stored?.consent.flatMap(ConsentFinding.init) ?? (stored?.needsConsent == true ? .needed : nil),
             keptFields: keptFields,
             scope: stored?.grantedScope
         )
@@ -103,7 +108,8 @@ struct StoredGrantFacts: Codable {
                 granted: granted,
                 missing: scopeMissing ?? [],
                 declined: scopeDeclined ?? [],
-                request: request
+                request: request,
+                narrowing: scopeNarrowing.flatMap(GrantedScope.Narrowing.init) ?? .untried
             )
         }
     }

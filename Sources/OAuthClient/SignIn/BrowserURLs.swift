@@ -31,7 +31,10 @@ package struct BrowserURLs: Sendable {
             request.scopes = client.scopes(request.scopes, offeredBy: metadata)
             let offersChoice = metadata.promptValues?.contains(Self.choice) ?? true
             if request.choosesPerson, request.prompt == nil, offersChoice { request.prompt = Self.choice }
-            var parameters = AuthorizationParameters(request: request).all
+            let knowsConsent = metadata.promptValues?.contains(RequestingClient.consent) ?? true
+            if !knowsConsent { request.needsNoConsent = true }
+            let asked = AuthorizationParameters(request: request)
+            var parameters = asked.all
             let name = (name: "client_id", value: client.registration.clientID)
             // OpenID Connect Core §6.1 requires these two in the address, too, and some servers require them, and the
             // redirect URI, beside a pushed request. Other servers read only the request object (RFC 9101 §5).
@@ -52,7 +55,9 @@ package struct BrowserURLs: Sendable {
                     requiresIssuer: client.profile?.signIn.callbackIssuer.map { $0 == .required }
                         ?? metadata.namesIssuerInResponses,
                     issuer: client.issuer.url,
-                    checksCodeChallenge: Self.checksCodeChallenge(client.profile, metadata)
+                    checksCodeChallenge: Self.checksCodeChallenge(client.profile, metadata),
+                    asksForConsent: asked.asksForConsent,
+                    givesNoRefreshToken: Self.givesNoRefreshToken(metadata)
                 )
             )
         } catch {
@@ -93,6 +98,13 @@ package struct BrowserURLs: Sendable {
     {
         if let pkce = profile?.signIn.pkce { return pkce == .s256 }
         return metadata.codeChallengeMethods?.contains("S256") == true
+    }
+
+    /// Whether the server certainly gives no refresh tokens. Many servers that do give them forget `refresh_token` among
+    /// their grant types.
+    private static func givesNoRefreshToken(_ metadata: AuthorizationServerMetadata) -> Bool {
+        metadata.grantTypes?.contains("refresh_token") == false
+            && metadata.scopes?.contains(TokenTarget.offlineAccess) == false
     }
 
     /// The server's answer to a pushed request.

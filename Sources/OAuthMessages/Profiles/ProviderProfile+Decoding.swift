@@ -29,6 +29,7 @@ extension ProviderProfile: Decodable {
         case refreshTokenLifetime = "refresh_token_lifetime"
         case refreshTokenLifetimeStart = "refresh_token_lifetime_from"
         case rotationGrace = "rotation_grace"
+        case narrowedScopes = "narrowed_scopes"
         case grantEnded = "grant_ended"
         case caFile = "ca_file"
         case maxConcurrentRefreshes = "max_concurrent_refreshes"
@@ -88,6 +89,7 @@ extension ProviderProfile: Decodable {
         refreshTokenLifetime = try ProviderProfile.duration(fields, .refreshTokenLifetime)
         refreshTokenLifetimeStart = try fields.choice(Key.refreshTokenLifetimeStart.rawValue) ?? .use
         rotationGrace = try ProviderProfile.duration(fields, .rotationGrace)
+        narrowedScopes = try fields.choice(Key.narrowedScopes.rawValue)
         grantEnded = try fields.optional(Key.grantEnded.rawValue) ?? []
         validateAtMost = try ProviderProfile.duration(fields, .validateAtMost)
         caFile = try fields.converted(Key.caFile.rawValue, "must be an absolute path") { $0.hasPrefix("/") ? $0 : nil }

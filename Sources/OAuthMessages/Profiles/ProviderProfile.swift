@@ -80,6 +80,8 @@ package struct ProviderProfile: Hashable, Sendable {
     package var refreshTokenLifetimeStart = RefreshTokenLifetimeStart.use
     /// How long the server still accepts a refresh token after it was rotated.
     package var rotationGrace: ProfileDuration?
+    /// What becomes of the grant after a request for fewer scopes; nil if that is unknown.
+    package var narrowedScopes: NarrowedScopes?
     /// Answers that end a grant although they have no error code.
     package var grantEnded: [GrantEndedAnswer] = []
     /// PEM file with certificate authorities that are trusted for this provider in addition to the system's.
@@ -133,6 +135,15 @@ package enum ZeroLifetime: String, Hashable, Sendable, CaseIterable, Decodable {
     case ended
     /// The token never expires.
     case never
+}
+
+/// What becomes of a grant after a request for a token with fewer scopes (RFC 6749 §6). The raw values are those of
+/// configuration files.
+package enum NarrowedScopes: String, Hashable, Sendable, CaseIterable {
+    /// Only that token has fewer.
+    case kept
+    /// The refresh token that comes with it has fewer, too.
+    case lost
 }
 
 /// When the lifetime of a refresh token begins. The raw values are those of configuration files.

@@ -19,6 +19,8 @@ package struct AuthorizationRequest: Sendable {
     /// The scopes to ask for; nil for the account's scopes, or else the profile's.
     package var scopes: [String]?
     package var prompt: String?
+    /// Whether the server is known to need no consent for a refresh token, or not to know `prompt=consent`.
+    package var needsNoConsent = false
     /// Whether to let the person choose who signs in, unless the server says that it has no such choice.
     package var choosesPerson = false
     package var loginHint: String?
@@ -59,6 +61,10 @@ package struct AuthorizationURL: Sendable {
     /// Whether the server certainly refuses a code of another request: a code challenge is sent, and the server checks
     /// it.
     package let checksCodeChallenge: Bool
+    /// Whether the person is asked for consent.
+    package let asksForConsent: Bool
+    /// Whether the server's metadata rules out refresh tokens.
+    package let givesNoRefreshToken: Bool
 
     package init(
         url: String,
@@ -66,7 +72,9 @@ package struct AuthorizationURL: Sendable {
         expiresIn: Duration?,
         requiresIssuer: Bool,
         issuer: String,
-        checksCodeChallenge: Bool
+        checksCodeChallenge: Bool,
+        asksForConsent: Bool = false,
+        givesNoRefreshToken: Bool = false
     ) {
         self.url = url
         self.host = host
@@ -74,6 +82,8 @@ package struct AuthorizationURL: Sendable {
         self.requiresIssuer = requiresIssuer
         self.issuer = issuer
         self.checksCodeChallenge = checksCodeChallenge
+        self.asksForConsent = asksForConsent
+        self.givesNoRefreshToken = givesNoRefreshToken
     }
 }
 
@@ -96,19 +106,29 @@ package struct AuthorizationParameters {
     /// The scopes to ask the person for: the request's, or else the account's, or else the profile's.
     var scopes: [String] { request.client.scopes(request.scopes) }
 
-    /// The parameters that the account and the profile send at each sign-in.
-    private var usual: [String: String] {
-        signIn.authorizationParameters
-            .merging(request.client.registration.target) { _, target in target }
-            .merging(request.client.registration.authorizationParameters) { _, account in account }
+    /// Whether the person is asked for consent.
+    package var asksForConsent: Bool {
+        let words = all.first { $0.name == "prompt" }?.value.split(separator: " ") ?? []
+        return words.contains { $0 == RequestingClient.consent }
     }
 
-    /// The words of `prompt` (OpenID Connect Core §3.1.2.1). The words that are sent at each sign-in stay, because
-    /// Google gives a refresh token only with `consent`. `none` is sent alone.
+    private var usual: [String: String] { request.client.usualParameters }
+
+    /// The words of `prompt` (OpenID Connect Core §3.1.2.1), unless they are only those that are sent at each sign-in.
+    /// Those stay, because Google gives a refresh token only with `consent`. `none` is sent alone.
     private var prompt: String? {
-        guard let asked = request.prompt, asked != "none" else { return request.prompt }
-        let words = [usual["prompt"] ?? "", asked].flatMap { $0.split(separator: " ") }.filter { $0 != "none" }
+        let asked = request.prompt
+        guard asked != "none" else { return asked }
+        let owed = owesConsent ? RequestingClient.consent : nil
+        guard asked != nil || owed != nil else { return nil }
+        let words = [usual["prompt"], asked, owed].compactMap(\.self).flatMap { $0.split(separator: " ") }
+            .filter { $0 != "none" }
         return words.reduce(into: [Substring]()) { if !$0.contains($1) { $0.append($1) } }.joined(separator: " ")
+    }
+
+    private var owesConsent: Bool {
+        request.responseType.hasCode
+            && request.client.asksForConsent(scopes, isUnneeded: request.needsNoConsent)
     }
 
     private var signIn: SignInProfile { request.client.profile?.signIn ?? SignInProfile() }

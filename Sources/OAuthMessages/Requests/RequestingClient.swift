@@ -1,4 +1,5 @@
 package import RefreshCore
+internal import TextEncodings
 
 /// The client, its server and one attempt: what requests of all kinds need to know.
 package struct RequestingClient: Sendable {
@@ -54,7 +55,32 @@ package struct RequestingClient: Sendable {
 
     /// Scopes for an ID token and for a grant that lasts longer than the browser's session (OpenID Connect Core
     /// §3.1.2.1, §11).
-    package static let usualScopes = ["openid", "offline_access"]
+    package static let usualScopes = ["openid", TokenTarget.offlineAccess]
+
+    /// The parameters that the account and the profile send at each sign-in. The account's take precedence.
+    var usualParameters: [String: String] {
+        (profile?.signIn.authorizationParameters ?? [:])
+            .merging(registration.target) { _, target in target }
+            .merging(registration.authorizationParameters) { _, account in account }
+    }
+
+    /// Whether asking for the person's consent may bring a refresh token where there was none (OpenID Connect Core
+    /// §11).
+    ///
+    /// Entra needs no consent for that, and asking may require an administrator.
+    package var consentMayHelp: Bool { profile?.signIn.consentMayHelp ?? !issuer.isEntra }
+
+    /// Whether a sign-in with `scopes` asks for the person's consent by itself.
+    ///
+    /// OpenID Connect Core §11: `prompt` must contain `consent`, or the server may ignore `offline_access`. Most
+    /// servers give a refresh token all the same, and `isUnneeded` says that this one did.
+    package func asksForConsent(_ scopes: [String], isUnneeded: Bool) -> Bool {
+        if let usual = usualParameters["prompt"] { return usual.split(separator: " ").contains { $0 == Self.consent } }
+        return !isUnneeded && consentMayHelp && scopes.contains(TokenTarget.offlineAccess)
+    }
+
+    /// The value of `prompt` that asks for the person's consent (OpenID Connect Core §3.1.2.1).
+    package static let consent = "consent"
 
     /// The failure of a request that was not sent because a setting has to be corrected first.
     ///
@@ -99,4 +125,18 @@ package struct RequestingClient: Sendable {
     package func reserved(_ parameter: String) -> RefreshFailure {
         misconfigured("an extra parameter has a name that the request itself uses", detail: parameter)
     }
+}
+
+extension Issuer {
+    /// Whether the issuer is Microsoft Entra, in any of its clouds and editions ("National clouds", "Microsoft Entra
+    /// authentication endpoints"; "Azure AD B2C: b2clogin.com"; "External tenants: ciamlogin.com").
+    fileprivate var isEntra: Bool {
+        let host = ShownHost.of(url).lowercased()
+        return Self.entraHosts.contains(host) || host.hasSuffix(".ciamlogin.com") || host.hasSuffix(".b2clogin.com")
+    }
+
+    private static let entraHosts: Set = [
+        "login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn",
+        "login.chinacloudapi.cn", "login.microsoft.com", "login.windows.net", "sts.windows.net",
+    ]
 }

@@ -65,7 +65,8 @@ struct LoginCommand: ParsableCommand {
             they sign in with the new password.
 
             Ctrl-C cancels. Closing the terminal does not: 'authctl login' follows the sign-in that is under way, \
-            and --restart starts a new one. With --json each event is one line.
+            --restart starts a new one, and --cancel only ends it. --if-needed is for scripts: it signs in only if \
+            the daemon cannot get a token without a person. With --json each event is one line.
 
             Exit status: 0 signed in, or the policy is done, 3 the server denied the sign-in, 65 another person \
             signed in, 75 timed out or replaced by another sign-in, 78 the server does not accept the request, or \
@@ -159,6 +160,12 @@ struct LoginCommand: ParsableCommand {
     @Flag(help: "Cancel the sign-in that is under way, and start a new one.")
     var restart = false
 
+    @Flag(help: "Cancel the sign-in that is under way, and start none.")
+    var cancel = false
+
+    @Flag(help: "Sign in only if a person is needed: the daemon first tries without one.")
+    var ifNeeded = false
+
     @OptionGroup var output: OutputOptions
 
     @OptionGroup var connection: ConnectionOptions
@@ -180,12 +187,22 @@ struct LoginCommand: ParsableCommand {
                 "'--provider' and '--issuer' add an account, and cannot be combined with '--new-account' or '--policy'"
             )
         }
+        guard !cancel || !ifNeeded && !restart && !newAccountOptions.areGiven && newAccount == nil else {
+            throw ValidationError("'--cancel' cannot be combined with options that start a sign-in")
+        }
+        guard !ifNeeded || !asksForMore else {
+            throw ValidationError("'--if-needed' cannot be combined with options that ask for another sign-in")
+        }
         guard nonce == nil || hashedNonce == nil else {
             throw ValidationError("'--nonce' and '--nonce-sha256' exclude each other")
         }
     }
 
     func run() throws(Report) {
+        if cancel { return try cancelSignIn() }
+        if ifNeeded, let name = try newAccountOptions.areGiven ? account : OnlyAccount.resolve(account, connection) {
+            guard try !isServed(name) else { return }
+        }
         let first = FirstSignIn(
             options: newAccountOptions,
             scopes: scope.flatMap(TokenRequest.scopeTokens),
@@ -206,6 +223,66 @@ struct LoginCommand: ParsableCommand {
                 throw .reported(error.status)
             }
             try run(for: first.make(name), isFirst: true)
+        }
+    }
+
+    /// Whether the sign-in has a purpose that a token of the account does not fulfil.
+    private var asksForMore: Bool {
+        newAccount != nil || policy != nil || prompt != nil || maxAge != nil || claims != nil || responseType != nil
+            || nonce != nil || hashedNonce != nil || replace || restart || !acrValues.isEmpty || !scope.isEmpty
+    }
+
+    /// Cancels the sign-in that is under way.
+    private func cancelSignIn() throws(Report) {
+        let name = try OnlyAccount.resolve(account, connection)
+        var daemon = try connection.connect()
+        do throws(Report) {
+            let reply = try daemon.ask(
+                .cancelSignIn,
+                CancelSignIn.Parameters(account: name),
+                for: CancelSignIn.Reply.self
+            )
+            try output.print(reply, or: "\(PlainText.line(reply.account)): the sign-in is cancelled\n")
+        } catch {
+            guard error.reply?.name == NoSuchSignInError.name else { throw error }
+            throw Report(
+                status: .badData,
+                name: NoSuchSignInError.name,
+                message: "no sign-in of '\(PlainText.line(name))' is under way",
+                hints: ["to start one: \(Command("login", name))"]
+            )
+        }
+    }
+
+    /// Whether the account has a token, or gets one without a person, so that nobody has to sign in.
+    ///
+    /// - Throws: why there is no token, if a person cannot help either.
+    private func isServed(_ name: String) throws(Report) -> Bool {
+        var daemon = try connection.connect()
+        do throws(Report) {
+            guard var status = try daemon.allStatuses(accounts: [name]).first else { return false }
+            // A refresh does not bring what these need, and would cancel a step-up.
+            guard !["stepUp", "scopesLost", "otherPerson"].contains(status.reason) else { return false }
+            switch status.knownState {
+            case .fresh, .refreshTokenExpiring: break
+            case .signedOut, .parked: return false
+            case .refreshing, .retrying, .interactionRequired, .misconfigured, nil:
+                let parameters = Refresh.Parameters(account: name)
+                let awaited = DaemonConnection.server(of: name)
+                status = try daemon.ask(
+                    .refresh,
+                    parameters,
+                    for: Refresh.Reply.self,
+                    patience: DaemonConnection.refreshPatience,
+                    waitingFor: awaited
+                ).status
+            }
+            guard status.refreshExitStatus == .success else { throw .notFresh(status) }
+            try output.print(status, or: StatusSentence.line(for: status))
+            return true
+        } catch {
+            guard [.interactionRequired, .signedOut, .noSuchAccount].contains(error.status) else { throw error }
+            return false
         }
     }
 
@@ -252,10 +329,8 @@ struct LoginCommand: ParsableCommand {
         }
         if let declined = status.declinedScopes {
             let words = declined.map(PlainText.line).joined(separator: " ")
-            StandardError.warn(
-                "the server did not grant \(words);"
-                    + " to be asked again: \(Command("login", status.account, "--prompt", "consent"))"
-            )
+            let again = Hint(status.hint, command: status.command) ?? Hint(Command("login", status.account))
+            StandardError.warn("the server did not grant \(words); to be asked again: " + again)
         }
         if !output.json { try StandardOutput.show(StatusSentence.line(for: status)) }
         // A resource server requires a stronger sign-in than this one.

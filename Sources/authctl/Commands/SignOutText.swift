@@ -14,6 +14,8 @@ struct SignOutText {
             switch (step.step, step.outcome) {
             case (_, "failed"), ("end-session", _): String?.none
             case ("revoke", "done"): "the grant is revoked"
+            case ("revoke", "unsupported"):
+                "the server does not revoke grants; to end this one, use the server's own pages"
             case ("revoke", _): "there is no grant to revoke"
             case ("erase", "not-needed"): "was not signed in, there are no tokens"
             case ("erase", _): "signed out, the tokens are erased"

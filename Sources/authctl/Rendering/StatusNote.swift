@@ -42,12 +42,17 @@ struct StatusNote {
             lines.append(
                 ("next", "the next refresh asks for all scopes; if some are still missing then, sign in again")
             )
+        case .fresh where status.declinedScopes != nil:
+            title = "works, but you or the server did not grant every scope that it is for"
         case .fresh where status.tokenFile?.trouble != nil:
             title = "is fresh, but its token file has a problem"
+        case .fresh where status.grantEndsAtUSec != nil:
+            title = "works, and will need you: " + StatusSentence(status: status, time: time).grantEnd
         case .fresh, .refreshing, nil:
             return nil
         }
         if let trouble = status.tokenFile?.trouble { lines.append(("file", trouble)) }
+        if let declined = status.declinedScopes { lines.append(("declined", declined.joined(separator: " "))) }
         if let missing = status.missingScopes { lines.append(("lacks", missing.joined(separator: " "))) }
         if let words = status.failure.flatMap(Wording.serverWords) { lines.append(("server", words)) }
         if let end = status.failure?.workedUntilUSec { lines.append(("worked", "until \(time.both(end))")) }

@@ -27,6 +27,7 @@ enum Wording {
         case "sourceAccount": "the account that its token is derived from needs a sign-in"
         case "otherPerson": "a refresh brought tokens of another person, and they are not handed out"
         case "stepUp": "a server that got the token asks for a stronger sign-in or for more scopes"
+        case "scopesLost": "the server no longer gives all scopes that you granted; sign in again to get them back"
         case let other?: PlainText.line(other)
         case nil: "no reason is given"
         }

@@ -20,7 +20,7 @@ extension ErrorReply {
         case "changed":
             report(
                 status: .tryAgainLater,
-                message: "the sign-in of '\(error.account)' has ended, because its server or client was changed",
+                message: "the sign-in of '\(error.account)' has ended, because the account was changed",
                 hints: [Hint(again)]
             )
         case "stopping":

@@ -51,9 +51,7 @@ enum AccountChanges {
             return
         }
         coordinator.callers.forgetFailures(of: account)
-        if !before.isAsked(like: record.account) {
-            coordinator.take(coordinator.signIns.tell(.cancelled(by: .changed), to: account, at: now))
-        }
+        coordinator.take(coordinator.signIns.settingsChanged(from: before, to: record.account, at: now))
         if before.allowedCallers != record.account.allowedCallers {
             DerivedAccounts.wake(from: account, on: coordinator)
         }
@@ -156,6 +154,12 @@ extension Account {
             && registration.clientID == other.registration.clientID
     }
 
+    /// Whether a sign-in for `other` sends the same requests, and waits for the same answer.
+    func signsIn(like other: Account) -> Bool {
+        ProfileChoice(self) == ProfileChoice(other) && registration.signingIn == other.registration.signingIn
+            && delivery.username == other.delivery.username
+    }
+
     /// Whether the server would accept a refresh token of `other` from this account, with the same client
     /// authentication.
     func refreshes(like other: Account) -> Bool {
@@ -164,6 +168,16 @@ extension Account {
             && mine.clientSecret == its.clientSecret
             && mine.clientKey == its.clientKey && mine.clientKeyID == its.clientKeyID && mine.teamID == its.teamID
             && mine.dpopKey == its.dpopKey && mine.refreshParameters == its.refreshParameters
+    }
+}
+
+extension ClientRegistration {
+    /// What a sign-in depends on: everything except the browser, the refreshes and the registration's management.
+    fileprivate var signingIn: ClientRegistration {
+        var other = self
+        (other.loginBrowser, other.refreshParameters) = (nil, target)
+        (other.clientSecretExpiresAt, other.management) = (nil, nil)
+        return other
     }
 }
 

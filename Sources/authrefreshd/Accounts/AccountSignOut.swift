@@ -67,6 +67,7 @@ struct AccountSignOut {
                 revoked = snapshot.state.generation
                 switch await coordinator.client.revoke(request) {
                 case .success: outcome = .done
+                case .failure(.unsupported): outcome = .unsupported
                 case .failure(let failure): outcome = .failed(failure.detail)
                 }
             }
@@ -149,7 +150,7 @@ struct AccountSignOut {
         guard holdsSameGrant(record) else {
             return .failed(FailureDetail(summary: "the grant was replaced meanwhile; the new one is kept"))
         }
-        try AccountChanges.signOut(account.id, on: coordinator)
+        if record.state.phase != .signedOut { try AccountChanges.signOut(account.id, on: coordinator) }
         return .done
     }
 
@@ -196,6 +197,8 @@ struct SignOutReport: Sendable {
         case done
         /// There was nothing to do.
         case notNeeded
+        /// The server cannot do it.
+        case unsupported
         case failed(FailureDetail)
     }
 

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import CommandLineProgram
 internal import RefreshCore
 internal import TextEncodings
 
@@ -17,18 +18,27 @@ struct AccountSnapshot: Sendable {
     var timeToSourcesSignOut: Duration?
     /// Whether a person has to provide a new client secret before the current one expires.
     var needsClientSecret = false
-    /// Whether a sign-in that asks for consent might bring a refresh token.
+    /// Whether a sign-in that asks for consent might bring what the last one did not: a refresh token, or a scope.
     var consentMayHelp = false
+    /// Whether a sign-in may help although the server has not said that the grant has ended: it refuses without a
+    /// reason, or fails for this account only.
+    var signInMayHelp = false
     /// The provider profile's note about when grants end; nil if there is none, or if the account's grant has not
     /// ended.
     var lifetimeNote: String?
 
-    /// The state to show. A fresh account that needs a step-up needs its person, too.
+    /// The state to show. A fresh account that needs a step-up, or whose grant has lost scopes, needs its person, too.
     var shown: ShownState {
         let shown = state.shown(at: at)
         let isWell = [.fresh, .refreshing, .refreshTokenExpiring].contains(shown)
-        return isWell && stepUp?.needsPerson == true ? .interactionRequired : shown
+        return isWell && (stepUp?.needsPerson == true || hasLostScopes) ? .interactionRequired : shown
     }
+
+    /// Whether the server has taken scopes from the grant, which only a sign-in brings back.
+    var hasLostScopes: Bool { account.grantFacts.scope?.isLost == true }
+
+    /// The reason on the wire for such a grant, instead of an `InteractionReason`.
+    static let scopesLost = "scopesLost"
 
     /// Whether the server issued an access token that expires, without a refresh token.
     var lacksRefreshToken: Bool {
@@ -37,6 +47,19 @@ struct AccountSnapshot: Sendable {
             return false
         }
         return !state.isRefreshable && token.basis != .unlimited
+    }
+
+    /// When the refresh token expires whatever the account does; nil if that is unknown, or if the account signs out by
+    /// itself earlier.
+    var grantEnd: Timestamp? { state.firstSignOut == nil ? state.grantEnd : nil }
+
+    /// Whether the person or the server did not grant a scope that the sign-in asked for.
+    var lacksScopes: Bool { account.grantFacts.scope?.declined.isEmpty == false }
+
+    /// The sign-in that may bring what the last one did not.
+    var loginAgain: Command {
+        let name = account.name.text
+        return consentMayHelp ? Command("login", name, "--prompt", "consent") : Command("login", name)
     }
 
     /// The current failure of the account; nil if there is none.

@@ -11,8 +11,14 @@ extension AccountSnapshot {
         // Ask for a new client secret while the server still accepts the old one.
         case .fresh where needsClientSecret:
             Hint(Command("account", "edit", account.name.text, "--client-secret-file", "FILE"))
-        case .fresh where lacksRefreshToken && consentMayHelp:
-            Hint(Command("login", account.name.text, "--prompt", "consent"))
+        case .fresh where lacksRefreshToken && consentMayHelp || lacksScopes: Hint(loginAgain)
+        case .fresh where grantEnd != nil && lifetimeNote != nil:
+            "\(Command("login", account.name.text)), before then"
+        case .retrying where signInMayHelp: "if this continues: \(Command("login", account.name.text))"
+        case .retrying where state.refusal?.isForSettings == true:
+            failure.map {
+                "if this continues: " + $0.detail.remedy(for: account.name, by: account.registration.serviceGrant)
+            }
         case .fresh, .refreshing, .retrying: nil
         case .parked where state.phase == .parked(.otherMachine):
             "\(Command("account", "resume", account.name.text)), if the other machine no longer uses it"
@@ -25,6 +31,7 @@ extension AccountSnapshot {
                 let source = failure.flatMap { exchange.source(atFaultIn: $0.detail) }
                 return Hint(Command("login", (source ?? exchange.subject.account).text))
             }
+        case .interactionRequired where state.interaction?.reason == .noRefreshToken: Hint(loginAgain)
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
             failure?.detail.remedyOfCodes(for: account.name, then: Command("refresh", account.name.text))
                 ?? Hint(Command("login", account.name.text))

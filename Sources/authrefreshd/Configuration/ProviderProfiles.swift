@@ -11,9 +11,21 @@ internal import Yams
 struct ProviderProfiles: Equatable, Sendable {
     private var byName: [String: ProviderProfile] = [:]
     private var byIssuer: [Issuer: ProviderProfile] = [:]
-    private var paths: [String: String] = [:]
-    /// The text of each profile. An account's own settings are inserted there.
-    private var texts: [String: String] = [:]
+    /// The file of each profile. An account's own settings are inserted into its text.
+    private var files: [String: File] = [:]
+    /// What the profiles were read from, in this order.
+    private var readFiles: [File] = []
+
+    /// Why the files that are there now could not be read; nil if these profiles came from them.
+    var obstacle: String?
+
+    private struct File: Equatable {
+        let folder: String
+        let name: String
+        let text: String
+
+        var path: String { folder + "/" + name }
+    }
 
     init(_ profiles: [ProviderProfile] = []) {
         for profile in profiles { add(profile) }
@@ -22,23 +34,40 @@ struct ProviderProfiles: Equatable, Sendable {
     /// Reads the `*.yaml` files in `folders`. A profile in a later folder replaces one of the same name. Missing
     /// folders count as empty.
     init(folders: [String]) throws(DaemonError) {
+        try self.init(files: Self.files(in: folders))
+    }
+
+    private init(files: [File]) throws(DaemonError) {
+        readFiles = files
+        for file in files {
+            let profile = try ConfigurationFile.decode(ProviderProfile.self, from: file.text, path: file.path)
+            guard self.files[profile.name]?.folder != file.folder else {
+                throw .configuration(
+                    "'\(file.path)': another file in this folder also has a profile named '\(profile.name)'"
+                )
+            }
+            add(profile)
+            self.files[profile.name] = file
+        }
+    }
+
+    private static func files(in folders: [String]) throws(DaemonError) -> [File] {
+        var files: [File] = []
         for folder in folders {
-            var names: Set<String> = []
-            for file in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
-            where file.hasSuffix(".yaml") {
-                let path = folder + "/" + file
-                let text = try ConfigurationFile.text(at: path)
-                let profile = try ConfigurationFile.decode(ProviderProfile.self, from: text, path: path)
-                guard names.insert(profile.name).inserted else {
-                    throw .configuration(
-                        "'\(path)': another file in this folder also has a profile named '\(profile.name)'"
-                    )
-                }
-                add(profile)
-                paths[profile.name] = path
-                texts[profile.name] = text
+            for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+            where name.hasSuffix(".yaml") {
+                files.append(
+                    File(folder: folder, name: name, text: try ConfigurationFile.text(at: folder + "/" + name))
+                )
             }
         }
+        return files
+    }
+
+    /// The profiles that are in `folders` now; nil if no file has changed since these were read. It may block.
+    func read(again folders: [String]) throws(DaemonError) -> ProviderProfiles? {
+        let files = try Self.files(in: folders)
+        return files == readFiles ? nil : try ProviderProfiles(files: files)
     }
 
     var names: [String] { byName.keys.sorted() }
@@ -49,7 +78,7 @@ struct ProviderProfiles: Equatable, Sendable {
 
     /// The file of a profile; empty if it came from no file.
     func path(of name: String) -> String {
-        paths[name] ?? ""
+        files[name]?.path ?? ""
     }
 
     /// The first profile whose issuer has the same host as `issuer`; nil if there is none.
@@ -78,7 +107,8 @@ struct ProviderProfiles: Equatable, Sendable {
         with settings: [String: String]
     ) throws(VarlinkError) -> ProviderProfile? {
         guard !settings.isEmpty else { return profile }
-        return try ProviderSettings.profile(settings, over: profile.flatMap { texts[$0.name] } ?? "{name: account}")
+        let text = profile.flatMap { files[$0.name]?.text }
+        return try ProviderSettings.profile(settings, over: text ?? "{name: account}")
     }
 
     private mutating func add(_ profile: ProviderProfile) {

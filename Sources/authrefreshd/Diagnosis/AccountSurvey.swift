@@ -106,8 +106,8 @@ struct AccountSurvey {
     private static func isEndOfGrant(_ snapshot: AccountSnapshot) -> Bool {
         switch snapshot.shown {
         case .interactionRequired: snapshot.state.interaction?.reason == .grantEnded
-        case .refreshTokenExpiring: snapshot.state.firstSignOut == nil
-        case .fresh, .refreshing, .retrying, .signedOut, .parked, .misconfigured: false
+        case .fresh, .refreshing, .refreshTokenExpiring: snapshot.grantEnd != nil
+        case .retrying, .signedOut, .parked, .misconfigured: false
         }
     }
 
@@ -123,9 +123,23 @@ struct AccountSurvey {
                 needs: .signIn,
                 advice: advice
             )
-        case .fresh, .refreshing: return endOfClientSecret(of: snapshot, advice)
+        case .fresh where snapshot.lacksScopes:
+            let declined = snapshot.account.grantFacts.scope?.declined.joined(separator: " ") ?? ""
+            return .warning(
+                .account,
+                "the sign-in asked for scopes that were not granted: \(declined)",
+                of: name,
+                needs: .signIn,
+                advice: advice
+            )
+        case .fresh, .refreshing: return endOfClientSecret(of: snapshot, advice) ?? endOfGrant(of: snapshot, advice)
         case .retrying: return failing(snapshot, because, advice)
         case .interactionRequired:
+            guard snapshot.state.interaction != nil || !snapshot.hasLostScopes else {
+                let lost = snapshot.account.grantFacts.scope?.missing.joined(separator: " ") ?? ""
+                let text = "the server no longer gives scopes that were granted: \(lost)"
+                return .error(.account, text, of: name, needs: .signIn, advice: advice)
+            }
             guard let since = snapshot.state.interaction?.since else { return nil }
             let time = (now.wall - since).words
             guard snapshot.failure?.failureClass != .refusedHere else {
@@ -167,6 +181,16 @@ struct AccountSurvey {
             needs: .repair,
             advice: advice
         )
+    }
+
+    /// The end of a grant that nothing moves, while it is not near yet.
+    private func endOfGrant(of snapshot: AccountSnapshot, _ advice: Hint) -> Finding? {
+        guard let end = snapshot.state.grantEnd else { return nil }
+        let text =
+            snapshot.grantEnd == nil
+            ? "it signs out by itself in \((end - now.wall).words)"
+            : "the refresh token expires in \((end - now.wall).words), and no use extends it"
+        return .note(.account, text, of: snapshot.account.name.text, advice: advice)
     }
 
     private func endOfRefreshToken(of snapshot: AccountSnapshot, _ advice: Hint) -> Finding {

@@ -131,7 +131,9 @@ extension Decision {
                 settings: arrival.settings,
                 learnedEncoding: arrival.learnedEncoding
             )
-            let facts = record.account.grantFacts.learning(from: arrival)
+            let isSignedOut = machine.state.phase == .signedOut
+            let known = record.account.grantFacts
+            let facts = isSignedOut ? known.afterSignOut : known.learning(from: arrival)
             if !isNewGrant, facts != record.account.grantFacts {
                 after.account.grantFacts = facts
                 write?.grantFacts = facts
@@ -153,6 +155,10 @@ extension Decision {
 }
 
 extension GrantFacts {
+    /// What stays after a sign-out: what the server does, and the identifier of the person, with which the next sign-in
+    /// is compared.
+    fileprivate var afterSignOut: GrantFacts { GrantFacts(subject: subject, consent: consent) }
+
     /// These facts with what the answer of a refresh shows. The first answer that names a person says whose grant it
     /// is; later ones are compared with it.
     fileprivate func learning(from arrival: Arrival) -> GrantFacts {

@@ -3,7 +3,9 @@ internal import RefreshCore
 
 /// The part of the configuration about refreshing. A reload replaces it as a whole.
 struct RefreshConfiguration: Sendable {
-    var profiles = ProviderProfiles()
+    var profiles = ProviderProfiles() {
+        didSet { adapted = [:] }
+    }
     var issuerLimits = IssuerGate.Limits()
     var maxAccounts = CallerLimits.accountsMax
     /// Whether the store's key belongs in the Secret Service.

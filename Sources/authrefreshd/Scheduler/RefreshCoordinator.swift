@@ -211,6 +211,22 @@ actor RefreshCoordinator {
         isConfigurationRejected = true
     }
 
+    /// Uses profiles that a person has added or changed since the last reload. An invalid file is ignored, as at a
+    /// reload.
+    func use(_ profiles: Result<ProviderProfiles?, DaemonError>) {
+        switch profiles {
+        case .success(let profiles?):
+            settings.profiles = profiles
+            changeLog.write(.configurationReloaded(awaitingRestart: []))
+            wake()
+        case .success(nil): settings.profiles.obstacle = nil
+        case .failure(let error):
+            guard settings.profiles.obstacle != "\(error)" else { return }
+            settings.profiles.obstacle = "\(error)"
+            changeLog.write(.configurationRejected(error))
+        }
+    }
+
     /// Begins a call to a server that the daemon's end waits for. `call` runs in a later turn of the queue.
     ///
     /// - Parameter process: the caller; nil for the daemon itself.
@@ -539,15 +555,39 @@ actor RefreshCoordinator {
             needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )
         // This is done only for the few accounts that need it, because every reply is made from snapshots.
-        if snapshot.lacksRefreshToken {
-            snapshot.consentMayHelp =
-                settings.signIn(for: record.account).consentMayHelp && !record.account.grantFacts.needsConsent
+        let facts = record.account.grantFacts
+        let lacksRefreshToken = snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken
+        if lacksRefreshToken || facts.scope?.declined.isEmpty == false {
+            let client = requestingClient(of: record.account, correlationID: "")
+            let isUnasked = !client.asksForConsent(client.scopes(nil), isUnneeded: facts.consent == .unneeded)
+            // A sign-in that has shown something about consent was no accident.
+            snapshot.consentMayHelp = client.consentMayHelp && isUnasked && (!lacksRefreshToken || facts.consent == nil)
         }
-        if snapshot.state.interaction?.reason == .grantEnded {
+        snapshot.signInMayHelp = signInMayHelp(record, at: now)
+        if snapshot.state.interaction?.reason == .grantEnded || snapshot.grantEnd != nil {
             snapshot.lifetimeNote = settings.profile(for: record.account)?.note(about: .lifetime)
         }
         return snapshot
     }
+
+    /// Whether a sign-in may help an account whose refreshes fail. Some servers answer 500 to a refresh token that they
+    /// no longer know.
+    private func signInMayHelp(_ record: Record, at now: Moment) -> Bool {
+        let state = record.state
+        guard case .backingOff(let backOff) = state.phase, record.account.registration.serviceGrant == nil else {
+            return false
+        }
+        if let refusal = state.refusal { return !refusal.isForSettings }
+        guard state.failures >= Self.failuresOfOne, (500..<600).contains(backOff.failure.detail.httpStatus ?? 0) else {
+            return false
+        }
+        let last = state.accessToken?.issuedAt
+        return scheduler.isServingOthers(than: record.account.id, of: record.issuerID, since: last, at: now)
+    }
+
+    /// After how many failures in a row the fault may be the account's, if the server serves others. Machines of a
+    /// server that are being replaced answer only a few requests with 500.
+    private static let failuresOfOne = 5
 
     /// Reports an event of an account to subscribers and the journal.
     func announce(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String? = nil) {

@@ -81,6 +81,10 @@ final class Scheduler {
     private var suspects: CrashSuspects
     /// The position in the walk over the accounts that a restored network concerns; nil if there is no walk.
     private var connectivityCursor: AccountID?
+    /// The account that got tokens last at each issuer, and when.
+    private var served: [IssuerID: (account: AccountID, at: Moment)] = [:]
+    /// When there are more issuers, all are forgotten. Only a hint depends on them.
+    private static let servedMax = 1_000
     /// The requests under way. Snapshots of accounts and the daemon's end read them.
     private(set) var requests = PendingRequests()
 
@@ -535,12 +539,23 @@ final class Scheduler {
         now: Moment
     ) -> PendingRequest? {
         let (issuer, account) = (record.issuerID, record.account.id)
+        if case .success = outcome.result {
+            if served.count >= Self.servedMax { served = [:] }
+            served[issuer] = (account, now)
+        }
         gates.end(place, of: issuer, hasAnswer: outcome.hasAnswer, askedAt: lease.startedAt, at: now)
         suspects.clear(account)
         if let word = outcome.wordOnRate {
             gates.note(word, of: issuer, to: account, askedAt: lease.startedAt, at: now)
         }
         return requests.end(lease, of: account, correlationID: correlationID)
+    }
+
+    /// Whether the issuer has served another account since `account` got its last tokens, and within the last hour.
+    func isServingOthers(than account: AccountID, of issuer: IssuerID, since last: Moment?, at now: Moment) -> Bool {
+        guard let other = served[issuer], other.account != account else { return false }
+        let age = now.elapsed(since: other.at)
+        return age < .seconds(3600) && last.map { age < now.elapsed(since: $0) } ?? true
     }
 
     /// Ends the wait for another account's token.

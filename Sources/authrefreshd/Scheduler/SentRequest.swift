@@ -178,8 +178,9 @@ struct SentRequest: Sendable {
         let generation = lease.generation
         switch outcome.result {
         case .success(let response): return .issued(generation, response.issuance, for: target)
-        case .failure(let said):
-            let failure = isOutdated(said, on: coordinator) ? said.worthAnotherTry : said
+        case .failure(let failure):
+            // The refresh token was not spent, and the next request asks in another way.
+            if target == nil, isOutdated(failure, on: coordinator) { return .leaseReturned(generation) }
             if target == nil, let lack = DerivedAccounts.sources(on: coordinator).lacking(for: account, after: failure)
             {
                 return .sourceLacking(generation, lack)
@@ -191,22 +192,31 @@ struct SentRequest: Sendable {
         }
     }
 
-    /// Whether the server refused the client because of a secret that was replaced after the request began.
+    /// Whether the server refused a request that would be different now, because the settings were changed after it
+    /// began, or the client's secret was replaced.
     private func isOutdated(_ failure: RefreshFailure, on coordinator: isolated RefreshCoordinator) -> Bool {
-        guard failure.failureClass == .misconfigured, let now = try? coordinator.store.record(account.id) else {
-            return false
+        switch failure.failureClass {
+        case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere:
+            guard let now = try? coordinator.store.record(account.id)?.account else { return false }
+            return !now.refreshes(like: account) || ProfileChoice(now) != ProfileChoice(account)
+        case .unreachable, .unanswered, .unavailable: return false
         }
-        return now.account.registration.clientSecret != account.registration.clientSecret
     }
 
-    /// What the answer to an account's own request shows about its grant's scope; nil if that is nothing new.
+    /// What the answer to a request shows about the scope of the account's grant; nil if that is nothing new.
     private func learnedScope(
         from outcome: RefreshOutcome,
         on coordinator: isolated RefreshCoordinator
     ) -> GrantedScope? {
         let asking = coordinator.requestingClient(of: account, correlationID: correlationID)
-        guard target == nil, account.registration.serviceGrant == nil, asking.leavesScopeToServer else { return nil }
+        guard account.registration.serviceGrant == nil, asking.leavesScopeToServer else { return nil }
         var scope = account.grantFacts.scope
+        if let target {
+            guard case .success = outcome.result, scope?.isWider(than: target.scopes) == true, !target.scopes.isEmpty
+            else { return nil }
+            scope?.noteNarrowing()
+            return scope == account.grantFacts.scope ? nil : scope
+        }
         switch outcome.result {
         case .success(let response):
             if scope == nil { scope = response.scopes.flatMap { GrantedScope(granted: $0) } }

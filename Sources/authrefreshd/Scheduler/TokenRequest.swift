@@ -113,13 +113,6 @@ extension RefreshFailure {
     var mayMeanScope: Bool {
         failureClass == .misconfigured || failureClass.isAboutGrant
     }
-
-    /// This failure as a temporary one, because the next request will be different.
-    var worthAnotherTry: RefreshFailure {
-        var failure = self
-        failure.failureClass = .unavailable
-        return failure
-    }
 }
 
 extension RequestingClient {

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import BlockingWork
 internal import Dispatch
 internal import RefreshCore
 internal import Varlink
@@ -11,6 +12,8 @@ struct AuthRefreshService: Sendable {
     let webSessions: WebSessions
     /// The current error in the configuration files; nil if there is none. It may block.
     let configurationError: @Sendable () -> DaemonError?
+    /// The provider profiles that are installed now; nil if they are these. It may block.
+    let profiles: @Sendable (_ other: ProviderProfiles) -> Result<ProviderProfiles?, DaemonError>
 
     /// Answers one call. Call it on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
@@ -28,15 +31,18 @@ struct AuthRefreshService: Sendable {
         guard let method = Method(rawValue: call.method) else {
             return responder.fail(.methodNotFound(call.method))
         }
-        do throws(VarlinkError) {
-            try answer(method, call, responder, from: caller, on: coordinator)
-        } catch {
-            return responder.fail(error)
-        }
         let again = { @Sendable (known: Caller.Known) in
             self.coordinator.queue.async {
                 self.coordinator.assumeIsolated { answer(call, responder, from: Caller(known), on: $0) }
             }
+        }
+        guard !method.namesProfiles || caller.known.hasCurrentProfiles else {
+            return readProfiles(caller.known, on: coordinator, again)
+        }
+        do throws(VarlinkError) {
+            try answer(method, call, responder, from: caller, on: coordinator)
+        } catch {
+            return responder.fail(error)
         }
         switch caller.missing {
         case nil: return
@@ -50,6 +56,32 @@ struct AuthRefreshService: Sendable {
             }
         }
     }
+
+    /// Reads the provider profiles again if a file has changed, and then calls `again`. A person who has just written
+    /// a profile need not know that the daemon has read them before.
+    private func readProfiles(
+        _ known: Caller.Known,
+        on coordinator: isolated RefreshCoordinator,
+        _ again: @escaping @Sendable (Caller.Known) -> Void
+    ) {
+        var known = known
+        known.hasCurrentProfiles = true
+        let present = coordinator.settings.profiles
+        let coordinator = self.coordinator
+        Self.profileReading.run(1, { [profiles] in profiles(present) }) { [known] read in
+            coordinator.queue.async {
+                // If the file system hangs, the profiles that are in force are good enough.
+                if let read { coordinator.assumeIsolated { $0.use(read) } }
+                again(known)
+            }
+        }
+    }
+
+    private static let profileReading = BlockingWork<Int, Result<ProviderProfiles?, DaemonError>>(
+        "authrefreshd.profiles",
+        timeLimit: CallerLimits.lookUpTime,
+        piecesMax: 1
+    )
 
     /// Answers a call.
     ///
@@ -115,4 +147,18 @@ struct AuthRefreshService: Sendable {
     private var providers: ProviderCalls { ProviderCalls(coordinator: coordinator) }
     private var confirmations: ConfirmationCalls { ConfirmationCalls(coordinator: coordinator) }
     private var store: StoreCalls { StoreCalls(coordinator: coordinator, configurationError: configurationError) }
+}
+
+extension Method {
+    /// Whether the answer depends on which provider profiles there are.
+    fileprivate var namesProfiles: Bool {
+        switch self {
+        case .addAccount, .updateAccount, .listProviders, .checkServer: true
+        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .renameAccount, .removeAccount,
+            .importGrant, .exportGrant, .resumeAccount, .acquireToken, .provePossession, .reportRejected, .refresh,
+            .subscribe, .startSignIn, .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations,
+            .answerConfirmation, .signOut, .backupStore, .discoverProvider, .rekeyStore, .checkStore, .diagnose:
+            false
+        }
+    }
 }

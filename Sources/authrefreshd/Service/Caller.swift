@@ -38,6 +38,8 @@ final class Caller {
         var files: [String: Look<FileIdentity>] = [:]
         /// The results of questions to the user.
         var answers: [ConfirmationQuestion: ConfirmationOutcome] = [:]
+        /// Whether the folders of the provider profiles were looked at since the call arrived.
+        var hasCurrentProfiles = false
     }
 
     /// What has to be found out.

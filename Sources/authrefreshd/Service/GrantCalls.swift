@@ -274,6 +274,7 @@ extension SignOutStep {
         switch result.outcome {
         case .done: self.init(step: result.step.rawValue, outcome: "done")
         case .notNeeded: self.init(step: result.step.rawValue, outcome: "not-needed")
+        case .unsupported: self.init(step: result.step.rawValue, outcome: "unsupported")
         case .failed(let detail):
             self.init(step: result.step.rawValue, outcome: "failed", failure: FailureReport(detail))
         }

@@ -40,6 +40,13 @@ extension SettingsReader {
 
     private func checked(provider name: String) throws(VarlinkError) -> ProviderProfile {
         if let profile = profiles.named(name) { return profile }
+        guard profiles.obstacle == nil else {
+            throw Complaint(
+                field: "provider",
+                "there is no provider profile '\(name)', and the profiles cannot be read again: \(profiles.obstacle ?? "")",
+                hint: "correct the file, then: \(Command(program: "authrefreshd", "--check"))"
+            ).error
+        }
         let nearest = Spelling.nearest(to: name, in: profiles.names).map { "did you mean '\($0)'? " } ?? ""
         let known = profiles.names.joined(separator: ", ")
         throw Complaint(

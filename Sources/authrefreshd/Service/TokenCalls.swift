@@ -184,7 +184,7 @@ struct TokenCalls: CallSupport {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
         let held = try stored(coordinator.records.targetRecord(target, of: id))
         if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: target) {
-            throw .declined(declined, name)
+            throw .declined(declined, snapshot)
         }
         let isRefused = coordinator.tokenHolds.isRefused(call.hold, held?.times.issuedAt.wall, snapshot.at)
         let standing = coordinator.callers.standingFailure(of: target, for: id, at: snapshot.at)
@@ -196,7 +196,8 @@ struct TokenCalls: CallSupport {
                 try stored(replyWithToken(held, of: snapshot, to: call, responder, on: coordinator))
             {
                 // Replace the token before it expires, so that its users never wait.
-                if isGood, standing == nil, held?.times.isDue(at: snapshot.at) == true {
+                let mayAsk = narrowing(by: target, of: snapshot, on: coordinator) == .harmless
+                if isGood, standing == nil, mayAsk, held?.times.isDue(at: snapshot.at) == true {
                     coordinator.submit(.targetNeeded(target), for: id)
                 }
                 return
@@ -204,6 +205,11 @@ struct TokenCalls: CallSupport {
             if let (failure, rest) = standing {
                 return responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + rest))
             }
+        }
+        switch narrowing(by: target, of: snapshot, on: coordinator) {
+        case .harmless: break
+        case .harmful: throw .narrowing(to: target.scopes, name)
+        case .unknown: return learnRotation(of: snapshot, before: call, for: target, responder, on: coordinator)
         }
         guard try stored(hasRoom(for: target, of: id, on: coordinator, at: snapshot.at)) else {
             throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenTarget.maximum))
@@ -213,6 +219,62 @@ struct TokenCalls: CallSupport {
             [coordinator] outcome in
             coordinator.assumeIsolated { coordinator in
                 finish(call, for: target, of: snapshot, had: held, outcome, responder, on: coordinator)
+            }
+        }
+    }
+
+    /// What a request for fewer scopes may do to the account's grant.
+    private enum Narrowing {
+        case harmless
+        /// The server issues a new refresh token with each answer, and it may have only the scopes that were named.
+        case harmful
+        /// Nothing has shown whether the server does that.
+        case unknown
+    }
+
+    /// What a request for `target` may do to the account's grant.
+    ///
+    /// RFC 6749 §6: a new refresh token has the same scope as the one that was sent. Many servers give it the scope of
+    /// the request instead.
+    private func narrowing(
+        by target: TokenTarget,
+        of snapshot: AccountSnapshot,
+        on coordinator: isolated RefreshCoordinator
+    ) -> Narrowing {
+        let account = snapshot.account
+        guard account.registration.serviceGrant == nil, !target.scopes.isEmpty else { return .harmless }
+        let client = coordinator.requestingClient(of: account, correlationID: "")
+        let granted = Set(account.grantFacts.scope?.granted ?? client.scopes(nil))
+        // The server refuses scopes that the grant does not have, and a refusal changes nothing.
+        let isPart = !granted.isSubset(of: target.scopes) && !granted.isDisjoint(with: target.scopes)
+        guard granted.isEmpty || isPart else { return .harmless }
+        switch client.profile?.narrowedScopes {
+        case .kept: return .harmless
+        case .lost: return .harmful
+        case nil where account.grantFacts.scope?.narrowing == .kept: return .harmless
+        case nil: return snapshot.state.isRotating.map { $0 ? .harmful : .harmless } ?? .unknown
+        }
+    }
+
+    /// Refreshes the account itself, which shows whether the server issues new refresh tokens, and then serves `call`.
+    private func learnRotation(
+        of snapshot: AccountSnapshot,
+        before call: TokenCall,
+        for target: TokenTarget,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) {
+        let (id, name) = (snapshot.account.id, snapshot.account.name.text)
+        wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
+            coordinator.assumeIsolated { coordinator in
+                guard case .settled(let after) = outcome, after.state.isRotating != nil else {
+                    return refuse(outcome, name, responder)
+                }
+                do throws(VarlinkError) {
+                    try acquire(call, for: target, of: after, responder, on: coordinator)
+                } catch {
+                    responder.fail(error)
+                }
             }
         }
     }
@@ -321,6 +383,9 @@ struct TokenCalls: CallSupport {
             let held = try stored(coordinator.records.targetRecord(target, of: snapshot.account.id))
             guard isKnown ?? (held?.times.mayBeRejected(at: snapshot.at) == true) else {
                 return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
+            }
+            guard narrowing(by: target, of: snapshot, on: coordinator) == .harmless else {
+                throw .narrowing(to: target.scopes, snapshot.account.name.text)
             }
             event = .targetRejected(target)
         }

@@ -54,12 +54,26 @@ extension AccountSnapshot {
 
 extension VarlinkError {
     /// The error without asking the server, because the sign-in has shown its answer.
-    static func declined(_ scope: String, _ name: String) -> VarlinkError {
+    static func declined(_ scope: String, _ snapshot: AccountSnapshot) -> VarlinkError {
         refused(
-            name,
+            snapshot.account.name.text,
             FailureReport(summary: "'\(scope)' was requested when you signed in, and not granted"),
             isForUser: true,
-            hint: "to be asked again: \(Command("login", name, "--prompt", "consent"))"
+            hint: "to be asked again: \(snapshot.loginAgain)"
+        )
+    }
+
+    /// The error without asking the server, because it may take the other scopes from the account for good.
+    static func narrowing(to scopes: [String], _ name: String) -> VarlinkError {
+        let login = Command(words: ["login", name, "--new-account", "NAME"] + scopes.flatMap { ["--scope", $0] })
+        let edit = Command("account", "edit", name, "--provider-setting", "narrowed_scopes=kept")
+        return refused(
+            name,
+            FailureReport(
+                summary: "the server's next refresh token may lack the scopes that are not named"
+            ),
+            isForUser: false,
+            hint: "an account of its own for these scopes: \(login); or, if this server keeps the others: \(edit)"
         )
     }
 
@@ -152,7 +166,7 @@ extension VarlinkError {
                     account: name,
                     reason: InteractionReason.noRefreshToken.rawValue,
                     sinceUSec: snapshot.at.wall.microseconds,
-                    hint: Hint(Command("login", name))
+                    hint: Hint(snapshot.loginAgain)
                 )
             )
         case .scheduled, .refreshing:

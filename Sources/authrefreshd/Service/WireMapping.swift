@@ -21,6 +21,7 @@ extension AccountSnapshot {
         status.refreshedAtUSec = state.accessToken?.issuedAt.wall.microseconds
         status.nextAttemptAtUSec = state.deadline?.microseconds
         status.refreshTokenExpiresAtUSec = state.refreshToken?.expiresAt.microseconds
+        status.grantEndsAtUSec = state.phase == .signedOut ? nil : state.grantEnd?.microseconds
         status.signOutAtUSec = state.signOut?.expiresAt.microseconds
         status.clientSecretExpiresAtUSec = account.registration.clientSecretExpiresAt?.microseconds
         status.grantType = account.registration.serviceGrant?.kind.rawValue
@@ -37,9 +38,14 @@ extension AccountSnapshot {
             status.reason = StepUp.reason
             status.sinceUSec = stepUp.since.microseconds
         }
+        if shown == .interactionRequired, status.reason == nil, hasLostScopes {
+            status.reason = Self.scopesLost
+            status.sinceUSec = state.accessToken?.issuedAt.wall.microseconds
+        }
         if state.phase == .parked(.otherMachine) { status.reason = ParkReason.otherMachine.rawValue }
-        status.hint = hint?.text
-        status.command = hint?.command
+        let noted = hint.map { hint in lifetimeNote.map { hint + " (\($0))" } ?? hint }
+        status.hint = noted?.text
+        status.command = noted?.command
         return status
     }
 
@@ -50,16 +56,18 @@ extension AccountSnapshot {
         return report
     }
 
-    /// The person's names from the server; nil if it sent none.
+    /// The person's names from the server; nil if it sent none, or if nobody is signed in.
     var wirePerson: Person? {
-        account.grantFacts.person.map { names in
+        // A version that kept the names has signed out earlier, or the time to sign out has just come.
+        guard shown != .signedOut else { return nil }
+        return account.grantFacts.person.map { names in
             Person(username: names.username, email: names.email, name: names.fullName, tenant: names.tenant)
         }
     }
 
     /// The person's names and identifier; nil if nothing is known.
     var listedPerson: Person? {
-        guard let subject = account.grantFacts.subject else { return wirePerson }
+        guard let subject = account.grantFacts.subject, shown != .signedOut else { return wirePerson }
         var person = wirePerson ?? Person()
         person.subject = subject
         return person

@@ -108,7 +108,7 @@ extension Account {
         other.registration.management = nil
         other.delivery = Delivery()
         other.registration.dpopKey = registration.dpopKey.map { _ in ClientKeys.newDPoPKey() }
-        other.grantFacts = GrantFacts(needsConsent: grantFacts.needsConsent)
+        other.grantFacts = GrantFacts(consent: grantFacts.consent)
         return other
     }
 }

@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import JOSE
 internal import OAuthClient
 internal import OAuthMessages
@@ -86,6 +87,9 @@ struct RunningSignIn {
         let host: String
         /// The device code; nil with a browser.
         var device: DeviceAuthorization?
+        /// Whether the person is asked for consent.
+        var asksForConsent = false
+        var givesNoRefreshToken = false
     }
 
     /// Prepares a sign-in.
@@ -226,6 +230,7 @@ extension RunningSignIn {
         )
         authorization.scopes = request.scopes
         authorization.prompt = prompt
+        authorization.needsNoConsent = account.grantFacts.consent == .unneeded
         // The new account is for another person than the one that the server would sign in automatically.
         authorization.choosesPerson = request.source != nil && request.loginHint == nil
         authorization.loginHint = request.loginHint
@@ -239,21 +244,31 @@ extension RunningSignIn {
 
     /// The prompt that helped before: some servers issue a refresh token only with the person's consent.
     private var prompt: String? {
-        guard account.grantFacts.needsConsent else { return requestedPrompt }
-        guard let asked = requestedPrompt else { return Self.consent }
-        return asked == "none" || asksForConsent ? asked : asked + " " + Self.consent
+        guard account.grantFacts.consent == .needed else { return requestedPrompt }
+        guard let asked = requestedPrompt else { return RequestingClient.consent }
+        return asked == "none" || asksForConsent ? asked : asked + " " + RequestingClient.consent
     }
-
-    private static let consent = "consent"
 
     /// A person who has just set a new password need not enter it, because the server's session is new enough.
     private var requestedPrompt: String? {
         guard attempt.hasResetPassword, attempt.leg != .passwordReset else { return request.prompt }
-        return asksForConsent ? Self.consent : nil
+        return asksForConsent ? RequestingClient.consent : nil
     }
 
     private var asksForConsent: Bool {
-        request.prompt?.split(separator: " ").contains { $0 == Self.consent } ?? false
+        request.prompt?.split(separator: " ").contains { $0 == RequestingClient.consent } ?? false
+    }
+
+    /// `end`, with what helps if the server may not know `prompt=consent`, which the person did not ask for.
+    func explained(_ end: SignInEnd) -> SignInEnd {
+        guard case .failed(var failure) = end, failure.hint == nil, failure.detail?.oauthError == "invalid_request",
+            invitation?.asksForConsent == true, !asksForConsent
+        else { return end }
+        let name = target.settled.text
+        failure.hint =
+            "if the server does not know prompt=consent: "
+            + Hint(Command("account", "edit", name, "--provider-setting", "consent_prompt=never"))
+        return .failed(failure)
     }
 
     /// The expected answer to `url`.
@@ -327,15 +342,29 @@ extension RunningSignIn {
             grantFacts: GrantFacts(
                 subject: grant.subject ?? before.subject,
                 person: grant.person.names ?? before.person,
-                needsConsent: account.grantFacts.needsConsent
-                    || lacksRefreshToken && asksForConsent && tokens.refreshToken != nil,
+                consent: consent(bringingRefreshToken: tokens.refreshToken != nil),
                 keptFields: (isSamePerson ? toldBefore : [:])
                     .merging(kept) { _, new in new }.merging(grant.keptFields) { _, new in new },
-                scope: tokens.scopes.flatMap { GrantedScope(granted: $0, asked: grant.askedScopes) }
+                scope: tokens.scopes.flatMap { GrantedScope(granted: $0, asked: grant.askedScopes) }?
+                    .after(account.grantFacts.scope)
             ),
             learnedEncoding: learnedEncoding,
             correlationID: correlationID
         )
+    }
+
+    /// What is known about asking for consent after this sign-in.
+    private func consent(bringingRefreshToken isBrought: Bool) -> ConsentFinding? {
+        let known = account.grantFacts.consent
+        // A device code has no `prompt`.
+        guard let invitation, invitation.device == nil else { return known }
+        switch (invitation.asksForConsent, isBrought) {
+        case (false, true): return .unneeded
+        case (true, true) where lacksRefreshToken && asksForConsent: return .needed
+        case (true, true): return known == .useless ? nil : known
+        case (true, false): return .useless
+        case (false, false): return invitation.givesNoRefreshToken ? .useless : known == .unneeded ? nil : known
+        }
     }
 
     /// The nonce of the request; nil if there will be no ID token. The ID token repeats it (OpenID Connect Core
@@ -353,6 +382,8 @@ extension RunningSignIn {
 extension RunningSignIn.Invitation {
     init(_ url: AuthorizationURL) {
         self.init(url: url.url, host: url.host)
+        asksForConsent = url.asksForConsent
+        givesNoRefreshToken = url.givesNoRefreshToken
     }
 
     init(_ device: DeviceAuthorization) {

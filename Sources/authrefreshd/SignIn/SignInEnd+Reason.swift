@@ -17,7 +17,7 @@ extension SignInEnd {
         case .cancelled(.user): "cancelled"
         case .cancelled(.superseded): "a newer sign-in has begun"
         case .cancelled(.removed): "the account was removed"
-        case .cancelled(.changed): "the account's server or client was changed"
+        case .cancelled(.changed): "the account was changed"
         case .cancelled(.stopping): "the daemon is stopping"
         case .denied: "declined at the server"
         case .timedOut: "nobody came back in time"

@@ -241,6 +241,17 @@ final class SignIns {
         return (nil, perform(effects, of: account, at: now))
     }
 
+    /// Ends the sign-ins whose requests would be different with an account's new settings. One that the server has
+    /// answered already ends only if its tokens are another client's.
+    func settingsChanged(from before: Account, to after: Account, at now: Moment) -> [Step] {
+        running.keys.sorted().flatMap { key -> [Step] in
+            guard let signIn = running[key], key == after.id || signIn.request.source == after.id else { return [] }
+            let isOutdated = signIn.attempt.phase.isUnanswered && !before.signsIn(like: after)
+            guard isOutdated || !before.isAsked(like: after) else { return [] }
+            return tell(.cancelled(by: .changed), to: key, at: now)
+        }
+    }
+
     /// Tells the sign-ins whose time has come.
     func advance(at now: Moment) -> [Step] {
         guard remaining(at: now) == .zero else { return [] }
@@ -321,7 +332,7 @@ final class SignIns {
         as snapshot: AccountSnapshot?,
         at now: Moment
     ) -> [Step] {
-        let (account, followers) = (signIn.account.id, signIn.followersInOrder)
+        let (account, followers, end) = (signIn.account.id, signIn.followersInOrder, signIn.explained(end))
         running[account] = nil
         signIn.listener?.close()
         let unchanged = signIn.completionWithoutGrant(end, at: now)

@@ -147,6 +147,40 @@ struct AuthorizationRequestTests {
         #expect(url.parameters["prompt"] == ["consent select_account"])
     }
 
+    @Test func `offline_access goes with prompt=consent, unless something is against it`() async throws {
+        let offline = ClientRegistration(clientID: "client", scopes: ["openid", "offline_access"])
+        let usual = try await url(registration: offline)
+        #expect(usual.parameters["prompt"] == ["consent"] && usual.asksForConsent)
+        let login = try await url(registration: offline, request: { $0.prompt = "login" })
+        #expect(login.parameters["prompt"] == ["login consent"])
+        #expect(try await url(registration: offline, request: { $0.prompt = "none" }).parameters["prompt"] == ["none"])
+        #expect(try await !url().asksForConsent)
+        // The profile knows better, the last sign-in did without it, or the person chose another value for all.
+        #expect(try await !url(registration: offline, profile: { $0.signIn.consentMayHelp = false }).asksForConsent)
+        #expect(try await !url(registration: offline, request: { $0.needsNoConsent = true }).asksForConsent)
+        var chosen = offline
+        chosen.authorizationParameters = ["prompt": "select_account"]
+        #expect(try await url(registration: chosen).parameters["prompt"] == ["select_account"])
+        let silent = try await url(registration: offline, request: { $0.responseType = .idToken })
+        #expect(!silent.asksForConsent)
+    }
+
+    @Test(arguments: [
+        ("https://login.microsoftonline.com/common/v2.0", true),
+        ("https://LOGIN.microsoftonline.us/9188040d/v2.0", true), ("https://contoso.ciamlogin.com/t/v2.0", true),
+        ("https://contoso.b2clogin.com/t/v2.0", true), ("https://login.microsoftonline.com.example/v2.0", false),
+        ("https://as.example", false),
+    ])
+    func `Entra is not asked for consent, even without a profile`(issuer: String, isEntra: Bool) throws {
+        let client = RequestingClient(
+            issuer: try Issuer(url: issuer),
+            registration: ClientRegistration(clientID: "client"),
+            correlationID: ""
+        )
+        #expect(client.asksForConsent(["offline_access"], isUnneeded: false) == !isEntra)
+        #expect(client.consentMayHelp == !isEntra)
+    }
+
     @Test func `scopes are the request's, else the account's, else the profile's, in the provider's form`() async throws
     {
         let slack = { (profile: inout ProviderProfile) in
