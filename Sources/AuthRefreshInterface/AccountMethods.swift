@@ -50,6 +50,8 @@ package enum UpdateAccount {
         package var keepSecret: Bool?
         package var signOutNow: Bool?
         package var withoutCaller: Bool?
+        package var register: Bool?
+        package var initialAccessToken: String?
 
         package init(
             account: String,
@@ -60,6 +62,8 @@ package enum UpdateAccount {
             keepSecret: Bool? = nil,
             signOutNow: Bool? = nil,
             withoutCaller: Bool? = nil,
+            register: Bool? = nil,
+            initialAccessToken: String? = nil,
             _ settings: (inout AccountSettings) -> Void = { _ in }
         ) {
             self.account = account
@@ -70,11 +74,14 @@ package enum UpdateAccount {
             self.keepSecret = keepSecret
             self.signOutNow = signOutNow
             self.withoutCaller = withoutCaller
+            self.register = register
+            self.initialAccessToken = initialAccessToken
             self.settings = AccountSettings(name: account, settings)
         }
 
         private enum CodingKeys: CodingKey {
             case account, clear, clientSecret, clientKey, refreshToken, keepSecret, signOutNow, withoutCaller
+            case register, initialAccessToken
         }
 
         package init(from decoder: any Decoder) throws {
@@ -87,6 +94,8 @@ package enum UpdateAccount {
             keepSecret = try members.decodeIfPresent(Bool.self, forKey: .keepSecret)
             signOutNow = try members.decodeIfPresent(Bool.self, forKey: .signOutNow)
             withoutCaller = try members.decodeIfPresent(Bool.self, forKey: .withoutCaller)
+            register = try members.decodeIfPresent(Bool.self, forKey: .register)
+            initialAccessToken = try members.decodeIfPresent(String.self, forKey: .initialAccessToken)
             settings = try AccountSettings(Setting.changeable, of: account, from: decoder)
         }
 
@@ -100,6 +109,8 @@ package enum UpdateAccount {
             try members.encodeIfPresent(keepSecret, forKey: .keepSecret)
             try members.encodeIfPresent(signOutNow, forKey: .signOutNow)
             try members.encodeIfPresent(withoutCaller, forKey: .withoutCaller)
+            try members.encodeIfPresent(register, forKey: .register)
+            try members.encodeIfPresent(initialAccessToken, forKey: .initialAccessToken)
             try settings.encode(Setting.changeable, to: encoder)
         }
     }
@@ -216,6 +227,7 @@ package struct ClientNotRegisteredError: InterfaceError {
     package var failure: FailureReport
     package var hint: String
     package var command: String?
+    package var keepsClient: Bool?
 
     package init(account: String, kind: String, reason: String, failure: FailureReport, hint: Hint) {
         self.account = account

@@ -10,6 +10,7 @@ package struct AccountSettings: Hashable, Sendable {
     package var providerSettings: [String: String]?
     /// The client ID; empty on the wire if it is not set.
     package var clientId: String?
+    package var selfRegistered: Bool?
     package var clientAuthentication: String?
     package var clientKeyId: String?
     package var teamId: String?
@@ -140,6 +141,14 @@ package struct Setting: Sendable {
             words: "the client id",
             label: "client id",
             change: .sayOnly
+        ),
+        Setting(
+            "selfRegistered",
+            .flag(\.selfRegistered),
+            option: "register",
+            words: "the registration by the server",
+            label: "registered",
+            change: .none
         ),
         Setting(
             "clientAuthentication",

@@ -300,6 +300,7 @@ package struct SignInFailedError: InterfaceError {
     package var failure: FailureReport?
     package var hint: String
     package var command: String?
+    package var port: Int64?
 
     package init(account: String, kind: String, reason: String, failure: FailureReport? = nil, hint: Hint) {
         self.account = account

@@ -63,6 +63,10 @@ package enum StartSignIn {
         package var url: String?
         package var host: String?
         package var redirectUri: String?
+        package var registeredUri: String?
+        package var awaitsRegistration: Bool?
+        package var selfRegistered: Bool?
+        package var clientReplaced: Bool?
         package var joined: Bool?
         package var browser: String?
         package var window: String?

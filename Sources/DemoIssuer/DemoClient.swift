@@ -58,8 +58,10 @@ package struct DemoClient: Sendable, Equatable {
 
     /// Whether a browser may be sent to `uri`: a loopback address (RFC 8252 §7.3) or a private-use scheme (§7.1). This
     /// server runs on loopback itself and needs nothing else.
-    func takes(redirectURI uri: String) -> Bool {
-        if let redirectURIs { return redirectURIs.contains { Self.isMatch(uri, $0) } }
+    ///
+    /// - Parameter wholly: whether registered URIs are compared as whole strings.
+    func takes(redirectURI uri: String, wholly: Bool) -> Bool {
+        if let redirectURIs { return redirectURIs.contains { wholly ? uri == $0 : Self.isMatch(uri, $0) } }
         return Self.isSafe(redirectURI: uri)
     }
 

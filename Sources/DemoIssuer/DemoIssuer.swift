@@ -138,6 +138,11 @@ package actor DemoIssuer {
         state.dateOffset = offset
     }
 
+    /// Forgets the clients that registered themselves.
+    package func forgetRegisteredClients() {
+        state.forgetRegisteredClients()
+    }
+
     package var counters: RequestCounters { state.log.counters }
 
     /// The sequence number of the newest entry; 0 before the first.

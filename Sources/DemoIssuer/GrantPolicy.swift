@@ -30,6 +30,12 @@ package struct GrantPolicy: Sendable, Equatable {
     package var idTokenLifetime = Duration.seconds(600)
     /// Who may register clients (RFC 7591), and with what proof.
     package var registration = Registration.open
+    /// Whether registered redirect URIs are compared as whole strings, with their port. RFC 8252 §7.3 forbids that, and
+    /// most servers do it.
+    package var comparesWholeRedirectURIs = false
+    /// Whether a registered client may use only the grants that it registered for (RFC 7591 §2), as most servers hold
+    /// it.
+    package var bindsGrantTypes = false
     /// The lifetime of a self-registered client's secret, in whole seconds; nil for no end.
     package var clientSecretLifetime: Duration?
     /// Whether clients may get a new secret before theirs expires (RFC 7592 §2.2).

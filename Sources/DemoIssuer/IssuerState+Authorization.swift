@@ -8,7 +8,8 @@ extension IssuerState {
     /// The authorization endpoint (RFC 6749 §3.1): returns a page that asks the person.
     mutating func authorization(_ admission: Admission, at now: Duration) -> Answer {
         guard let form = FormFields(admission.request.query.utf8), let client = form["client_id"].flatMap(client),
-            let redirectURI = form["redirect_uri"], client.takes(redirectURI: redirectURI)
+            let redirectURI = form["redirect_uri"],
+            client.takes(redirectURI: redirectURI, wholly: ledger.policy.comparesWholeRedirectURIs)
         else {
             // RFC 6749 §4.1.2.1: do not send errors to an address that may be anybody's.
             note(admission.draft, .malformed, at: now)

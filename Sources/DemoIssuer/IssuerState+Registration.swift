@@ -88,6 +88,11 @@ extension IssuerState {
         return answer(about: client, at: now)
     }
 
+    /// Deletes all clients that registered themselves, as servers do that were set up anew or clean up.
+    mutating func forgetRegisteredClients() {
+        clients = clients.filter { $0.value.registrationToken == nil }
+    }
+
     private func answer(about client: DemoClient, status: Int = 200, at now: Duration) -> Answer {
         let secret: String? =
             switch client.authentication {

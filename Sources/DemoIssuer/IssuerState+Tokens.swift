@@ -28,6 +28,10 @@ extension IssuerState {
             return Self.clientRefused
         }
         draft.clientID = client.id
+        if ledger.policy.bindsGrantTypes, client.registeredMetadata?.grantTypes?.contains(grantType) == false {
+            note(draft, .clientRefused, at: now)
+            return .oauthError("unauthorized_client", "the client has not registered for this grant")
+        }
         switch grantType {
         case "refresh_token": return refresh(form, client, draft, at: now)
         case "authorization_code":

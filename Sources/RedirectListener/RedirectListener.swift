@@ -58,6 +58,24 @@ package struct RedirectListener: Sendable {
         return try await open(port: port, on: loop, connections)
     }
 
+    /// A port that is free now on both loopback addresses, to be registered for a client; nil if none was found.
+    @concurrent package static func freePort() async -> Int? {
+        for _ in 1...attempts {
+            // Above the ports that Linux gives to connections (`ip_local_port_range`: 32768 to 60999), and among those
+            // that IANA assigns to no service, so that it is free at the next sign-ins, too.
+            let port = Int.random(in: 61_000...65_535)
+            if await isFree(port) { return port }
+        }
+        return nil
+    }
+
+    /// Whether nobody listens on the port now.
+    @concurrent package static func isFree(_ port: Int) async -> Bool {
+        guard let listener = try? await open(port: port, path: "/", deliver: { _, _ in }) else { return false }
+        listener.close()
+        return true
+    }
+
     /// Accepts no more connections. Answers that are being sent are completed.
     package func close() {
         for channel in channels { channel.close(promise: nil) }

@@ -46,6 +46,9 @@ package struct ClientRegistration: Equatable, Sendable {
     package var loginWindow: String?
     /// How to change and delete the registration; nil if the client was registered by hand, or may not do that.
     package var management: RegistrationManagement?
+    /// Whether the server registered the client for this account (RFC 7591). Registrations of earlier versions show that
+    /// only by `management`; see `isSelfRegistered`.
+    package var wasSelfRegistered: Bool
 
     package init(
         clientID: String,
@@ -66,7 +69,8 @@ package struct ClientRegistration: Equatable, Sendable {
         redirect: RegisteredRedirect = RegisteredRedirect(),
         loginBrowser: String? = nil,
         loginWindow: String? = nil,
-        management: RegistrationManagement? = nil
+        management: RegistrationManagement? = nil,
+        wasSelfRegistered: Bool = false
     ) {
         self.clientID = clientID
         self.authentication = authentication
@@ -87,10 +91,14 @@ package struct ClientRegistration: Equatable, Sendable {
         self.loginBrowser = loginBrowser
         self.loginWindow = loginWindow
         self.management = management
+        self.wasSelfRegistered = wasSelfRegistered
     }
 }
 
 extension ClientRegistration {
+    /// Whether the server registered the client for this account (RFC 7591), so that it may register another one.
+    package var isSelfRegistered: Bool { wasSelfRegistered || management != nil }
+
     /// The API that the account's tokens are for: `resource` (RFC 8707) and `audience` from `refreshParameters`.
     ///
     /// Every request for tokens sends them, sign-ins included (RFC 8707 §2). A grant for another resource may not give

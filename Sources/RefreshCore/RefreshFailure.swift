@@ -120,6 +120,10 @@ package struct FailureDetail: Hashable, Sendable {
         case noDeviceEndpoint
         /// The ID token is missing or wrong.
         case badIDToken
+        /// The server does not accept the client that it registered for the account.
+        case clientForgotten
+        /// The registration endpoint is a page for people. The description has its address.
+        case registrationPage
     }
 
     package init(
@@ -142,6 +146,19 @@ package struct FailureDetail: Hashable, Sendable {
         self.correlationID = correlationID
         self.source = source
         self.finding = finding
+    }
+}
+
+extension FailureDetail {
+    /// Whether the server does not know the client, or does not accept how it authenticates (RFC 6749 §5.2).
+    package var deniesClient: Bool {
+        ["invalid_client", "invalid_client_id"].contains(oauthError?.lowercased())
+    }
+
+    /// Whether the server does not let the client use this grant (RFC 6749 §5.2), so that another one may do.
+    package var forbidsGrantType: Bool {
+        // With 401, it is Keycloak's word for a wrong secret.
+        oauthError?.lowercased() == "unauthorized_client" && httpStatus != 401
     }
 }
 

@@ -52,6 +52,8 @@ package struct SignInFailure: Error, Hashable, Sendable {
     package var detail: FailureDetail?
     /// What helps, for people; nil for the general advice for this kind.
     package var hint: Hint?
+    /// The port of this machine that another program has; nil if that is not the reason.
+    package var busyPort: Int?
     /// The provider profile's note about such failures; nil if there is none.
     package var note: String?
 
@@ -78,8 +80,15 @@ package struct SignInFailure: Error, Hashable, Sendable {
             case .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: .refused
             }
         let isCodeRefused = failure.failureClass == .grantEnded
-        let reason = isCodeRefused ? "the authorization server refuses the code" : failure.detail.summary
-        self.init(kind, reason, detail: failure.detail)
+        self.init(
+            kind,
+            isCodeRefused ? "the authorization server refuses the code" : failure.detail.summary,
+            detail: failure.detail
+        )
+        // A provider's own code says more.
+        if failure.detail.forbidsGrantType, failure.detail.providerCode == nil {
+            reason = "the server does not let this client sign in this way"
+        }
     }
 
     /// Creates the failure for an error that came through the browser.

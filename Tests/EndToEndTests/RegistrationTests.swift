@@ -1,6 +1,7 @@
 import AuthRefreshInterface
 import Crypto
 import DemoIssuer
+import Glibc
 import TestSupport
 import Testing
 
@@ -10,12 +11,14 @@ struct RegistrationTests {
         _ registration: GrantPolicy.Registration = .open,
         secretLifetime: Duration? = nil,
         renewsSecrets: Bool = true,
+        change: (inout GrantPolicy) -> Void = { _ in },
         _ body: (DaemonStage, DemoIssuer, String) async throws -> Void
     ) async throws {
         var policy = GrantPolicy()
         policy.registration = registration
         policy.clientSecretLifetime = secretLifetime
         policy.renewsClientSecrets = renewsSecrets
+        change(&policy)
         try await withIssuer(clients: [], policy: policy) { issuer, url in
             let stage = try DaemonStage()
             let daemon = try await stage.start()
@@ -89,6 +92,85 @@ struct RegistrationTests {
             #expect(scheme.wholeMatch(of: /org\.example\.mail:\/callback\/[0-9a-f]{16}/) != nil, "\(scheme)")
             let loopback = try await signIn(stage)
             #expect(loopback.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+\/callback\/[0-9a-f]{16}/) != nil, "\(loopback)")
+        }
+    }
+
+    @Test func `a server that compares whole redirect URIs is told a free port, which stays`() async throws {
+        try await withStage(change: { $0.comparesWholeRedirectURIs = true }) { stage, _, url in
+            let added = try await register(stage, at: url)
+            #expect(added.end == .exited(0), "\(added)")
+            let shown = try await stage.authctl("account", "show", "work")
+            let port = try #require(shown.output.firstMatch(of: /redirect port +(\d+)\n/)).1
+            for _ in 1...2 {
+                #expect(try await signIn(stage).hasPrefix("http://127.0.0.1:\(port)/callback/"))
+            }
+        }
+    }
+
+    @Test func `a port that is taken is named, and a new client gets another one`() async throws {
+        try await withStage(change: { $0.comparesWholeRedirectURIs = true }) { stage, _, url in
+            let held = try HeldEndpoint()
+            let added = try await register(stage, at: url, ["--redirect-port", String(held.port)])
+            #expect(added.end == .exited(0), "\(added)")
+            let refused = try await stage.authctl("login", "work", "--flow", "browser", "--no-open")
+            #expect(refused.end == .exited(78), "\(refused)")
+            let holder = "another program listens on port \(held.port) of this machine: "
+            #expect(refused.errors.contains(holder) && refused.errors.contains("(\(getpid()))"), "\(refused.errors)")
+            #expect(refused.errors.contains("authctl account edit work --register"), "\(refused.errors)")
+            let edited = try await stage.authctl("account", "edit", "work", "--register")
+            #expect(edited.end == .exited(0), "\(edited)")
+            #expect(try await !signIn(stage).contains(":\(held.port)/"))
+        }
+    }
+
+    @Test func `a client registers for device codes, where the server offers them`() async throws {
+        try await withStage(change: { $0.bindsGrantTypes = true }) { stage, _, url in
+            #expect(try await register(stage, at: url).end == .exited(0))
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", flow: "device"))
+            let started = try await call.started()
+            try await Person().decide(device: try #require(started.userCode), at: try #require(started.url))
+            _ = try await call.completed()
+        }
+    }
+
+    @Test func `a client that the server has forgotten is registered again at the next sign-in`() async throws {
+        try await withStage { stage, issuer, url in
+            #expect(try await register(stage, at: url, ["--scope", "mail"]).end == .exited(0))
+            _ = try await signIn(stage)
+            let before = try await stage.authctl("account", "show", "work").output
+            await issuer.forgetRegisteredClients()
+            let refresh = try await stage.authctl("refresh", "work")
+            #expect(refresh.errors.contains("no longer accepts the client that it registered"), "\(refresh.errors)")
+            #expect(try await stage.authctl("status", "work").output.contains("authctl login work"))
+            _ = try await signIn(stage)
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            let after = try await stage.authctl("account", "show", "work").output
+            let settings = { (text: String) in text.split(separator: "\n").filter { $0.contains("redirect") } }
+            #expect(settings(before) == settings(after) && after.contains("mail"))
+            #expect(await issuer.entries().filter { $0.outcome == .registered }.count == 2)
+        }
+    }
+
+    @Test func `a device endpoint that does not know the client has another one registered at once`() async throws {
+        try await withStage { stage, issuer, url in
+            #expect(try await register(stage, at: url).end == .exited(0))
+            await issuer.forgetRegisteredClients()
+            let call = try SignInCall(stage, StartSignIn.Parameters(account: "work", flow: "device"))
+            let started = try await call.started()
+            #expect(started.clientReplaced == true)
+            try await Person().decide(device: try #require(started.userCode), at: try #require(started.url))
+            _ = try await call.completed()
+        }
+    }
+
+    @Test func `a client whose secret has expired is registered again before the browser opens`() async throws {
+        try await withStage(secretLifetime: .zero, renewsSecrets: false) { stage, issuer, url in
+            #expect(try await register(stage, at: url, ["--client-auth", "client_secret_basic"]).end == .exited(0))
+            var policy = await issuer.policy
+            policy.clientSecretLifetime = nil
+            await issuer.setPolicy(policy)
+            _ = try await signIn(stage)
+            #expect(await issuer.entries().filter { $0.outcome == .registered }.count == 2)
         }
     }
 

@@ -83,6 +83,18 @@ struct RedirectChoiceTests {
         #expect(RedirectChoice.registered(as: registered) == [own, "org.example.demo:" + path])
     }
 
+    @Test func `a registered port is registered for both loopback addresses, and a chosen URI stands alone`() {
+        let own = profile { ($0.redirectURI, $0.redirectPort) = ("http://127.0.0.1/callback/4b246bc1a12459de", 61_001) }
+        let both = ["127.0.0.1", "[::1]"].map { "http://\($0):61001/callback/4b246bc1a12459de" }
+        #expect(RedirectChoice.registered(as: own) == both)
+        let byName = profile { ($0.redirects, $0.redirectPort) = ([.loopbackByName], 61_001) }
+        #expect(RedirectChoice.registered(as: byName) == ["http://localhost:61001/"])
+        let chosen = profile { ($0.redirectURI, $0.redirectPort) = ("http://127.0.0.1/cb", 61_001) }
+        #expect(RedirectChoice.registered(as: chosen) == ["http://127.0.0.1:61001/cb"])
+        #expect(RedirectChoice.lacksPort(usual) && !RedirectChoice.lacksPort(own))
+        #expect(!RedirectChoice.lacksPort(profile { $0.redirectURI = "https://me.example/relay" }))
+    }
+
     @Test func `a chosen redirect URI, or a required issuer, keeps the registered URI`() throws {
         let named = try account("https://login.example.com", RegisteredRedirect(uri: "http://127.0.0.1/"))
         #expect(RedirectChoice.own(for: named, profile: nil, isRegistering: false) == nil)

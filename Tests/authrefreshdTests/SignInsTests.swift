@@ -1,5 +1,6 @@
 import AccountStorage
 import AuthRefreshInterface
+import CommandLineProgram
 import RedirectListener
 import RefreshCore
 import SignIn
@@ -162,6 +163,7 @@ struct SignInsTests {
         steps.map { step in
             switch step {
             case .prepare: "prepare"
+            case .replaceClient: "replace client"
             case .exchange: "exchange"
             case .identify: "identify"
             case .poll: "poll"
@@ -201,6 +203,75 @@ struct SignInsTests {
             #expect(followers.count == 1)
             #expect(reply.attempt == id && reply.redirectUri == "https://app.example/callback")
             #expect(reply.host == "login.example.com")
+        }
+    }
+
+    @Test func `a forgotten client is replaced before the person is sent to the server`() async throws {
+        try await withRoom { room in
+            var account = try account()
+            account.registration.wasSelfRegistered = true
+            let begin = { (account: Account, isForgotten: Bool) in
+                try room.start(
+                    SignInRequest(),
+                    of: account,
+                    by: profile,
+                    stepUp: nil,
+                    isForgotten: isForgotten,
+                    isStopping: false,
+                    at: at(0)
+                ) { _ in }.steps
+            }
+            #expect(words(try begin(account, true)) == ["replace client", "wake"])
+            let id = try #require(room[account.id]?.id)
+            #expect(room.replacesClient(of: account.id))
+            account.registration.clientID = "app-2"
+            #expect(words(room.replacedClient(of: id, in: account, by: profile)) == ["prepare"])
+            #expect(!room.replacesClient(of: account.id))
+            #expect(room.named(id)?.account.registration.clientID == "app-2")
+            let prepared = await room.prepare(id, as: try asking()) { _, _ in }
+            guard case .report(.news(let reply), to: _)? = prepared.first else { return }
+            #expect(reply.clientReplaced == true)
+            // What the browser brings shows that the server knows this client no more. The next sign-in replaces it.
+            let state = try #require(room.named(id)?.secrets.state.reveal())
+            let ended = room.bring(try response("error=invalid_client&state=\(state)"), to: account.id, at: at(1)).steps
+            guard case .failed(let failure)? = end(in: ended) else {
+                Issue.record("\(words(ended))")
+                return
+            }
+            #expect(failure.hint?.text.hasPrefix("authctl login work7") == true)
+            #expect(words(try begin(account, false)) == ["replace client", "wake"])
+        }
+    }
+
+    @Test func `a redirect URI that the daemon made is to be registered first, which is said once`() async throws {
+        try await withRoom { room in
+            var own = SignInProfile()
+            own.redirectURI = "http://127.0.0.1/callback/4b246bc1a12459de"
+            let started = { (account: Account, isFirst: Bool) async throws -> StartSignIn.Reply in
+                _ = try room.start(
+                    SignInRequest(),
+                    of: account,
+                    by: own,
+                    stepUp: nil,
+                    isFirst: isFirst,
+                    isStopping: false,
+                    at: at(0)
+                ) { _ in }
+                let id = try #require(room[account.id]?.id)
+                _ = await room.prepare(id, as: try asking()) { _, _ in }
+                let reply = try #require(room.named(id)?.news.first)
+                _ = room.tell(.cancelled(by: .user), to: account.id, at: at(1))
+                return reply
+            }
+            let first = try await started(account(), true)
+            #expect(first.awaitsRegistration == true && first.registeredUri == own.redirectURI)
+            #expect(first.redirectUri != first.registeredUri)
+            #expect(try await started(account(), true).awaitsRegistration == nil)
+            #expect(try await started(account(8), false).awaitsRegistration == nil)
+            var registered = try account(9)
+            registered.registration.wasSelfRegistered = true
+            let told = try await started(registered, true)
+            #expect(told.awaitsRegistration == nil && told.selfRegistered == true)
         }
     }
 

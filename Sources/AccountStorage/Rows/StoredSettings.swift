@@ -13,6 +13,7 @@ extension AccountSettings {
         )
         variables = account.providerVariables.isEmpty ? nil : account.providerVariables
         providerSettings = account.providerSettings.isEmpty ? nil : account.providerSettings
+        selfRegistered = registration.wasSelfRegistered ? true : nil
         clientAuthentication = registration.authentication?.rawValue
         clientKeyId = registration.clientKeyID
         teamId = registration.teamID
@@ -127,7 +128,8 @@ extension AccountSettings {
                 postLogoutURI: postLogoutRedirectUri
             ),
             loginBrowser: loginBrowser,
-            loginWindow: loginWindow
+            loginWindow: loginWindow,
+            wasSelfRegistered: selfRegistered ?? false
         )
     }
 

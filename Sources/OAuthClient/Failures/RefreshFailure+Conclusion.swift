@@ -32,6 +32,12 @@ extension RequestingClient {
         now: Timestamp
     ) -> RefreshFailure {
         let all = secrets + (registration.clientSecret.map { [$0] } ?? [])
-        return RefreshFailure(conclusion, hiding: all, correlationID: correlationID, now: now)
+        var failure = RefreshFailure(conclusion, hiding: all, correlationID: correlationID, now: now)
+        // Servers delete clients that nobody used for some time, or that were there before their database was new.
+        if registration.isSelfRegistered, failure.detail.deniesClient {
+            failure.detail.summary = "the server no longer accepts the client that it registered for this account"
+            failure.detail.finding = .clientForgotten
+        }
+        return failure
     }
 }

@@ -7,8 +7,8 @@ package struct ClientRegistrar: Sendable {
 
     /// Registers a client (RFC 7591 §3).
     ///
-    /// The request is sent once. If the answer comes too late, the server has a client that nobody uses, which does no
-    /// harm.
+    /// A request that the server refuses is repeated without what it may not know. If an answer comes too late, the
+    /// server has a client that nobody uses, which does no harm.
     @concurrent package func register(
         _ request: RegistrationRequest
     ) async -> Result<RegisteredClient, RefreshFailure> {
@@ -29,22 +29,60 @@ package struct ClientRegistrar: Sendable {
             {
                 request.authentication = ClientAuthentication.none
             }
-            let message = HTTPTransport.Request(
-                endpoint: endpoint,
-                headers: headers(request.initialAccessToken, request.client.profile),
-                body: request.document.bytes,
-                caFile: request.client.profile?.caFile
-            )
-            let reply = try await reply(to: message, of: request.client, hiding: request.initialAccessToken) {
-                // §3.2.1 requires 201; some servers answer 200.
-                (200...299).contains($0.status) && $1.holdsAnswer
+            request.addGrantTypes(offeredBy: metadata)
+            while true {
+                do throws(RefreshFailure) {
+                    return .success(try await register(request, at: endpoint))
+                } catch {
+                    guard let simpler = request.simplified(after: error) else { throw error }
+                    request = simpler
+                }
             }
-            guard reply.fields["client_id"]?.text?.isEmpty == false else {
-                throw request.client.unusable("client_id", inAnswerOf: .registration)
-            }
-            return .success(registered(reply.fields, for: request))
         } catch {
             return .failure(error)
+        }
+    }
+
+    private func register(
+        _ request: RegistrationRequest,
+        at endpoint: Endpoint
+    ) async throws(RefreshFailure) -> RegisteredClient {
+        let message = HTTPTransport.Request(
+            endpoint: endpoint,
+            headers: headers(request.initialAccessToken, request.client.profile),
+            body: request.document.bytes,
+            caFile: request.client.profile?.caFile
+        )
+        var isPage = false
+        let reply: AnswerBody
+        do throws(RefreshFailure) {
+            reply = try await self.reply(to: message, of: request.client, hiding: request.initialAccessToken) {
+                isPage = Self.isPage($0, $1)
+                // §3.2.1 requires 201; some servers answer 200.
+                return (200...299).contains($0.status) && $1.holdsAnswer
+            }
+        } catch {
+            guard isPage else { throw error }
+            throw request.client.misconfigured(
+                "the server's registration endpoint is a page for people",
+                detail: endpoint.url,
+                finding: .registrationPage
+            )
+        }
+        guard reply.fields["client_id"]?.text?.isEmpty == false else {
+            throw request.client.unusable("client_id", inAnswerOf: .registration)
+        }
+        return registered(reply.fields, for: request)
+    }
+
+    /// Whether the endpoint answers as a page for people does, which shows a form or leads to its own sign-in. Some
+    /// servers publish such a page as their registration endpoint.
+    private static func isPage(_ answer: Answer, _ body: AnswerBody) -> Bool {
+        switch answer.status {
+        case 300...399: true
+        // There is no such page, or the server is overloaded or broken.
+        case 404, 410, 429, 500...: false
+        case _: body.kind == .html
         }
     }
 
@@ -286,6 +324,32 @@ package struct RegistrationRequest: Sendable {
         self.client = client
         self.clientName = clientName
         self.redirectURIs = redirectURIs
+    }
+
+    private static let code = "authorization_code"
+    private static let deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+
+    /// Asks for all grants that the server offers and sign-ins use. A server may allow a client only those.
+    fileprivate mutating func addGrantTypes(offeredBy metadata: AuthorizationServerMetadata) {
+        // A client that acts for itself has one grant, and nobody signs in.
+        guard grantTypes.contains(Self.code), metadata.endpoints.deviceAuthorization != nil else { return }
+        if metadata.grantTypes?.contains(Self.deviceCode) ?? true { grantTypes.append(Self.deviceCode) }
+        if metadata.endpoints.authorization == nil { grantTypes.removeAll { $0 == Self.code } }
+    }
+
+    /// A request without what the server may have refused, because many servers refuse all metadata for one value that
+    /// they do not know (§3.2.2); nil if there is nothing to leave out.
+    fileprivate func simplified(after failure: RefreshFailure) -> RegistrationRequest? {
+        let code = failure.detail.oauthError?.lowercased()
+        guard [400, 422].contains(failure.detail.httpStatus) else { return nil }
+        var simpler = self
+        if code != "invalid_redirect_uri", grantTypes.contains(Self.code), grantTypes.contains(Self.deviceCode) {
+            simpler.grantTypes.removeAll { $0 == Self.deviceCode }
+        } else if redirectURIs.count > 1 {
+            simpler.redirectURIs.removeAll { $0.hasPrefix("http://[::1]") }
+        }
+        let isSimpler = simpler.grantTypes != grantTypes || simpler.redirectURIs != redirectURIs
+        return isSimpler ? simpler : nil
     }
 
     var document: JSONValue {

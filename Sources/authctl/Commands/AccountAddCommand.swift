@@ -47,7 +47,8 @@ struct AccountAddCommand: ParsableCommand {
             and microsoft.
 
             --register asks the server to register a client for this account (RFC 7591), if the server offers \
-            that. 'authctl logout --forget' asks the server to delete the client again.
+            that, with a free port of this machine, which the account keeps. If the server forgets the client, the \
+            next 'authctl login' registers a new one. 'authctl logout --forget' asks the server to delete the client again.
 
             Without a provider profile the account gets a redirect URI with a path that no other server has, so \
             that one server cannot pass off another server's answer as its own. The command prints the URI: \
@@ -170,7 +171,11 @@ struct AccountAddCommand: ParsableCommand {
         let client = try options.client(account: name ?? Self.unnamed)
         let key = try options.clientKey()
         let file = try grantFile()
-        let initialAccessToken = try initialAccessToken()
+        let initialAccessToken = try Self.initialAccessToken(
+            initialAccessTokenFile,
+            register: register,
+            account: name ?? Self.unnamed
+        )
         var asked = try AccountQuestions(
             name: name,
             options: options,
@@ -179,7 +184,7 @@ struct AccountAddCommand: ParsableCommand {
             hasNoClientId: register || keyNamesClient,
             isForPerson: grant == nil && refreshTokenFile == nil
         )
-        asked.checksServer = !offline && !register
+        asked.checksServer = !offline
         try asked.demand(connection)
         if grant == nil, !asked.hasRedirect { client?.warnOfRedirects() }
         var daemon = try connection.connect()
@@ -277,20 +282,22 @@ struct AccountAddCommand: ParsableCommand {
         }
         if let uri = reply.redirectUri {
             StandardError.note("register this redirect URI with the client: \(PlainText.line(uri))")
+            if RedirectWords.isWithoutPort(uri) { StandardError.note(RedirectWords.port(of: status.account)) }
         }
         return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)
     }
 
-    private func initialAccessToken() throws(Report) -> String? {
-        guard let initialAccessTokenFile else { return nil }
+    /// The token that permits a registration; nil if no file is named.
+    static func initialAccessToken(_ file: String?, register: Bool, account: String) throws(Report) -> String? {
+        guard let file else { return nil }
         guard register else {
             throw .usage(
                 "'--initial-access-token-file' needs '--register'",
                 hint: "add --register, or leave '--initial-access-token-file' out"
             )
         }
-        let text = try SecretFile(name: initialAccessTokenFile, purpose: .initialAccessToken)
-            .readLine(prompt: "Initial access token for '\(PlainText.line(name ?? Self.unnamed))': ")
+        let text = try SecretFile(name: file, purpose: .initialAccessToken)
+            .readLine(prompt: "Initial access token for '\(PlainText.line(account))': ")
         return try PastedText(text.reveal(), purpose: .initialAccessToken).secret().reveal()
     }
 

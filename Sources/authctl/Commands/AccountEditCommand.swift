@@ -29,6 +29,9 @@ struct AccountEditCommand: ParsableCommand {
             The client secret and the key belong to one server, too. A change of the server is refused unless you \
             say what to do with them: --keep-secret keeps them, --clear removes them, or give new ones.
 
+            --register has the server register a new client, if it offers that (RFC 7591), with the account's \
+            settings and a free port. The grant belongs to the old client, so sign in afterwards.
+
             If an account has allowed units or executables, only those can edit it, export it and get its tokens. \
             Otherwise all your processes can. If you are not on a list that you set, you are asked first; --yes \
             answers. --allow-executable takes the path of an executable file.
@@ -73,6 +76,18 @@ struct AccountEditCommand: ParsableCommand {
     )
     var clear: [String] = []
 
+    @Flag(help: "Have the server register a new client for this account (RFC 7591).")
+    var register = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token that permits a registration; '-' reads standard input, or asks on the terminal.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var initialAccessTokenFile: String?
+
     @Flag(help: "Keep the client secret and the key although the server changes.")
     var keepSecret = false
 
@@ -95,6 +110,12 @@ struct AccountEditCommand: ParsableCommand {
         parameters.settings.clientId = client?.id ?? options.clientId
         parameters.clientKey = try options.clientKey()?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
+        parameters.register = register ? true : nil
+        parameters.initialAccessToken = try AccountAddCommand.initialAccessToken(
+            initialAccessTokenFile,
+            register: register,
+            account: account
+        )
         guard purpose != nil || parameters != UpdateAccount.Parameters(account: account) else {
             throw .usage("there is nothing to change", hint: "see '\(Command("account", "edit", "--help"))'")
         }
@@ -113,7 +134,8 @@ struct AccountEditCommand: ParsableCommand {
                 .updateAccount,
                 parameters,
                 for: UpdateAccount.Reply.self,
-                patience: DaemonConnection.refreshPatience
+                patience: DaemonConnection.refreshPatience,
+                waitingFor: register ? "the authorization server" : "the daemon"
             )
         }
         let view = SettingsView(
@@ -126,11 +148,28 @@ struct AccountEditCommand: ParsableCommand {
         TokenFileLine.warn(of: reply.settings, by: parameters.settings)
         try daemon.warnOfSharedAddresses(of: reply.settings, by: parameters.settings)
         SchemeHandler.register(for: parameters.settings)
+        if register, reply.settings.grantType == nil, !output.json {
+            StandardError.note("to sign in with the new client: \(Command("login", PlainText.line(account)))")
+        }
+        if parameters.settings.redirectPort != nil, !register, !output.json { tellOfPort(in: reply.settings) }
         let hasRedirect = reply.settings.redirectUri != nil || reply.settings.redirectScheme != nil
         if reply.settings.grantType == nil, !hasRedirect { client?.warnOfRedirects() }
         // A person's grant covers what was requested when it was given. A service account requests scopes each time.
         guard parameters.settings.scopes != nil, reply.settings.grantType == nil, !output.json else { return }
         StandardError.note("to get the new scopes: \(Command("login", PlainText.line(account)))")
+    }
+
+    /// Says what the server has to know of a new port.
+    private func tellOfPort(in settings: AccountSettings) {
+        let account = PlainText.line(account)
+        if settings.selfRegistered ?? false {
+            return StandardError.note(
+                "the server knows the client by its old port; for a new client: "
+                    + "\(Command("account", "edit", account, "--register"))"
+            )
+        }
+        guard let uri = RedirectWords.uri(of: settings) else { return }
+        StandardError.note("register this redirect URI with the client: \(PlainText.line(uri))")
     }
 
     /// The wire names of the fields that can be cleared, by their names for `--clear`.

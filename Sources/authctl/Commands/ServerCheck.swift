@@ -47,8 +47,10 @@ struct ServerCheck {
         } else if hints.isEmpty {
             hints = ["to look for the issuer: \(Command("provider", "discover", "URL"))"]
         }
-        // A sign-in asks the server in any case.
-        if !arguments.contains("login") { hints.append("to add it without asking the server: --offline") }
+        // A sign-in and a registration ask the server in any case.
+        if !arguments.contains("login"), !arguments.contains("--register") {
+            hints.append("to add it without asking the server: --offline")
+        }
         throw Report(status: .badData, name: "authctl.WrongIssuer", message: contradiction, hints: hints)
     }
 

@@ -61,6 +61,8 @@ struct SettingsView {
         case ("requestedTokenType", .text(let type)): return [(setting.label, TokenTypeOption.words(for: type))]
         case ("grantType", .text(let grant)):
             return [(setting.label, GrantOption.words(for: grant) + ", without anybody")]
+        case ("selfRegistered", .flag(let isRegistered)):
+            return isRegistered ? [(setting.label, "by the server, for this account")] : []
         case ("dpop", .flag(let isBound)): return isBound ? [(setting.label, "tokens are bound to a key")] : []
         case ("acceptBearer", .flag(let isAccepted)):
             return isAccepted ? [(setting.label, "are accepted, too, if the server binds none to the key")] : []

@@ -67,7 +67,8 @@ extension ErrorReply {
             }
         return report(
             status: status,
-            message: "'\(error.account)' was not signed in: " + Wording.joined(error.reason, error.failure),
+            message: "'\(error.account)' was not signed in: " + Wording.joined(error.reason, error.failure)
+                + (error.port.flatMap(PortHolder.words) ?? ""),
             hints: [Hint(error.hint, command: error.command)] + Self.journal(error.failure?.correlationId)
         )
     }

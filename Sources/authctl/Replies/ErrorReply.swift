@@ -191,10 +191,13 @@ extension ErrorReply {
     }
 
     func clientNotRegistered(_ error: ClientNotRegisteredError) -> Report {
-        report(
+        let outcome =
+            error.keepsClient ?? false
+            ? "'\(error.account)' keeps its client, because the server registered no other one: "
+            : "'\(error.account)' was not added, because the server registered no client: "
+        return report(
             status: error.kind == "unavailable" ? .tryAgainLater : .misconfigured,
-            message: "'\(error.account)' was not added, because the server registered no client: "
-                + Wording.joined(error.reason, error.failure),
+            message: outcome + Wording.joined(error.reason, error.failure),
             hints: [Hint(error.hint, command: error.command)]
         )
     }

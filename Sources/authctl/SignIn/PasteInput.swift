@@ -8,6 +8,8 @@ struct PasteInput: ~Copyable {
     /// The progress of the line.
     enum Progress: Equatable {
         case line(String)
+        /// A line without words: the person has only pressed Enter.
+        case blank
         /// The line is not complete yet.
         case more
         /// The input ended at the beginning of a line.
@@ -90,6 +92,6 @@ struct PasteInput: ~Copyable {
         }
         let words = text.split { $0 == " " || $0 == "\t" }
         // A terminal's window may have added white space to the copied text.
-        return words.isEmpty ? .more : .line(words.joined())
+        return words.isEmpty ? .blank : .line(words.joined())
     }
 }

@@ -29,6 +29,8 @@ struct SignInSession: ~Copyable {
     private var page: PageOpening
     /// What the person is told if no answer arrives; nil after that, or if no answer is expected.
     private var reminder: SignInReminder?
+    /// The invitation that waits until the person has registered the redirect URI; nil for none.
+    private var waiting: StartSignIn.Reply?
 
     init(_ plan: SignInPlan, connection: ConnectionOptions, output: OutputOptions) throws(Report) {
         self.plan = plan
@@ -64,7 +66,8 @@ struct SignInSession: ~Copyable {
         do throws(Report) {
             return try run(first)
         } catch {
-            guard let fallback, attempt == nil, error.isMisconfiguredSignIn else { throw error }
+            // After the person was at the server, only another grant may help.
+            guard let fallback, attempt == nil ? error.isMisconfiguredSignIn : error.forbidsFlow else { throw error }
             return try run(fallback, after: error, of: first)
         }
     }
@@ -76,8 +79,10 @@ struct SignInSession: ~Copyable {
         of first: SignInFlow?
     ) throws(Report) -> AccountStatus {
         // Many servers do not support the device flow, so its refusal does not show what is wrong.
-        guard first != .device else { return try run(fallback) }
+        guard first != .device || refusal.forbidsFlow else { return try run(fallback) }
         StandardError.warn(Hint(refusal.message))
+        if refusal.forbidsFlow { StandardError.note("trying \(fallback.words) instead") }
+        (attempt, waiting) = (nil, nil)
         do throws(Report) {
             return try run(fallback)
         } catch {
@@ -145,6 +150,22 @@ struct SignInSession: ~Copyable {
         // A reply without an address that a browser may open is invalid.
         guard let link = reply.url.flatMap(WebLink.init) else { throw .unreadableReply }
         isJoined = reply.joined ?? false
+        if reply.clientReplaced ?? false {
+            paste.tell("\(plan.account): the server had forgotten the client, and has registered a new one\n")
+        }
+        if reply.awaitsRegistration ?? false, !isJoined, StandardInput.isTerminal, paste.takesPaste,
+            let uri = reply.registeredUri
+        {
+            waiting = reply
+            reminder = nil
+            paste.tell(RedirectWords.request(uri, of: plan.account))
+            return paste.open("Press Enter when it is registered: ")
+        }
+        try invite(reply, to: link)
+    }
+
+    /// Sends the person to the server.
+    private mutating func invite(_ reply: StartSignIn.Reply, to link: WebLink) throws(Report) {
         try chooseBrowser(of: reply)
         let flow = SignInFlow(rawValue: reply.flow)
         if flow == .scheme, let uri = reply.redirectUri {
@@ -173,7 +194,7 @@ struct SignInSession: ~Copyable {
             )
         }
         paste.tell(text.opening)
-        reminder = flow == .device ? nil : SignInReminder(redirectURI: reply.redirectUri)
+        reminder = flow == .device ? nil : SignInReminder(reply, of: plan.account)
         if flow == .device, page.choice.browser == nil { showQRCode((complete ?? link).text, below: text.opening) }
         try open(complete ?? link)
         guard let prompt = text.prompt else { return StandardError.show(Self.waiting) }
@@ -184,7 +205,7 @@ struct SignInSession: ~Copyable {
     /// here.
     private mutating func goOn(_ reply: StartSignIn.Reply, _ place: String) throws(Report) {
         let account = plan.account
-        reminder = SignInReminder(redirectURI: reply.redirectUri)
+        reminder = SignInReminder(reply, of: account)
         guard let url = reply.url else {
             paste.tell("\(account): the browser goes \(place)\n")
             return paste.show()
@@ -261,6 +282,12 @@ struct SignInSession: ~Copyable {
     private mutating func takeInput() throws(Report) -> AccountStatus? {
         switch paste.take() {
         case .more, nil: return nil
+        case .blank:
+            guard let reply = waiting, let link = reply.url.flatMap(WebLink.init) else { return nil }
+            waiting = nil
+            paste.tell("")
+            paste.close()
+            try invite(reply, to: link)
         case .line(let text):
             paste.tell("")
             try handOnPasted(text)
@@ -343,11 +370,30 @@ struct SignInSession: ~Copyable {
     }
 }
 
+extension SignInFlow? {
+    /// The flow in a sentence.
+    fileprivate var words: String {
+        switch self {
+        case .browser, .scheme, nil: "a browser"
+        case .device: "a code on any device"
+        case .paste: "a browser, with its last address pasted here"
+        }
+    }
+}
+
 extension Report {
     /// Whether the server, or the account's client, does not support this flow.
-    fileprivate var isMisconfiguredSignIn: Bool {
-        guard let reply, reply.name == SignInFailedError.name else { return false }
-        return WireText.decode(SignInFailedError.self, fromText: reply.parameters)?.kind == "misconfigured"
+    fileprivate var isMisconfiguredSignIn: Bool { signInFailure?.kind == "misconfigured" }
+
+    /// Whether the server does not let the client sign in this way (RFC 6749 §5.2), so that another way may do.
+    fileprivate var forbidsFlow: Bool {
+        isMisconfiguredSignIn && signInFailure?.failure?.oauthError?.lowercased() == "unauthorized_client"
+            && signInFailure?.failure?.httpStatus != 401
+    }
+
+    private var signInFailure: SignInFailedError? {
+        guard let reply, reply.name == SignInFailedError.name else { return nil }
+        return WireText.decode(SignInFailedError.self, fromText: reply.parameters)
     }
 }
 

@@ -137,7 +137,7 @@ struct WebSession: ~Copyable {
 
     private mutating func takeInput() throws(Report) {
         switch paste.take() {
-        case .more, nil: break
+        case .more, .blank, nil: break
         case .line(let text):
             paste.tell("")
             try handOn(text)

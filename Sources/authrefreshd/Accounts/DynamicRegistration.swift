@@ -3,58 +3,118 @@ internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import OAuthClient
 internal import OAuthMessages
+internal import RedirectListener
 internal import RefreshCore
+internal import SignIn
 
-/// Adds an account whose client the server has to register (RFC 7591).
+/// Registers a client for an account at its server (RFC 7591).
 struct DynamicRegistration: Sendable {
-    let new: NewAccount
+    /// The account that the client is for. Its client, if it has one, is replaced.
+    let account: Account
     /// The client in the registration request.
     let asking: RequestingClient
     let initialAccessToken: Secret?
 
-    init(_ new: NewAccount, initialAccessToken: Secret?, on coordinator: isolated RefreshCoordinator) {
-        self.new = new
+    init(_ account: Account, initialAccessToken: Secret? = nil, on coordinator: isolated RefreshCoordinator) {
+        self.account = account
         self.initialAccessToken = initialAccessToken
         asking = RequestingClient(
-            issuer: new.issuer,
-            profile: coordinator.settings.profile(for: new.account),
-            registration: new.registration,
+            issuer: account.issuer,
+            profile: coordinator.settings.profile(for: account),
+            registration: account.registration,
             correlationID: CorrelationID.new()
         )
     }
 
-    /// Registers a client at the server, and adds the account.
+    /// Registers a client at the server, and adds `new` with it.
     ///
     /// - Throws: `server` if the server refuses; `store` if the account cannot be added. In that case the client is
     ///   deregistered again if possible.
-    func run(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> AccountSnapshot {
-        let registered: ClientRegistration
-        switch await coordinator.client.registrar.register(request) {
-        case .success(let success): registered = success.registration
-        case .failure(let failure): throw .server(failure)
-        }
+    func add(_ new: NewAccount, on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError)
+        -> AccountSnapshot
+    {
         var new = new
-        new.registration.clientID = registered.clientID
-        new.registration.clientSecret = registered.clientSecret
-        new.registration.clientSecretExpiresAt = registered.clientSecretExpiresAt
-        new.registration.authentication = registered.authentication
-        new.registration.idTokenAlgorithm = registered.idTokenAlgorithm
-        new.registration.management = registered.management
+        new.registration = try await client(on: coordinator)
         do throws(StoreError) {
             return try AccountChanges.add(new, grant: nil, on: coordinator)
         } catch {
-            var owner = asking
-            owner.registration = new.registration
-            if let management = registered.management {
-                _ = await coordinator.client.registrar.deregister(management, of: owner)
-            }
+            await forget(new.registration, on: coordinator)
             throw .store(error)
         }
     }
 
-    private var request: RegistrationRequest {
-        let wanted = new.registration
-        let signIn = (asking.profile?.signIn ?? SignInProfile()).registered(with: wanted.redirect)
+    /// Registers another client at the server, and changes the account to it.
+    ///
+    /// - Parameter change: what changes with it; nil for nothing else.
+    /// - Returns: nil if the account was removed meanwhile.
+    /// - Throws: as `add`.
+    func replaceClient(
+        changing change: SettingsChange? = nil,
+        on coordinator: isolated RefreshCoordinator
+    ) async throws(ServerOrStoreError) -> AccountSnapshot? {
+        let registration = try await client(on: coordinator)
+        let newClient = SettingsChange(byOwner: { account in
+            var changed = change?.applied(to: account) ?? account
+            changed.registration.takeClient(of: registration)
+            return changed
+        })
+        do throws(StoreError) {
+            let updated = try AccountChanges.update(account.id, by: newClient, on: coordinator)
+            if updated == nil { await forget(registration, on: coordinator) }
+            return updated
+        } catch {
+            await forget(registration, on: coordinator)
+            throw .store(error)
+        }
+    }
+
+    /// Registers another client at the server, and returns the account with it, which is not stored.
+    func withClient(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> Account {
+        var changed = account
+        changed.registration = try await client(on: coordinator)
+        return changed
+    }
+
+    /// The account's registration with a client that the server has just registered.
+    private func client(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError)
+        -> ClientRegistration
+    {
+        var registration = account.registration
+        if let port = await port() { registration.redirect.port = port }
+        switch await coordinator.client.registrar.register(request(registration.redirect)) {
+        case .success(let success): registration.takeClient(of: success.registration)
+        case .failure(let failure): throw .server(failure)
+        }
+        return registration
+    }
+
+    /// The loopback port to register; nil if the account has one, or needs none. One that we chose for an earlier client
+    /// may be another program's by now.
+    private func port() async -> Int? {
+        let registration = account.registration
+        let profile = asking.profile?.signIn ?? SignInProfile()
+        guard registration.serviceGrant == nil else { return nil }
+        if let port = registration.redirect.port, registration.isSelfRegistered,
+            registration.redirect.uri.flatMap(LoopbackURI.init)?.port == nil
+        {
+            if await RedirectListener.isFree(port) { return port }
+            return await RedirectListener.freePort()
+        }
+        guard RedirectChoice.lacksPort(profile.registered(with: registration.redirect)) else { return nil }
+        return await RedirectListener.freePort()
+    }
+
+    /// Deletes a client that no account uses, if possible.
+    private func forget(_ registration: ClientRegistration, on coordinator: isolated RefreshCoordinator) async {
+        guard let management = registration.management else { return }
+        var owner = asking
+        owner.registration = registration
+        _ = await coordinator.client.registrar.deregister(management, of: owner)
+    }
+
+    private func request(_ redirect: RegisteredRedirect) -> RegistrationRequest {
+        let wanted = account.registration
+        let signIn = (asking.profile?.signIn ?? SignInProfile()).registered(with: redirect)
         var request = RegistrationRequest(
             client: asking,
             clientName: "authrefreshd",
@@ -74,19 +134,64 @@ struct DynamicRegistration: Sendable {
     }
 }
 
+extension ClientRegistration {
+    /// Replaces the client by the one that the server has registered, and where people come back to.
+    fileprivate mutating func takeClient(of registered: ClientRegistration) {
+        clientID = registered.clientID
+        clientSecret = registered.clientSecret
+        clientSecretExpiresAt = registered.clientSecretExpiresAt
+        authentication = registered.authentication
+        idTokenAlgorithm = registered.idTokenAlgorithm
+        management = registered.management
+        redirect.port = registered.redirect.port ?? redirect.port
+        wasSelfRegistered = true
+    }
+
+    /// Whether the server no longer accepts the client that it registered, as far as that is known without asking it.
+    func isForgotten(after failure: FailureDetail?, at now: Timestamp) -> Bool {
+        guard isSelfRegistered else { return false }
+        return failure?.deniesClient == true || clientSecretExpiresAt.map { $0 <= now } ?? false
+    }
+}
+
+extension ServerOrStoreError {
+    /// The end of a sign-in that needed another client.
+    var signInFailure: SignInFailure {
+        switch self {
+        case .server(let failure):
+            let words = ClientNotRegisteredError.words(failure)
+            var end = SignInFailure(failure)
+            end.hint = end.kind == .misconfigured || end.kind == .refused ? words.hint : nil
+            return end
+        case .store(let error):
+            return SignInFailure(.unavailable, "the store cannot be written", hint: error.hint.map { Hint($0) })
+        }
+    }
+}
+
 extension ClientNotRegisteredError {
     /// What a server's refusal to register a client means (RFC 7591 §3.2.2), and what helps.
-    init(_ failure: RefreshFailure, of account: AccountName) {
+    ///
+    /// - Parameter keepsClient: whether the account exists, and keeps the client that it had.
+    init(_ failure: RefreshFailure, of account: AccountName, keepsClient: Bool = false) {
         let (kind, reason, hint) = Self.words(failure)
         let report = FailureReport(failure.detail)
         self.init(account: account.text, kind: kind, reason: reason, failure: report, hint: hint)
+        self.keepsClient = keepsClient ? true : nil
     }
 
-    private static func words(_ failure: RefreshFailure) -> (kind: String, reason: String, hint: Hint) {
+    fileprivate static func words(_ failure: RefreshFailure) -> (kind: String, reason: String, hint: Hint) {
         let detail = failure.detail
         switch failure.failureClass {
         case .unreachable, .unanswered, .unavailable: return ("unavailable", detail.summary, "try again later")
         case .misconfigured, .untrusted, .rejected, .refusedByGateway, .grantEnded, .userRequired, .refusedHere: break
+        }
+        if detail.finding == .registrationPage {
+            let page = detail.oauthErrorDescription.map { " (\($0))" } ?? ""
+            return (
+                "refused", detail.summary,
+                "register a client in a browser\(page), and use its id with --client-id ID"
+            )
         }
         return switch (detail.oauthError?.lowercased(), detail.httpStatus) {
         case ("invalid_redirect_uri", _):

@@ -10,7 +10,12 @@ extension AccountSnapshot {
         switch shown {
         // Ask for a new client secret while the server still accepts the old one.
         case .fresh where needsClientSecret:
-            Hint(Command("account", "edit", account.name.text, "--client-secret-file", "FILE"))
+            account.registration.isSelfRegistered
+                ? "\(Command("account", "edit", account.name.text, "--client-secret-file", "FILE")), or "
+                    + "\(Command("account", "edit", account.name.text, "--register")) for a new client"
+                : Hint(Command("account", "edit", account.name.text, "--client-secret-file", "FILE"))
+        // The server may mean it, although it is not believed yet. A sign-in ends the doubt.
+        case .retrying where isForgotten: account.newClientHint
         case .fresh where lacksRefreshToken && consentMayHelp || lacksScopes: Hint(loginAgain)
         case .fresh where grantEnd != nil && lifetimeNote != nil:
             "\(Command("login", account.name.text)), before then"
@@ -35,8 +40,23 @@ extension AccountSnapshot {
         case .interactionRequired, .refreshTokenExpiring, .signedOut:
             failure?.detail.remedyOfCodes(for: account.name, then: Command("refresh", account.name.text))
                 ?? Hint(Command("login", account.name.text))
+        case .misconfigured where isForgotten: account.newClientHint
         case .misconfigured: failure?.detail.remedy(for: account.name, by: account.registration.serviceGrant)
         }
+    }
+}
+
+extension AccountSnapshot {
+    /// Whether the server no longer accepts the client that it registered for the account.
+    private var isForgotten: Bool { account.registration.isForgotten(after: failure?.detail, at: at.wall) }
+}
+
+extension Account {
+    /// What gives the account a client that the server knows.
+    fileprivate var newClientHint: Hint {
+        registration.serviceGrant == nil
+            ? "\(Command("login", name.text)), which registers a new client"
+            : Hint(Command("account", "edit", name.text, "--register"))
     }
 }
 
@@ -80,7 +100,8 @@ extension FailureDetail {
         case .badIDToken:
             return "report it to the server's operator; or go without ID tokens: "
                 + Hint(edit("--provider-setting", "id_token=ignored"))
-        case nil: break
+        case .clientForgotten: return "\(Command("login", account.text)), which registers a new client"
+        case .registrationPage, nil: break
         }
         if let hint = remedyOfCodes(for: account, then: Command("refresh", account.text)) { return hint }
         switch oauthError?.lowercased() {

@@ -99,6 +99,9 @@ struct AccountCalls: CallSupport {
         )
         guard isListRight else { return }
         try refuseMove(of: snapshot, to: changed)
+        guard asked.register != true else {
+            return try replaceClient(of: snapshot, by: change, asked, responder, on: coordinator)
+        }
         if let text = asked.refreshToken {
             return try GrantCalls(coordinator: self.coordinator).swapGrant(
                 of: snapshot,
@@ -346,17 +349,48 @@ struct AccountCalls: CallSupport {
         let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
             try checked(secret: text, field: "initialAccessToken")
         }
-        let registration = DynamicRegistration(new, initialAccessToken: token, on: coordinator)
+        let registration = DynamicRegistration(new.account, initialAccessToken: token, on: coordinator)
         try beginServerCall(for: responder, on: coordinator) { coordinator in
             do throws(ServerOrStoreError) {
-                let added = try await registration.run(on: coordinator)
+                let added = try await registration.add(new, on: coordinator)
                 let clientID = added.account.registration.clientID
                 responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
             } catch {
-                switch error {
-                case .server(let failure): responder.fail(VarlinkError(ClientNotRegisteredError(failure, of: new.name)))
-                case .store(let error): responder.fail(VarlinkError(error))
+                responder.fail(error.reply(of: new.name))
+            }
+        }
+    }
+
+    /// Changes an account to another client, which its server registers.
+    private func replaceClient(
+        of snapshot: AccountSnapshot,
+        by change: SettingsChange,
+        _ asked: UpdateAccount.Parameters,
+        _ responder: VarlinkResponder,
+        on coordinator: isolated RefreshCoordinator
+    ) throws(VarlinkError) {
+        let isNamed = asked.settings.clientId != nil || asked.clientSecret != nil || asked.refreshToken != nil
+        guard !isNamed else {
+            throw Complaint(
+                field: "register",
+                "a new client has no secret and no grant yet, and the server chooses its id",
+                hint: "leave the client id, the secret and the refresh token out"
+            ).error
+        }
+        try refuseEnd(of: snapshot, by: asked)
+        let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
+            try checked(secret: text, field: "initialAccessToken")
+        }
+        let changed = change.applied(to: snapshot.account)
+        let registration = DynamicRegistration(changed, initialAccessToken: token, on: coordinator)
+        try beginServerCall(for: responder, on: coordinator) { coordinator in
+            do throws(ServerOrStoreError) {
+                guard let updated = try await registration.replaceClient(changing: change, on: coordinator) else {
+                    return responder.fail(VarlinkError(NoSuchAccountError(account: asked.account)))
                 }
+                responder.reply(UpdateAccount.Reply(updated))
+            } catch {
+                responder.fail(error.reply(of: snapshot.account.name, keepsClient: true))
             }
         }
     }
@@ -371,6 +405,17 @@ struct AccountCalls: CallSupport {
         }
         let accessToken = try checked(secret: known.accessToken, field: "registration")
         return RegistrationManagement(uri: known.uri, accessToken: accessToken)
+    }
+}
+
+extension ServerOrStoreError {
+    /// The reply to a call that registers a client for `account`.
+    func reply(of account: AccountName, keepsClient: Bool = false) -> VarlinkError {
+        switch self {
+        case .server(let failure):
+            VarlinkError(ClientNotRegisteredError(failure, of: account, keepsClient: keepsClient))
+        case .store(let error): VarlinkError(error)
+        }
     }
 }
 
@@ -389,6 +434,6 @@ extension UpdateAccount.Parameters {
         let cleared = Set(clear ?? [])
         let secrets = [("clientSecret", clientSecret), ("clientKey", clientKey), ("refreshToken", refreshToken)]
         return Setting.changeable.filter { settings[$0] != nil || cleared.contains($0.name) }.map(\.name)
-            + secrets.filter { $1 != nil || cleared.contains($0) }.map(\.0)
+            + secrets.filter { $1 != nil || cleared.contains($0) }.map(\.0) + (register == true ? ["clientId"] : [])
     }
 }

@@ -92,6 +92,8 @@ struct SettingsReader {
             if draft.registration.clientSecret != nil, change.clientSecret.map({ $0 == secret?.reveal() }) ?? true {
                 draft.registration.clientSecretExpiresAt = account.registration.clientSecretExpiresAt
             }
+        } else {
+            draft.registration.wasSelfRegistered = false
         }
         // The path of an issuer's own redirect URI shows which server was asked.
         if isMoved, settings.redirectUri == account.registration.redirect.uri,

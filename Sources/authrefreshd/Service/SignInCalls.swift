@@ -293,21 +293,25 @@ extension SignInEnd {
 extension VarlinkError {
     init(_ failure: SignInFailure, of target: SignInTarget) {
         let account = target.settled
-        let usual =
+        let usual: Hint =
             switch failure.kind {
             case .refused: failure.detail?.remedyOfCodes(for: account, then: target.command) ?? Hint(target.command)
             case .unavailable: Hint(target.command)
+            case .misconfigured where failure.detail?.forbidsGrantType == true:
+                failure.detail?.remedyOfCodes(for: account, then: target.command)
+                    ?? "another way: \(target.command(with: "--flow=browser")), --flow=device or --flow=paste; or allow "
+                    + "this one for the client at the server"
             case .misconfigured: failure.detail?.remedy(for: account) ?? Hint(Command("account", "edit", account.text))
             }
         let hint = failure.hint ?? usual
-        self.init(
-            SignInFailedError(
-                account: target.account.text,
-                kind: failure.kind.rawValue,
-                reason: failure.reason,
-                failure: failure.detail.map(FailureReport.init),
-                hint: failure.note.map { hint + " (\($0))" } ?? hint
-            )
+        var error = SignInFailedError(
+            account: target.account.text,
+            kind: failure.kind.rawValue,
+            reason: failure.reason,
+            failure: failure.detail.map(FailureReport.init),
+            hint: failure.note.map { hint + " (\($0))" } ?? hint
         )
+        error.port = failure.busyPort.map(Int64.init)
+        self.init(error)
     }
 }

@@ -27,6 +27,7 @@ enum NewAccountSignIn {
             policies: coordinator.settings.profile(for: account)?.policies ?? SignInPolicies(),
             stepUp: nil,
             likeThatOf: source.name,
+            isForgotten: registration.isForgotten(after: snapshot.failure?.detail, at: now.wall),
             profileSchemes: coordinator.settings.profileSchemes(of: account),
             isStopping: coordinator.isStopping,
             at: now,
@@ -106,6 +107,7 @@ extension Account {
         var other = self
         (other.id, other.name, other.registration) = (id, name, registration)
         other.registration.management = nil
+        other.registration.wasSelfRegistered = registration.isSelfRegistered
         other.delivery = Delivery()
         other.registration.dpopKey = registration.dpopKey.map { _ in ClientKeys.newDPoPKey() }
         other.grantFacts = GrantFacts(consent: grantFacts.consent)

@@ -57,11 +57,25 @@ enum RedirectChoice: Hashable {
 
     /// The redirect URIs that a client registers (RFC 7591 §2): all that its sign-ins may use.
     static func registered(as signIn: SignInProfile) -> [String] {
+        let own = loopbackURI(signIn)
         // A chosen URI replaces all others. An issuer's own URI is only for loopback.
         if let text = signIn.redirectURI, LoopbackURI(text).map({ !IssuerRedirect.isPath($0.path) }) ?? true {
-            return [text]
+            return [own ?? text]
         }
-        return [loopbackURI(signIn), schemeURI(signIn)].compactMap(\.self)
+        return [own, own.flatMap(onIPv6), schemeURI(signIn)].compactMap(\.self)
+    }
+
+    /// The same place by its other address, for browsers and machines without IPv4; nil if servers choose the port, or
+    /// if they take only a name.
+    private static func onIPv6(_ uri: String) -> String? {
+        guard let place = LoopbackURI(uri), place.port != nil, place.host == "127.0.0.1" else { return nil }
+        return Self.uri("[::1]", place.port, place.path)
+    }
+
+    /// Whether the server that registers a client of `signIn` has to be told a port that is not chosen yet. Most servers
+    /// compare the whole URI, against RFC 8252 §7.3.
+    static func lacksPort(_ signIn: SignInProfile) -> Bool {
+        loopbackURI(signIn).flatMap(LoopbackURI.init).map { $0.port == nil } ?? false
     }
 
     /// The redirect URI for a new account, whose path belongs to its issuer alone.
@@ -92,6 +106,14 @@ enum RedirectChoice: Hashable {
     /// Whether the daemon listens there.
     var isListenedAt: Bool {
         if case .loopback = self { true } else { false }
+    }
+
+    /// The redirect URI as a client is registered with it: without the port if any will do.
+    var registeredURI: String {
+        switch self {
+        case .loopback(let host, let port, let path): Self.uri(host, port, path)
+        case .fixed(let uri): uri
+        }
     }
 
     /// The port to listen on; nil for any.

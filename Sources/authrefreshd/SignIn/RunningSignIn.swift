@@ -37,7 +37,7 @@ struct RunningSignIn {
     /// The caller's request, without what a resource server requires.
     let asked: SignInRequest
     /// Where the server sends the browser back to; nil with a device code.
-    let redirect: RedirectChoice?
+    private(set) var redirect: RedirectChoice?
     var attempt: SignInAttempt
     /// The secrets, new each time the person is sent to the server.
     var secrets = SignInSecrets()
@@ -59,6 +59,10 @@ struct RunningSignIn {
     var grant: Arrival?
     /// Whether the previous sign-in brought no refresh token.
     var lacksRefreshToken = false
+    /// Whether the server registers another client for the account, or has done so; nil if it does not.
+    var clientReplacement: ClientReplacement?
+    /// Whether the person has to register the redirect URI first, and has not been told yet.
+    var awaitsRegistration = false
     /// The account's browser; nil if it names none. One of an earlier version may be a command.
     var browser: String?
     /// The kind of window that the account names; nil for an ordinary one.
@@ -80,6 +84,11 @@ struct RunningSignIn {
     var proof: StepUp.Proof?
     /// The ID token, if only that was requested, once it has been validated.
     var idToken: CheckedIDToken?
+
+    enum ClientReplacement {
+        case underWay
+        case done
+    }
 
     /// What the person is shown.
     struct Invitation {
@@ -151,6 +160,15 @@ struct RunningSignIn {
         samePersonAs = other
     }
 
+    /// Continues with another client.
+    ///
+    /// - Throws: as `init`.
+    mutating func replaceClient(in account: Account, by profile: SignInProfile) throws(SignInFailure) {
+        self.account = account
+        clientReplacement = .done
+        redirect = flow == .device ? nil : try RedirectChoice(for: flow, profile)
+    }
+
     /// Whether it should bring a grant for the account.
     var isForGrant: Bool { attempt.plan.leg == .grant && request.responseType.hasCode }
 
@@ -182,6 +200,10 @@ struct RunningSignIn {
         reply.url = invitation?.url
         reply.host = invitation?.host
         reply.redirectUri = redirectURI
+        reply.registeredUri = redirect?.registeredURI
+        reply.awaitsRegistration = news == .started && awaitsRegistration ? true : nil
+        reply.selfRegistered = account.registration.isSelfRegistered ? true : nil
+        reply.clientReplaced = clientReplacement == .done ? true : nil
         reply.browser = browser.flatMap { LoginBrowser.isName($0) ? $0 : nil }
         reply.window = window
         reply.browserRefused = browser != nil && reply.browser == nil ? true : nil

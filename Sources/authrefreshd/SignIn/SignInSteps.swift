@@ -4,6 +4,7 @@ internal import Dispatch
 internal import OAuthMessages
 internal import RedirectListener
 internal import RefreshCore
+internal import SignIn
 
 /// The coordinator's steps for sign-ins and step-ups.
 enum SignInSteps {
@@ -28,6 +29,8 @@ enum SignInSteps {
             policies: coordinator.settings.profile(for: account)?.policies ?? SignInPolicies(),
             stepUp: coordinator.stepUps[account.id],
             lacksRefreshToken: snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken,
+            isFirst: snapshot.state.generation == Generation(0) && account.grantFacts == GrantFacts(),
+            isForgotten: account.registration.isForgotten(after: snapshot.failure?.detail, at: now.wall),
             profileSchemes: coordinator.settings.profileSchemes(of: account),
             isStopping: coordinator.isStopping,
             at: now,
@@ -64,6 +67,7 @@ enum SignInSteps {
                         await coordinator.signIns.prepare(id, as: asking, deliver: delivery(to: id, on: coordinator))
                     )
                 }
+            case .replaceClient(let id): replaceClient(ofSignIn: id, on: coordinator)
             case .exchange(let id, let code):
                 guard let asking = requestingClient(ofSignIn: id, on: coordinator) else { continue }
                 Task { coordinator.take(await coordinator.signIns.exchange(code, of: id, as: asking)) }
@@ -93,6 +97,32 @@ enum SignInSteps {
             case .wake: coordinator.wake()
             }
         }
+    }
+
+    /// Has the server register another client for the account of a sign-in.
+    private static func replaceClient(ofSignIn id: String, on coordinator: isolated RefreshCoordinator) {
+        guard let signIn = coordinator.signIns.named(id) else { return }
+        let (account, addsAccount) = (signIn.account, signIn.addsAccount)
+        let registration = DynamicRegistration(account, on: coordinator)
+        let crowding = coordinator.beginServerCall(of: signIn.asked.process) { coordinator in
+            do throws(ServerOrStoreError) {
+                // A new account is stored only together with its tokens.
+                let changed: Account? =
+                    if addsAccount {
+                        try await registration.withClient(on: coordinator)
+                    } else {
+                        try await registration.replaceClient(on: coordinator)?.account
+                    }
+                guard let changed else { return }
+                let profile = coordinator.settings.signIn(for: changed)
+                coordinator.take(coordinator.signIns.replacedClient(of: id, in: changed, by: profile))
+            } catch {
+                coordinator.take(coordinator.signIns.clientNotReplaced(of: id, error.signInFailure))
+            }
+        }
+        guard crowding != nil else { return }
+        let failure = SignInFailure(.unavailable, "too many clients are being registered at once")
+        coordinator.take(coordinator.signIns.clientNotReplaced(of: id, failure))
     }
 
     /// The client for a sign-in's requests; nil if the sign-in is over.

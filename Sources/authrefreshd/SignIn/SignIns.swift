@@ -15,6 +15,8 @@ final class SignIns {
     enum Step {
         /// Begin `prepare` for the sign-in with this ID.
         case prepare(String)
+        /// Have the server register another client for the sign-in with this ID, then call `replacedClient`.
+        case replaceClient(String)
         /// Begin `exchange`.
         case exchange(String, AuthorizationCode)
         /// Begin `identify`.
@@ -41,6 +43,10 @@ final class SignIns {
     private let client: OAuthClient
     private let timebase: Timebase
     private var running: [AccountID: RunningSignIn] = [:]
+    /// The accounts whose people were told to register the redirect URI.
+    private var told: Set<AccountID> = []
+    /// The accounts whose last sign-in showed that the server has forgotten the client that it registered.
+    private var forgotten: Set<AccountID> = []
     private var lastFollower = 0
     private var lastAdded: Int64 = 0
 
@@ -108,6 +114,8 @@ final class SignIns {
     ///   - stepUp: what is required beyond the account's grant; nil for nothing.
     ///   - source: the account whose settings the new one gets; nil if `account` exists.
     ///   - lacksRefreshToken: whether the previous sign-in brought no refresh token.
+    ///   - isFirst: whether nobody has signed in to `account` yet.
+    ///   - isForgotten: whether the server no longer accepts the client that it registered for `account`.
     ///   - profileSchemes: the URI schemes that the provider's profile names.
     ///   - follower: receives all reports from the beginning. The end is the last.
     /// - Returns: the follower's number, for `forgetFollower`, and the steps to carry out.
@@ -120,6 +128,8 @@ final class SignIns {
         stepUp: StepUp?,
         likeThatOf source: AccountName? = nil,
         lacksRefreshToken: Bool = false,
+        isFirst: Bool = false,
+        isForgotten: Bool = false,
         profileSchemes: Set<String> = [],
         isStopping: Bool,
         at now: Moment,
@@ -160,12 +170,19 @@ final class SignIns {
             throw .failed(error)
         }
         signIn.lacksRefreshToken = lacksRefreshToken
+        // Nobody knows a path of our own before it is shown. A server that registers clients was told it.
+        signIn.awaitsRegistration =
+            isFirst && signIn.redirect?.issuerPath != nil && !account.registration.isSelfRegistered
+            && !told.contains(account.id)
         signIn.browser = account.registration.loginBrowser
         signIn.window = account.registration.loginWindow
         signIn.profileSchemes = profileSchemes
         signIn.demandedScopes = demandedScopes
         running[account.id] = signIn
-        return (follow(account.id, follower), [.prepare(signIn.id), .wake])
+        let number = follow(account.id, follower)
+        let wasForgotten = forgotten.remove(account.id) != nil
+        let first = isForgotten || wasForgotten ? replaceClient(of: signIn.id) : [.prepare(signIn.id)]
+        return (number, first + [.wake])
     }
 
     private func follow(_ account: AccountID, _ follower: @escaping RunningSignIn.Follower) -> Int {
@@ -246,6 +263,8 @@ final class SignIns {
     func settingsChanged(from before: Account, to after: Account, at now: Moment) -> [Step] {
         running.keys.sorted().flatMap { key -> [Step] in
             guard let signIn = running[key], key == after.id || signIn.request.source == after.id else { return [] }
+            // A sign-in that replaces the client continues with the new one.
+            guard signIn.clientReplacement != .underWay else { return [] }
             let isOutdated = signIn.attempt.phase.isUnanswered && !before.signsIn(like: after)
             guard isOutdated || !before.isAsked(like: after) else { return [] }
             return tell(.cancelled(by: .changed), to: key, at: now)
@@ -300,6 +319,7 @@ final class SignIns {
         guard !signIn.news.contains(where: { $0.event == reply.event }) else { return [] }
         if news.isInvitation, news != .started { return [invite(again: reply, to: signIn)] }
         running[signIn.account.id]?.news.append(reply)
+        if reply.awaitsRegistration ?? false { told.insert(signIn.account.id) }
         let report = Step.report(.news(reply), to: signIn.followersInOrder)
         // Another policy is not announced as a sign-in.
         guard news == .started, signIn.isForGrant else { return [report] }
@@ -332,7 +352,8 @@ final class SignIns {
         as snapshot: AccountSnapshot?,
         at now: Moment
     ) -> [Step] {
-        let (account, followers, end) = (signIn.account.id, signIn.followersInOrder, signIn.explained(end))
+        let (account, followers) = (signIn.account.id, signIn.followersInOrder)
+        let end = noting(signIn.explained(end), of: signIn)
         running[account] = nil
         signIn.listener?.close()
         let unchanged = signIn.completionWithoutGrant(end, at: now)
@@ -349,6 +370,57 @@ final class SignIns {
             ]
         }
         return [.report(.completed(signIn.completion(snapshot, at: now)), to: followers), .ended(account)]
+    }
+
+    // MARK: Clients that servers have forgotten
+
+    /// Has another client registered before the person is sent to the server, once.
+    private func replaceClient(of id: String) -> [Step] {
+        change(id) {
+            $0.clientReplacement = .underWay
+            // The new client may come back to another port.
+            $0.listener?.close()
+            ($0.listener, $0.redirectURI) = (nil, nil)
+        }
+        return [.replaceClient(id)]
+    }
+
+    /// Continues with the client that the server has registered.
+    ///
+    /// - Parameter profile: how people sign in to `account` now.
+    func replacedClient(of id: String, in account: Account, by profile: SignInProfile) -> [Step] {
+        var failure: SignInFailure?
+        change(id) { signIn in
+            do throws(SignInFailure) {
+                try signIn.replaceClient(in: account, by: profile)
+            } catch {
+                failure = error
+            }
+        }
+        return failure.map { tell(.preparationFailed($0), toAttempt: id) } ?? [.prepare(id)]
+    }
+
+    /// Ends the sign-in with this ID, because no client could be registered for it.
+    func clientNotReplaced(of id: String, _ failure: SignInFailure) -> [Step] {
+        tell(.preparationFailed(failure), toAttempt: id)
+    }
+
+    /// Ends the preparation, unless another client may help.
+    private func preparationFailed(_ failure: RefreshFailure, of id: String) -> [Step] {
+        guard failure.detail.finding == .clientForgotten, named(id)?.clientReplacement == nil else {
+            return tell(.preparationFailed(SignInFailure(failure)), toAttempt: id)
+        }
+        return replaceClient(of: id)
+    }
+
+    /// `end` with what helps, if it shows that the server has forgotten the client. The next sign-in registers another.
+    private func noting(_ end: SignInEnd, of signIn: RunningSignIn) -> SignInEnd {
+        guard case .failed(var failure) = end, failure.detail?.deniesClient == true,
+            signIn.account.registration.isSelfRegistered
+        else { return end }
+        forgotten.insert(signIn.account.id)
+        failure.hint = "\(signIn.target.command), which registers a new client"
+        return .failed(failure)
     }
 
     // MARK: Requests to servers
@@ -369,7 +441,7 @@ final class SignIns {
         guard let signIn = named(id) else { return [] }
         let (scopes, demandsIDToken) = (signIn.request.scopes, signIn.request.demandsIDToken)
         if let failure = await client.codes.obstacle(to: asking, scopes: scopes, demandsIDToken: demandsIDToken) {
-            return tell(.preparationFailed(SignInFailure(failure)), toAttempt: id)
+            return preparationFailed(failure, of: id)
         }
         guard let redirect = signIn.redirect else { return await prepareDevice(signIn, as: asking) }
         let opened: (uri: String, listener: RedirectListener?)
@@ -380,7 +452,7 @@ final class SignIns {
                     try await open(redirect, deliver: deliver)
                 }
         } catch {
-            let failure = failure(error, at: redirect.port, for: signIn.account.name)
+            let failure = failure(error, at: redirect.port, for: signIn.account)
             return tell(.preparationFailed(failure), toAttempt: id)
         }
         guard change(id, { ($0.redirectURI, $0.listener) = opened }) else {
@@ -388,7 +460,7 @@ final class SignIns {
             return []
         }
         switch await client.browser.authorizationURL(for: signIn.authorizationRequest(opened.uri, as: asking)) {
-        case .failure(let failure): return tell(.preparationFailed(SignInFailure(failure)), toAttempt: id)
+        case .failure(let failure): return preparationFailed(failure, of: id)
         case .success(let url):
             change(id) { $0.invitation = RunningSignIn.Invitation(url) }
             return tell(.prepared(signIn.expectation(of: url, for: asking)), toAttempt: id)
@@ -399,7 +471,7 @@ final class SignIns {
     private func failure(
         _ error: RedirectListenerError,
         at port: Int?,
-        for account: AccountName
+        for account: Account
     ) -> SignInFailure {
         if let port, let other = running.values.first(where: { $0.listener?.port == port })?.account.name {
             return SignInFailure(
@@ -408,12 +480,19 @@ final class SignIns {
                 hint: "finish the sign-in of '\(other)' first, or end it with Ctrl-C"
             )
         }
-        return SignInFailure(
+        // A server that registered the client knows the port, so another one needs another client.
+        let another =
+            account.registration.isSelfRegistered
+            ? Command("account", "edit", account.name.text, "--register")
+            : Command("account", "edit", account.name.text, "--redirect-port", "PORT")
+        var failure = SignInFailure(
             .misconfigured,
             error.reason,
-            hint: "end the program that has the port (\(Command(program: "ss", "-ltnp"))), or use another one: "
-                + Hint(Command("account", "edit", account.text, "--redirect-port", "PORT"))
+            hint: "end the program that has the port (\(Command(program: "ss", "-ltnp"))), "
+                + "or use another one: \(another)"
         )
+        if case .portTaken(let port) = error { failure.busyPort = port }
+        return failure
     }
 
     /// Opens the redirect URI.
@@ -434,7 +513,7 @@ final class SignIns {
     private func prepareDevice(_ signIn: RunningSignIn, as asking: RequestingClient) async -> [Step] {
         let request = DeviceAuthorizationRequest(client: asking, scopes: signIn.request.scopes)
         switch await client.devices.authorize(request) {
-        case .failure(let failure): return tell(.preparationFailed(SignInFailure(failure)), toAttempt: signIn.id)
+        case .failure(let failure): return preparationFailed(failure, of: signIn.id)
         case .success(let device):
             change(signIn.id) { $0.invitation = RunningSignIn.Invitation(device) }
             let event = SignInEvent.deviceAuthorized(interval: device.interval, lifetime: device.expiresIn)
@@ -534,7 +613,8 @@ enum SignInStartError: Error {
 extension StartSignIn.Reply {
     /// Removes where the browser goes, and how.
     fileprivate mutating func forgetPlace() {
-        (url, host, redirectUri) = (nil, nil, nil)
+        (url, host, redirectUri, registeredUri) = (nil, nil, nil, nil)
+        (selfRegistered, clientReplaced) = (nil, nil)
         (browser, browserRefused, window, schemeFromProfile) = (nil, nil, nil, nil)
     }
 }

@@ -131,6 +131,65 @@ struct RegistrationTests {
         #expect(sent.count == 1)
     }
 
+    /// Registers at a server that offers device codes and answers by `answer`; returns the metadata that were sent.
+    private func register(
+        at answer: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Step
+    ) async throws -> (result: Result<RegisteredClient, RefreshFailure>, sent: [String]) {
+        try await withServer({ request, _ in
+            let origin = request.origin
+            guard request.line == "GET /.well-known/openid-configuration" else { return [answer(request)] }
+            return [
+                LoopbackServer.json(
+                    200,
+                    """
+                    {"issuer":"\(origin)","token_endpoint":"\(origin)/token","registration_endpoint":"\(origin)/register",
+                    "authorization_endpoint":"\(origin)/authorize","device_authorization_endpoint":"\(origin)/device"}
+                    """
+                )
+            ]
+        }) { server in
+            try await withClient { client in
+                let request = RegistrationRequest(
+                    client: try requestingClient(at: server.origin, registration: ClientRegistration(clientID: "")),
+                    clientName: "authrefreshd",
+                    redirectURIs: ["http://127.0.0.1:61001/", "http://[::1]:61001/"]
+                )
+                let result = await client.registrar.register(request)
+                return (result, server.requests.filter { $0.line == "POST /register" }.map(\.body))
+            }
+        }
+    }
+
+    private static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+    @Test func `a client asks for device codes if the server has them`() async throws {
+        let (result, sent) = try await register { _ in LoopbackServer.json(201, #"{"client_id":"c1"}"#) }
+        #expect(try result.get().registration.clientID == "c1")
+        #expect(sent.count == 1 && sent[0].contains(Self.deviceGrant) && sent[0].contains("[::1]"))
+    }
+
+    @Test(arguments: [(deviceGrant, "invalid_client_metadata", 2), ("[::1]", "invalid_redirect_uri", 2)])
+    func `what the server does not take is left out`(word: String, error: String, count: Int) async throws {
+        let (result, sent) = try await register { request in
+            request.body.contains(word)
+                ? LoopbackServer.json(400, #"{"error":"\#(error)"}"#) : LoopbackServer.json(201, #"{"client_id":"c1"}"#)
+        }
+        #expect(try result.get().registration.clientID == "c1")
+        #expect(sent.count == count && !sent[count - 1].contains(word))
+    }
+
+    @Test(arguments: [
+        LoopbackServer.answer(200, ["content-type": "text/html"], "<html><form>New app</form></html>"),
+        LoopbackServer.answer(405, ["content-type": "text/html"], "<!doctype html><p>method not allowed"),
+        LoopbackServer.answer(302, ["location": "/sign-in"]),
+    ])
+    func `a registration endpoint that is a page for people is named`(_ answer: LoopbackServer.Step) async throws {
+        let (result, _) = try await register { _ in answer }
+        let failure = #expect(throws: RefreshFailure.self) { try result.get() }
+        #expect(failure?.detail.finding == .registrationPage)
+        #expect(failure?.detail.oauthErrorDescription?.hasSuffix("/register") == true)
+    }
+
     private func delete(_ answer: LoopbackServer.Step) async throws -> Result<Void, RefreshFailure> {
         try await withServer(Self.server { _ in answer }) { server in
             try await withClient { client in
