@@ -223,10 +223,10 @@ struct SignInsTests {
             }
             #expect(words(try begin(account, true)) == ["replace client", "wake"])
             let id = try #require(room[account.id]?.id)
-            #expect(room.replacesClient(of: account.id))
+            let before = account
             account.registration.clientID = "app-2"
+            #expect(room.settingsChanged(from: before, to: account, at: at(0)).isEmpty)
             #expect(words(room.replacedClient(of: id, in: account, by: profile)) == ["prepare"])
-            #expect(!room.replacesClient(of: account.id))
             #expect(room.named(id)?.account.registration.clientID == "app-2")
             let prepared = await room.prepare(id, as: try asking()) { _, _ in }
             guard case .report(.news(let reply), to: _)? = prepared.first else { return }
