@@ -151,6 +151,6 @@ import Testing
                 }
             }
         }
-        #expect(found > 100)
+        #expect(found > 50)
     }
 }
