@@ -66,7 +66,8 @@ struct ReadmeTests {
             issuer,
             url in
             let stage = try DaemonStage()
-            try stage.folder.write("name: google\nissuer: \(url)\n", to: "config/authrefreshd/providers.d/google.yaml")
+            let profile = "name: google\nissuer: \(url)\nnarrowed_scopes: kept\n"
+            try stage.folder.write(profile, to: "config/authrefreshd/providers.d/google.yaml")
             try stage.folder.write("s3cret\n", to: "secret.txt")
             let json = String(decoding: try JSONEncoder().encode(keyFile), as: UTF8.self)
             try stage.folder.write(json, to: "key.json")

@@ -124,6 +124,7 @@ struct SignOutTests {
             let grant = try await issuer.issueGrant(clientID: "app", scope: "openid demo")
             let settings = AccountSettings(name: "work", issuer: url, clientId: "app") {
                 ($0.scopes, $0.forgetAfterSec, $0.tokenFile) = (["openid", "demo"], 600, "work")
+                $0.providerSettings = ["narrowed_scopes": "kept"]
             }
             let parameters = AddAccount.Parameters(settings: settings, refreshToken: grant.refreshToken)
             _ = try await stage.ask(.addAccount, parameters, for: AddAccount.Reply.self)

@@ -182,7 +182,7 @@ struct WebSessionTests {
         try await withStage { stage, _ in
             for (callback, status) in [
                 ("http://app.example/done", 65), ("javascript:alert(1)", 65), ("https://app.example/?x", 65),
-                ("done", 65),
+                ("1done", 65),
             ] as [(String, Int32)] {
                 let refused = try await stage.authctl("web-session", Self.page, "--callback", callback, "--no-open")
                 #expect(refused.end == .exited(status) && refused.output.isEmpty, "\(callback): \(refused)")

@@ -39,8 +39,10 @@ struct SettingsView {
         return NamedLines.text(lines, .standardOutput)
     }
 
-    /// `jane@example.org (248289761001)`: the server's name for the person and its identifier.
+    /// `jane@example.org (248289761001)`: the server's name for the person and its identifier; nil after a sign-out,
+    /// although the identifier stays for the check of the next sign-in.
     private static func person(_ status: AccountStatus) -> String? {
+        guard status.knownState != .signedOut else { return nil }
         guard let name = status.person?.best else { return status.subject.map(PlainText.line) }
         let identifier = status.subject.map { " (\($0))" } ?? ""
         return PlainText.line(name + identifier)
