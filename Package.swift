@@ -515,10 +515,9 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
         ),
         .target(
             name: "authctl",
-            dependencies: ["AuthRefreshInterface", "CommandLineProgram"],
+            dependencies: ["AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "StrictJSON"],
             sources: [
-                "Files/GoogleFile.swift", "Files/ImportedDocument.swift", "Files/SecretText.swift",
-                "Report.swift", "WireText.swift",
+                "Files/ImportedDocument.swift", "Report.swift", "WireText.swift",
             ],
             swiftSettings: strict
         ),

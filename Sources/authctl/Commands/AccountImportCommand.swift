@@ -79,7 +79,7 @@ struct AccountImportCommand: ParsableCommand {
     private func importFile(_ name: String, into target: String?) throws(Report) {
         let secret = try SecretFile(name: name, purpose: .document)
             .read(prompt: target.map(GrantFile.prompt))
-        switch try ImportedDocument(secret) {
+        switch try ImportedDocument(secret, bare: PastedText.refreshToken) {
         case .refreshToken(let token, let client):
             guard let target else {
                 throw .usage(
@@ -303,7 +303,7 @@ struct GrantFile {
     func read() throws(Report) -> (token: String, client: FileClient?) {
         let secret = try SecretFile(name: name, purpose: .refreshToken)
             .read(prompt: Self.prompt(for: account))
-        switch try ImportedDocument(secret) {
+        switch try ImportedDocument(secret, bare: PastedText.refreshToken) {
         case .refreshToken(let token, let client): return (token, client)
         case .account:
             throw .document(

@@ -31,11 +31,12 @@ enum ImportedDocument {
 
     /// Recognizes the kind. JSON begins with a brace, and no known server's tokens do.
     ///
+    /// - Parameter bare: what a file without JSON contains, without what people copied with it.
     /// - Throws: what is wrong, without the content.
-    init(_ secret: SecretText) throws(Report) {
+    init(_ secret: SecretText, bare: (String) throws(Report) -> SecretText) throws(Report) {
         let text = secret.reveal()
         guard text.drop(while: \.isWhitespace).first == "{" else {
-            self = .refreshToken(try Self.bareToken(text), nil)
+            self = .refreshToken(try Self.bareToken(try bare(text).reveal()), nil)
             return
         }
         switch ClientFile(Array(text.utf8)) {
@@ -64,8 +65,7 @@ enum ImportedDocument {
     }
 
     /// A file with nothing but a refresh token.
-    private static func bareToken(_ text: String) throws(Report) -> String {
-        let token = try PastedText(text, purpose: .refreshToken).secret().reveal()
+    private static func bareToken(_ token: String) throws(Report) -> String {
         guard let flaw = RefreshTokenText.flaw(in: token) else { return token }
         throw .document(
             "the file contains \(flaw.rawValue), but no refresh token",

@@ -12,6 +12,11 @@ struct PastedText {
         self.purpose = purpose
     }
 
+    /// The refresh token in the text of a file.
+    static func refreshToken(_ text: String) throws(Report) -> SecretText {
+        try PastedText(text, purpose: .refreshToken).secret()
+    }
+
     /// The secret itself.
     ///
     /// If there is more around it, a person is asked. Without a terminal that is an error, because a server only says
