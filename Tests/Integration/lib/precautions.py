@@ -143,7 +143,7 @@ def private(case):
     other = case.login("--private")
     case.check(
         "a browser that has no private window is not opened",
-        (other.end(), case.opener.nothing()) == (64, True),
+        (other.end(), case.opener.nothing()) == (78, True),
         other.text,
     )
     none = case.login("--private", BROWSER="", DISPLAY=":9", PATH=str(case.folder / "nothing"))

@@ -92,13 +92,13 @@ def device_django(case):
 
 
 def pushed(case):
-    """A server that accepts only pushed requests (RFC 9126). The browser's address has a reference and the parameters that OpenID
-    Connect requires."""
+    """A server that accepts only pushed requests (RFC 9126). The browser's address has a reference, the parameters that OpenID
+    Connect requires, and the redirect URI, which some servers want there, too."""
     case.start()
     case.add_glewlwyd(issuer=case.glewlwyd.issuer.replace("/oidc", "/par"))
     url = case.sign_in(case.glewlwyd)
     sent = parse_qs(urlsplit(url).query)
-    case.check("the address has the client and a reference, and nothing that is to be kept", set(sent) == {"client_id", "request_uri", "response_type", "scope"}, url)
+    case.check("the address has the client and a reference, and nothing that is to be kept", set(sent) == {"client_id", "redirect_uri", "request_uri", "response_type", "scope"}, url)
     requests = [line["status"] for line in case.glewlwyd.requests() if line["path"] == "/api/par/par"]
     case.check(
         "the request was pushed, the first time to find out the form of the secret",
