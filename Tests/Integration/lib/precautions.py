@@ -147,7 +147,7 @@ def private(case):
         other.text,
     )
     none = case.login("--private", BROWSER="", DISPLAY=":9", PATH=str(case.folder / "nothing"))
-    case.check("without one it refuses, and says so", none.end() == 64 and "cannot open a private window" in none.text, none.text)
+    case.check("without one it refuses, and says so", none.end() == 78 and "cannot open a private window" in none.text, none.text)
     case.check("and nothing is under way", case.daemon.status(ACCOUNT)["state"] in ("fresh", "refreshing"))
 
 
