@@ -84,14 +84,7 @@ struct AccountAddCommand: ParsableCommand {
     @Flag(help: "Ask the server to register a client for this account (RFC 7591), instead of --client-id.")
     var register = false
 
-    @Option(
-        help: ArgumentHelp(
-            "A file with the token that permits a registration; '-' reads standard input, or asks on the terminal.",
-            valueName: "file"
-        ),
-        completion: .file()
-    )
-    var initialAccessTokenFile: String?
+    @OptionGroup var permission: RegistrationPermission
 
     @Option(
         name: .customLong("for"),
@@ -171,11 +164,7 @@ struct AccountAddCommand: ParsableCommand {
         let client = try options.client(account: name ?? Self.unnamed)
         let key = try options.clientKey()
         let file = try grantFile()
-        let initialAccessToken = try Self.initialAccessToken(
-            initialAccessTokenFile,
-            register: register,
-            account: name ?? Self.unnamed
-        )
+        let initialAccessToken = try permission.token(register: register, account: name ?? Self.unnamed)
         var asked = try AccountQuestions(
             name: name,
             options: options,
@@ -285,20 +274,6 @@ struct AccountAddCommand: ParsableCommand {
             if RedirectWords.isWithoutPort(uri) { StandardError.note(RedirectWords.port(of: status.account)) }
         }
         return AddAccount.Reply(status: outcome, clientId: reply.clientId, redirectUri: reply.redirectUri)
-    }
-
-    /// The token that permits a registration; nil if no file is named.
-    static func initialAccessToken(_ file: String?, register: Bool, account: String) throws(Report) -> String? {
-        guard let file else { return nil }
-        guard register else {
-            throw .usage(
-                "'--initial-access-token-file' needs '--register'",
-                hint: "add --register, or leave '--initial-access-token-file' out"
-            )
-        }
-        let text = try SecretFile(name: file, purpose: .initialAccessToken)
-            .readLine(prompt: "Initial access token for '\(PlainText.line(account))': ")
-        return try PastedText(text.reveal(), purpose: .initialAccessToken).secret().reveal()
     }
 
     private func grantFile() throws(Report) -> (token: String, client: FileClient?)? {

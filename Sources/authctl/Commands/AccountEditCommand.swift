@@ -79,14 +79,7 @@ struct AccountEditCommand: ParsableCommand {
     @Flag(help: "Have the server register a new client for this account (RFC 7591).")
     var register = false
 
-    @Option(
-        help: ArgumentHelp(
-            "A file with the token that permits a registration; '-' reads standard input, or asks on the terminal.",
-            valueName: "file"
-        ),
-        completion: .file()
-    )
-    var initialAccessTokenFile: String?
+    @OptionGroup var permission: RegistrationPermission
 
     @Flag(help: "Keep the client secret and the key although the server changes.")
     var keepSecret = false
@@ -111,11 +104,7 @@ struct AccountEditCommand: ParsableCommand {
         parameters.clientKey = try options.clientKey()?.reveal()
         parameters.keepSecret = keepSecret ? true : nil
         parameters.register = register ? true : nil
-        parameters.initialAccessToken = try AccountAddCommand.initialAccessToken(
-            initialAccessTokenFile,
-            register: register,
-            account: account
-        )
+        parameters.initialAccessToken = try permission.token(register: register, account: account)
         guard purpose != nil || parameters != UpdateAccount.Parameters(account: account) else {
             throw .usage("there is nothing to change", hint: "see '\(Command("account", "edit", "--help"))'")
         }
