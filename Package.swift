@@ -314,22 +314,26 @@ let package = Package(
         ),
 
         // What several suites need: real daemons, subscribers, issuers, and waits for events.
-        .target(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(name: "CSpawn", path: "Tests/Support/CSpawn"),
         .target(
             name: "TestSupport",
             dependencies: [
                 "AuthRefreshInterface", "CSpawn", "DemoIssuer", "StrictJSON", "VarlinkClient",
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            path: "Tests/TestSupport",
+            path: "Tests/Support/TestSupport",
             swiftSettings: strict
         ),
-        // Clocks that a test moves under a daemon; never linked, only preloaded.
+        // Clocks that a test moves under a daemon; never linked, only preloaded. Checks from outside of this project compile it at this place.
         .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),
         // A disk that refuses, and a kill at the right moment; never linked, only preloaded.
-        .target(name: "CFaultyFiles", path: "Tests/CFaultyFiles"),
+        .target(name: "CFaultyFiles", path: "Tests/Support/CFaultyFiles"),
         // Asks before every operation of SQLite on its files.
-        .target(name: "CRecordingVFS", path: "Tests/CRecordingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(
+            name: "CRecordingVFS",
+            path: "Tests/Support/CRecordingVFS",
+            linkerSettings: [.linkedLibrary("sqlite3")]
+        ),
         // Every fault that a server, a network or a machine can have, on a real daemon: what `Tests/torture` runs.
         .executableTarget(
             name: "authtorture",
@@ -342,7 +346,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Torture",
-            exclude: ["Parts", "in-own-network"],
+            exclude: ["Parts", "Sanitizers", "in-own-network"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -355,6 +359,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            path: "Tests/Unit/authrefreshdTests",
             swiftSettings: strict
         ),
         // Minutes, not seconds: real daemons, killed, starved and flooded. `Tests/run unit` leaves it out by its name.
@@ -366,6 +371,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
+            path: "Tests/EndToEnd",
             exclude: ["varlink_client.py"],
             swiftSettings: strict
         ),
@@ -373,11 +379,13 @@ let package = Package(
         .testTarget(
             name: "SecretServiceTests",
             dependencies: ["SecretService"],
+            path: "Tests/Unit/SecretServiceTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "SignInTests",
             dependencies: ["RefreshCore", "SignIn", "TestSupport"],
+            path: "Tests/Unit/SignInTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -387,9 +395,15 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            path: "Tests/Unit/RedirectListenerTests",
             swiftSettings: strict
         ),
-        .testTarget(name: "RefreshCoreTests", dependencies: ["RefreshCore", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "RefreshCoreTests",
+            dependencies: ["RefreshCore", "TestSupport"],
+            path: "Tests/Unit/RefreshCoreTests",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "AccountStorageTests",
             dependencies: [
@@ -397,10 +411,16 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            path: "Tests/Unit/AccountStorageTests",
             resources: [.copy("Fixtures")],
             swiftSettings: strict
         ),
-        .testTarget(name: "AuthRefreshInterfaceTests", dependencies: ["AuthRefreshInterface"], swiftSettings: strict),
+        .testTarget(
+            name: "AuthRefreshInterfaceTests",
+            dependencies: ["AuthRefreshInterface"],
+            path: "Tests/Unit/AuthRefreshInterfaceTests",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "authctlTests",
             dependencies: [
@@ -409,12 +429,13 @@ let package = Package(
                 "VarlinkClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["Transcripts"],
+            path: "Tests/Unit/authctlTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "authagentTests",
             dependencies: ["AuthRefreshInterface", "authagent"],
+            path: "Tests/Unit/authagentTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -427,6 +448,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Yams", package: "Yams"),
             ],
+            path: "Tests/Unit/OAuthClientTests",
             resources: [.copy("Fixtures")],
             swiftSettings: strict
         ),
@@ -439,17 +461,20 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
+            path: "Tests/Unit/JOSETests",
             resources: [.copy("Fixtures")],
             swiftSettings: strict
         ),
         .testTarget(
             name: "VarlinkTests",
             dependencies: ["StrictJSON", "TestSupport", "Varlink", "VarlinkClient"],
+            path: "Tests/Unit/VarlinkTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "TextEncodingsTests",
             dependencies: ["TestSupport", "TextEncodings"],
+            path: "Tests/Unit/TextEncodingsTests",
             swiftSettings: strict
         ),
         .testTarget(
@@ -457,20 +482,37 @@ let package = Package(
             dependencies: [
                 "AuthRefreshInterface", "ClientFiles", "CommandLineProgram", "MovingIn", "RefreshCore", "TestSupport",
             ],
+            path: "Tests/Unit/MovingInTests",
             swiftSettings: strict
         ),
-        .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
-        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "VarlinkClientTests", dependencies: ["StrictJSON", "VarlinkClient"], swiftSettings: strict),
+        .testTarget(
+            name: "QRCodeTests",
+            dependencies: ["QRCode"],
+            path: "Tests/Unit/QRCodeTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "StrictJSONTests",
+            dependencies: ["StrictJSON", "TestSupport"],
+            path: "Tests/Unit/StrictJSONTests",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "VarlinkClientTests",
+            dependencies: ["StrictJSON", "VarlinkClient"],
+            path: "Tests/Unit/VarlinkClientTests",
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "SystemdProbe",
             dependencies: ["Systemd"],
-            path: "Tests/SystemdTests/Probe",
+            path: "Tests/Unit/SystemdTests/Probe",
             swiftSettings: strict
         ),
         .testTarget(
             name: "SystemdTests",
             dependencies: ["CLinux", "CSystemd", "Systemd", "SystemdProbe"],
+            path: "Tests/Unit/SystemdTests",
             exclude: ["Probe"],
             swiftSettings: strict
         ),
@@ -481,16 +523,19 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
+            path: "Tests/Unit/DemoIssuerTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "authbenchTests",
             dependencies: ["TestSupport", "authbench", "authctl", "authrefreshd"],
+            path: "Tests/Unit/authbenchTests",
             swiftSettings: strict
         ),
         .testTarget(
             name: "authdemoTests",
             dependencies: ["AuthRefreshInterface", "Terminal", "authctl", "authdemo", "authrefreshd"],
+            path: "Tests/Unit/authdemoTests",
             swiftSettings: strict
         ),
     ]

@@ -1,4 +1,4 @@
-"""The authorization servers of Tests/AuthorizationServers, and the requests that their proxy recorded."""
+"""The authorization servers of Tests/Integration/AuthorizationServers, and the requests that their proxy recorded."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness import PATIENCE, Failure
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "AuthorizationServers"
+SCRIPTS = Path(__file__).resolve().parents[1] / "AuthorizationServers"
 # Discovery documents in the order in which a client tries them (OpenID Connect Discovery 1.0 §4, RFC 8414 §3).
 DISCOVERY = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 # Starting a server includes making its database.

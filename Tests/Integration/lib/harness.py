@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-# Tests/suites sends this signal to a script that hangs, and finds its stacks in the log.
+# Tests/Tools/suites sends this signal to a script that hangs, and finds its stacks in the log.
 faulthandler.register(signal.SIGUSR2, all_threads=True)
 
 # A limit in seconds for whatever is awaited. It only ends a hang: on the busiest machine, what is awaited comes earlier.
