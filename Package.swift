@@ -150,7 +150,7 @@ let package = Package(
         .target(
             name: "RedirectListener",
             dependencies: [
-                "LoopbackPeer", "SignIn",
+                "CommandLineProgram", "LoopbackPeer", "SignIn",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -391,7 +391,7 @@ let package = Package(
         .testTarget(
             name: "RedirectListenerTests",
             dependencies: [
-                "LoopbackPeer", "RedirectListener", "SignIn", "TestSupport",
+                "CommandLineProgram", "LoopbackPeer", "RedirectListener", "SignIn", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -407,7 +407,7 @@ let package = Package(
         .testTarget(
             name: "AccountStorageTests",
             dependencies: [
-                "AccountStorage", "BlockingWork", "RefreshCore", "TestSupport",
+                "AccountStorage", "BlockingWork", "CommandLineProgram", "RefreshCore", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -434,7 +434,7 @@ let package = Package(
         ),
         .testTarget(
             name: "authagentTests",
-            dependencies: ["AuthRefreshInterface", "authagent"],
+            dependencies: ["AuthRefreshInterface", "CommandLineProgram", "authagent"],
             path: "Tests/Unit/authagentTests",
             swiftSettings: strict
         ),
@@ -576,7 +576,7 @@ if Context.environment["AUTHREFRESH_FUZZ"] == "1" {
             sources: [
                 "Accounts/MissingSetting.swift", "ChangeCommand/ChangeCommand.swift",
                 "Configuration/ConfigurationFile.swift", "Configuration/PlainFlowText.swift",
-                "Configuration/ProviderProfiles.swift", "DaemonError.swift",
+                "Configuration/ProviderProfiles.swift",
                 "Service/CallerLimits.swift", "Service/Complaint.swift", "Service/PlainAcquireToken.swift",
                 "Service/ServiceGrantCheck.swift",
                 "Service/SettingsReader.swift", "Service/SettingsReader+Client.swift",

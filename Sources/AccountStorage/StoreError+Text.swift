@@ -1,4 +1,5 @@
 import BlockingWork
+package import CommandLineProgram
 import Glibc
 import RefreshCore
 
@@ -50,23 +51,24 @@ extension StoreError: CustomStringConvertible {
     }
 
     /// The next step for the user; nil if there is none.
-    package var hint: String? {
+    package var hint: Hint? {
         switch self {
         case .key(let error): error.hint
         case .inUse(_, let holder) where holder.isElsewhere:
-            "one daemon serves a store; to use it from '\(StoreHolder.ownHost)', run this on the other host: authctl forward"
-                + " '\(StoreHolder.ownHost)' ACCOUNT; or stop the daemon there"
+            "one daemon serves a store; to use it from '\(StoreHolder.ownHost)', run this on the other host:"
+                + " \(Command("forward", StoreHolder.ownHost, "ACCOUNT")); or stop the daemon there"
         case .inUse(_, let holder) where holder.isDaemon:
-            "stop the other daemon first: systemctl --user stop authrefreshd.service authrefreshd.socket; if this home folder is"
-                + " shared, other machines reach that daemon with authctl forward"
+            "stop the other daemon first:"
+                + " \(Command(program: "systemctl", "--user", "stop", "authrefreshd.service", "authrefreshd.socket"));"
+                + " if this home folder is shared, other machines reach that daemon with \(Command("forward"))"
         case .inUse: "end that program, or wait for it; the daemon then continues by itself"
         case .missing(_, let record):
             "mount the file system of its folder, or put it back; the daemon then continues by itself. If you removed the store on"
-                + " purpose, remove this note of it, too: rm '\(record)'"
+                + " purpose, remove this note of it, too: \(Command(program: "rm", path: record))"
         case .corrupt(let path), .notADatabase(let path):
-            "stop the daemon and restore a backup: authctl store restore FILE; without a backup, move '\(path)' away with the"
-                + " '-wal' beside it, and import the grants again"
-        case .damagedRow: "stop the daemon and restore a backup: authctl store restore FILE"
+            "stop the daemon and restore a backup: \(Command("store", "restore", "FILE")); without a backup, move '\(path)' away"
+                + " with the '-wal' beside it, and import the grants again"
+        case .damagedRow: "stop the daemon and restore a backup: \(Command("store", "restore", "FILE"))"
         case .isLink(let path):
             "SQLite keeps files beside the store, so link its folder instead: move the database that the link leads to, with the '-wal'"
                 + " beside it, to '\(path)', and then the whole folder; or name the other folder with --state-dir"
@@ -74,35 +76,36 @@ extension StoreError: CustomStringConvertible {
             "move '\(path)' away, or name another folder with --state-dir"
         case .newerSchema(let path, _, _):
             "install the version of authrefreshd that wrote it, or go back to the copy made before the upgrade, which lacks what"
-                + " was stored since: authctl store restore '\(path)\(UpgradeCopy.suffix)'"
+                + " was stored since: \(Command("store", "restore", path: path + UpgradeCopy.suffix))"
         case .olderSchema(let path, _, _):
             "start the last version with schema \(Schema.oldest) once: it migrates the store; or move '\(path)' away, and add"
                 + " the accounts again"
         case .wrongKey(_, let expected, _):
             "put the key \(expected) back, as the credential or the file 'store-key', or start the keyring that has it; no other key opens this store"
         case .gone(let path):
-            "put '\(path)' back where it was, with all that was beside it, or unmount what covers its folder: findmnt"
+            "put '\(path)' back where it was, with all that was beside it, or unmount what covers its folder:"
+                + " \(Command(program: "findmnt"))"
         case .replaced:
             "the daemon restarts with the store that is there now, unless the open one has no name any more or tokens are"
-                + " not stored yet; to have the former one back, put it there, or unmount what covers it: findmnt"
+                + " not stored yet; to have the former one back, put it there, or unmount what covers it: \(Command(program: "findmnt"))"
         case .readOnly(let path):
             "make '\(path)' and its folder writable for this user; if its file system has turned read-only,"
-                + " journalctl -k says why"
+                + " \(Command(program: "journalctl", "-k")) says why"
         case .diskFull: "free some space; nothing is lost, and the daemon repeats the write"
         case .fileLimit:
             "allow larger files: LimitFSIZE= of the service, or ulimit -f in a shell; nothing is lost, and the daemon repeats the write"
-        case .inputOutput: "look for disk errors in the kernel's log: journalctl -k"
+        case .inputOutput: "look for disk errors in the kernel's log: \(Command(program: "journalctl", "-k"))"
         case .cannotOpen(let path, _): "check that '\(path)' and its folder exist and are accessible to this user"
         case .notOurs(let path, _): "give '\(path)' to this user, or name another folder with --state-dir"
         case .refused: "this is a fault of authrefreshd: please report it with this message"
-        case .sealBroken: "sign in again: authctl login ACCOUNT"
+        case .sealBroken: "sign in again: \(Command("login", "ACCOUNT"))"
         case .staleGeneration, .refreshTokenMissing, .noSuchAccount, .noSuchIssuer: nil
-        case .nameTaken: "choose another name, or change the account with authctl account edit"
+        case .nameTaken: "choose another name, or change the account with \(Command("account", "edit"))"
         case .backupExists: "name a file that does not exist"
-        case .beingResealed: "repeat the command when that is done: authctl store rekey waits for it"
+        case .beingResealed: "repeat the command when that is done: \(Command("store", "rekey")) waits for it"
         case .backupDamaged:
-            "check the disk that the backup went to, and the store: authctl store check; to keep what there is, damage and all, stop"
-                + " the daemon and copy the store's file with the '-wal' beside it"
+            "check the disk that the backup went to, and the store: \(Command("store", "check")); to keep what there is, damage and"
+                + " all, stop the daemon and copy the store's file with the '-wal' beside it"
         case .notRestorable(_, .newerSchema):
             "the store is as it was; install the version of authrefreshd that wrote this file"
         case .notRestorable(_, .olderSchema(_, _, let oldest)):

@@ -1,4 +1,4 @@
-/// The exit statuses of `authctl` and of `authimport`. If sysexits has a number for the cause, that is used.
+/// The exit statuses of our programs. If sysexits has a number for the cause, that is used.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
     /// A credential helper has explained on standard output why it has no answer.
@@ -11,7 +11,10 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case usage = 64
     /// Data from a file, from standard input or from the daemon cannot be used.
     case badData = 65
-    case daemonUnreachable = 69
+    /// Nobody answers: the daemon, the session bus, the desktop's portal, a socket to listen on.
+    case unavailable = 69
+    /// The operating system refuses what the daemon needs. `authctl` never has it.
+    case systemFailed = 71
     case tryAgainLater = 75
     case notPermitted = 77
     case misconfigured = 78
@@ -31,7 +34,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         case .misconfigured: 4
         case .interactionRequired: 5
         case .notPermitted, .badData, .usage, .cannotRunCommand, .commandNotFound, .helperFailed: 6
-        case .daemonUnreachable, .cancelled: 7
+        case .unavailable, .systemFailed, .cancelled: 7
         }
     }
 

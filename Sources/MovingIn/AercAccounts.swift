@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 internal import TextEncodings
 
@@ -12,7 +12,7 @@ package enum AercAccounts {
     /// Reads the accounts.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         var sections: [(name: String, source: String?)] = []
         for line in text.split(whereSeparator: \.isNewline).map(\.trimmed) where !"#;".contains(line.first ?? "#") {
@@ -23,8 +23,8 @@ package enum AercAccounts {
             }
         }
         guard sections.count <= ImportLimit.movedAccountsMax else { throw .tooManyAccounts(origin) }
-        return FoundInFile(reading: sections) { section throws(ImportError) in
-            try section.source.flatMap { source throws(ImportError) in try account(section.name, source, origin) }
+        return FoundInFile(reading: sections) { section throws(ProgramError) in
+            try section.source.flatMap { source throws(ProgramError) in try account(section.name, source, origin) }
         }
     }
 
@@ -32,7 +32,7 @@ package enum AercAccounts {
         _ name: String,
         _ source: String,
         _ origin: String
-    ) throws(ImportError) -> MovableAccount? {
+    ) throws(ProgramError) -> MovableAccount? {
         let parts = source.split(separator: "?", maxSplits: 1)
         guard parts.count == 2, let scheme = parts[0].firstRange(of: "://"),
             ["oauthbearer", "xoauth2"].contains(where: { parts[0][..<scheme.lowerBound].hasSuffix("+" + $0) })

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 
 /// Reads the accounts in Azure CLI's token cache, which MSAL writes.
@@ -20,7 +20,7 @@ package enum AzureTokenCache {
         in bytes: [UInt8],
         profile: [UInt8]?,
         origin: String
-    ) throws(ImportError) -> FoundInFile {
+    ) throws(ProgramError) -> FoundInFile {
         guard !origin.hasSuffix(".bin") else {
             throw .encrypted(
                 origin,

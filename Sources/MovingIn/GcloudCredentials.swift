@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 
 /// Reads the account in gcloud's `application_default_credentials.json`, which Google's libraries use as well.
 package enum GcloudCredentials {
@@ -16,7 +16,7 @@ package enum GcloudCredentials {
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, also for the key of a service account; `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(ImportError) -> MovableAccount {
+    package static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let file = ClientFile(fields), fields.text("type") != nil else {
             throw .wrongFormat(origin, expected: expected)

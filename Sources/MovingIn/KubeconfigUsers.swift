@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 internal import Yams
 
@@ -17,9 +17,9 @@ package enum KubeconfigUsers {
     /// The users of kubectl's own `oidc` provider, with their grants.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let (file, users) = try users(in: bytes, origin)
-        return FoundInFile(reading: users) { entry throws(ImportError) in
+        return FoundInFile(reading: users) { entry throws(ProgramError) in
             guard let (name, user) = try named(entry, file, origin) else { return nil }
             let provider = file.value("auth-provider", in: user)?.mapping
             guard file.value("name", in: provider)?.string == "oidc" else { return nil }
@@ -31,9 +31,9 @@ package enum KubeconfigUsers {
     /// The users of kubelogin (int128/kubelogin), without their grants, which are in its cache.
     ///
     /// - Throws: the same errors as `accounts`.
-    package static func kubelogin(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+    package static func kubelogin(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let (file, users) = try users(in: bytes, origin)
-        return FoundInFile(reading: users) { entry throws(ImportError) in
+        return FoundInFile(reading: users) { entry throws(ProgramError) in
             // Entries that cannot be read are problems of kubectl's users.
             guard let (name, user) = try? named(entry, file, origin) else { return nil }
             let exec = file.value("exec", in: user)?.mapping
@@ -47,7 +47,7 @@ package enum KubeconfigUsers {
     private static func users(
         in bytes: [UInt8],
         _ origin: String
-    ) throws(ImportError) -> (KubeconfigText, [Node?]) {
+    ) throws(ProgramError) -> (KubeconfigText, [Node?]) {
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         guard let file = KubeconfigText(text) else { throw .wrongFormat(origin, expected: expected) }
         guard file.users.count <= ImportLimit.movedAccountsMax else { throw .tooManyAccounts(origin) }
@@ -59,7 +59,7 @@ package enum KubeconfigUsers {
         _ entry: Node?,
         _ file: KubeconfigText,
         _ origin: String
-    ) throws(ImportError) -> (String, Node.Mapping)? {
+    ) throws(ProgramError) -> (String, Node.Mapping)? {
         guard let entry, let name = file.value("name", in: entry.mapping)?.string else {
             throw .wrongFormat(origin, expected: "a name and settings for each user")
         }
@@ -70,7 +70,7 @@ package enum KubeconfigUsers {
         _ name: String,
         _ origin: String,
         _ value: @escaping (String) -> String?
-    ) throws(ImportError) -> MovableAccount {
+    ) throws(ProgramError) -> MovableAccount {
         let text = { (key: String) in value(key).flatMap { $0.isEmpty ? nil : $0 } }
         guard let issuer = text("idp-issuer-url"), let client = text("client-id") else {
             throw .wrongFormat(origin, expected: "an issuer and a client id for the user '\(name)'")

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 internal import TextEncodings
 
@@ -24,7 +24,7 @@ package enum KubeloginCache {
         in bytes: [UInt8],
         origin: String,
         users: [MovableAccount]
-    ) throws(ImportError) -> MovableAccount? {
+    ) throws(ProgramError) -> MovableAccount? {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         let parts = (fields.text("id_token") ?? "").split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64URL.decode(parts[1].utf8) else {

@@ -16,7 +16,7 @@ struct KubeloginOptions {
     /// The account, without its grant.
     ///
     /// - Throws: `wrongFormat` if the issuer or the client is missing.
-    func account(_ name: String, origin: String) throws(ImportError) -> MovableAccount {
+    func account(_ name: String, origin: String) throws(ProgramError) -> MovableAccount {
         guard let issuer = values("--oidc-issuer-url").last, let client = values("--oidc-client-id").last else {
             throw .wrongFormat(origin, expected: "an issuer and a client id for the user '\(name)'")
         }

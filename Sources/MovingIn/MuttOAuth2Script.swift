@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The content of the user's copy of mutt_oauth2.py: its dictionaries of servers, and the command that decrypts.
 package struct MuttOAuth2Script: Sendable {
     /// The texts of each registration by name.
@@ -10,7 +12,7 @@ package struct MuttOAuth2Script: Sendable {
     /// Reads the script.
     ///
     /// - Throws: `tooLarge`, `wrongFormat`.
-    package init(_ bytes: [UInt8], origin: String) throws(ImportError) {
+    package init(_ bytes: [UInt8], origin: String) throws(ProgramError) {
         let expected = "a copy of mutt_oauth2.py"
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         guard case .dictionary(let servers)? = PythonLiterals.value(after: ["registrations", "="], in: text) else {

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 
 /// Reads a decrypted token file of mutt_oauth2.py. The client's data is in the user's copy of the script.
@@ -18,7 +18,7 @@ package enum MuttOAuth2Token {
         script: MuttOAuth2Script?,
         place: Place? = nil,
         origin: String
-    ) throws(ImportError) -> MovableAccount {
+    ) throws(ProgramError) -> MovableAccount {
         guard !isEncrypted(bytes) else {
             throw .encrypted(origin, hint: "name the script beside it, whose DECRYPTION_PIPE decrypts it")
         }

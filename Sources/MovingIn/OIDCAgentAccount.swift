@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 
 /// Reads an account of oidc-agent, in the form that `oidc-gen -p NAME` prints.
 package enum OIDCAgentAccount {
@@ -9,7 +9,7 @@ package enum OIDCAgentAccount {
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(ImportError) -> MovableAccount {
+    package static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let issuer = fields.text("issuer_url"), let client = fields.text("client_id") else {
             throw .wrongFormat(origin, expected: expected)

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 
 /// Reads the account of the OneDrive Client for Linux (abraunegg/onedrive): its file `refresh_token`, and the settings
@@ -21,12 +21,12 @@ package enum OneDriveClient {
         settings: [UInt8]?,
         folder: String,
         origin: String
-    ) throws(ImportError) -> MovableAccount {
+    ) throws(ProgramError) -> MovableAccount {
         let token = try SourceText.read(bytes, origin: origin, expected: expected)[...].trimmed
         guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .wrongFormat(origin, expected: expected)
         }
-        let text = try settings.map { bytes throws(ImportError) in
+        let text = try settings.map { bytes throws(ProgramError) in
             try SourceText.read(bytes, origin: origin, expected: "its settings, in the file 'config'")
         }
         let values = values(in: text ?? "")

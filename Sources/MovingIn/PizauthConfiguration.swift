@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 
 /// Reads the accounts in pizauth's configuration file. pizauth keeps its tokens only in memory, so only settings can be
@@ -11,14 +11,14 @@ package enum PizauthConfiguration {
     /// Reads the accounts.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         var parser = Parser(tokens: Token.all(in: text)[...])
         guard let blocks = parser.accounts() else { throw .wrongFormat(origin, expected: expected) }
         guard blocks.count <= ImportLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin)
         }
-        return FoundInFile(reading: blocks) { block throws(ImportError) in
+        return FoundInFile(reading: blocks) { block throws(ProgramError) in
             guard !block.isBroken else {
                 throw .wrongFormat(origin, expected: "only settings in the account '\(block.name)'")
             }

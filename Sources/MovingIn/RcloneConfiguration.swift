@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 
 /// Reads the remotes in rclone's configuration file that have an OAuth token.
@@ -23,7 +23,7 @@ package enum RcloneConfiguration {
     /// Reads the accounts. A remote that cannot be read is a problem, and the others are read.
     ///
     /// - Throws: `encrypted`, `wrongFormat`, `tooLarge`, `tooManyAccounts`.
-    package static func accounts(in bytes: [UInt8], origin: String) throws(ImportError) -> FoundInFile {
+    package static func accounts(in bytes: [UInt8], origin: String) throws(ProgramError) -> FoundInFile {
         let text = try SourceText.read(bytes, origin: origin, expected: expected)
         let lines = text.split(whereSeparator: \.isNewline).map(\.trimmed).filter { !"#;".contains($0.first ?? "#") }
         if lines.first?.hasPrefix("RCLONE_ENCRYPT_V") == true {
@@ -33,7 +33,7 @@ package enum RcloneConfiguration {
         guard remotes.filter({ $0.values["token"] != nil }).count <= ImportLimit.movedAccountsMax else {
             throw .tooManyAccounts(origin)
         }
-        return FoundInFile(reading: remotes) { remote throws(ImportError) in try account(remote, origin) }
+        return FoundInFile(reading: remotes) { remote throws(ProgramError) in try account(remote, origin) }
     }
 
     private struct Remote {
@@ -49,7 +49,7 @@ package enum RcloneConfiguration {
     }
 
     /// If a key is repeated, its last value counts, as in rclone.
-    private static func remotes(_ lines: [Substring], _ origin: String) throws(ImportError) -> [Remote] {
+    private static func remotes(_ lines: [Substring], _ origin: String) throws(ProgramError) -> [Remote] {
         var remotes: [Remote] = []
         for line in lines {
             if line.first == "[" {
@@ -69,7 +69,7 @@ package enum RcloneConfiguration {
         return remotes
     }
 
-    private static func account(_ remote: Remote, _ origin: String) throws(ImportError) -> MovableAccount? {
+    private static func account(_ remote: Remote, _ origin: String) throws(ProgramError) -> MovableAccount? {
         guard let token = try token(of: remote, origin) else { return nil }
         var account = MovableAccount(
             source: .rclone,
@@ -103,7 +103,7 @@ package enum RcloneConfiguration {
     }
 
     /// The remote's token; nil if it has none, or one that is not of OAuth.
-    private static func token(of remote: Remote, _ origin: String) throws(ImportError) -> JSONFields? {
+    private static func token(of remote: Remote, _ origin: String) throws(ProgramError) -> JSONFields? {
         guard !remote.isBroken else {
             throw .wrongFormat(origin, expected: "only settings in the remote '\(remote.name)'")
         }

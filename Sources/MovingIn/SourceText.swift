@@ -1,4 +1,5 @@
 internal import ClientFiles
+internal import CommandLineProgram
 internal import RefreshCore
 
 /// The text of another program's file.
@@ -6,7 +7,7 @@ enum SourceText {
     /// The text, without a byte order mark, which editors of other systems write.
     ///
     /// - Throws: `tooLarge`, or `wrongFormat` if it is not text.
-    static func read(_ bytes: [UInt8], origin: String, expected: String) throws(ImportError) -> String {
+    static func read(_ bytes: [UInt8], origin: String, expected: String) throws(ProgramError) -> String {
         guard bytes.count <= ImportLimit.sourceBytesMax else { throw .tooLarge(origin) }
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
             throw .wrongFormat(origin, expected: expected)
@@ -36,7 +37,7 @@ extension JSONFields {
     /// Parses an object.
     ///
     /// - Throws: `tooLarge`, or `wrongFormat` if the bytes are not a JSON object.
-    init(_ bytes: [UInt8], origin: String, expected: String) throws(ImportError) {
+    init(_ bytes: [UInt8], origin: String, expected: String) throws(ProgramError) {
         guard bytes.count <= ImportLimit.sourceBytesMax else { throw .tooLarge(origin) }
         guard let fields = JSONFields(bytes) else { throw .wrongFormat(origin, expected: expected) }
         self = fields

@@ -1,6 +1,6 @@
 internal import AuthRefreshInterface
 internal import ClientFiles
-internal import CommandLineProgram
+package import CommandLineProgram
 internal import RefreshCore
 
 /// Reads the account in a JSON file that names its client: the `token.json` of Google's libraries, and the token files of
@@ -12,7 +12,7 @@ package enum StoredGrant {
     /// Reads the account.
     ///
     /// - Throws: `wrongFormat`, `tooLarge`.
-    package static func account(in bytes: [UInt8], origin: String) throws(ImportError) -> MovableAccount {
+    package static func account(in bytes: [UInt8], origin: String) throws(ProgramError) -> MovableAccount {
         let fields = try JSONFields(bytes, origin: origin, expected: expected)
         guard let file = ClientFile(fields) else { throw .wrongFormat(origin, expected: expected) }
         let name = origin.split(separator: "/").last.map { $0.hasSuffix(".json") ? $0.dropLast(5) : $0 }
@@ -32,7 +32,7 @@ package enum StoredGrant {
         source: SourceProgram,
         name: String,
         origin: String
-    ) throws(ImportError) -> MovableAccount {
+    ) throws(ProgramError) -> MovableAccount {
         switch file {
         case .client(let client): return account(client, source: source, name: name, origin: origin)
         case .impersonation(let client, let serviceAccount):
@@ -43,13 +43,13 @@ package enum StoredGrant {
             )
             return account
         case .serviceAccountKey:
-            throw ImportError(
+            throw ProgramError(
                 .badData,
                 "'\(origin)' contains the key of a service account, but no grant",
                 hint: Hint(Command("account", "add", "NAME", "--grant", "jwt-bearer", "--client-key-file", "FILE"))
             )
         case .externalAccount:
-            throw ImportError(
+            throw ProgramError(
                 .badData,
                 "'\(origin)' describes a workload (\"type\": \"external_account\"), so there is no grant",
                 hint: "the account of a person has the type authorized_user"

@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// A page for the person whom the server sent back: plain text in a card, without scripts and without anything from
 /// other sites.
 package struct RedirectPage: Hashable, Sendable {
@@ -11,11 +13,11 @@ package struct RedirectPage: Hashable, Sendable {
     /// The person's next step; nil if there is nothing to do.
     package var advice: String?
     /// A command to type; nil if there is none.
-    package var command: String?
+    package var command: Command?
     /// The address that the browser opens next; nil if it stays on this page.
     package var location: String?
 
-    package init(_ mood: Mood, title: String, text: String, advice: String? = nil, command: String? = nil) {
+    package init(_ mood: Mood, title: String, text: String, advice: String? = nil, command: Command? = nil) {
         self.mood = mood
         self.title = title
         self.text = text
@@ -27,7 +29,7 @@ package struct RedirectPage: Hashable, Sendable {
     func html(nonce: String) -> PageHTML {
         var body = "<h1>\(Self.escaped(title))</h1>\n<p>\(Self.escaped(text))</p>\n"
         if let advice { body += "<p>\(Self.escaped(advice))</p>\n" }
-        if let command { body += "<pre><code>\(Self.escaped(command))</code></pre>\n" }
+        if let command { body += "<pre><code>\(Self.escaped(command.text(by: .usual)))</code></pre>\n" }
         let text = """
             <!doctype html>
             <html lang="en">

@@ -34,7 +34,7 @@ struct Agent: ~Copyable {
     ///   - namedSocket: the value of `--socket`.
     ///   - authctl: the path of the program that signs in.
     /// - Throws: if there is no bus. A missing daemon is not an error; the agent waits for it.
-    init(namedSocket: String?, authctl: String) throws(AgentError) {
+    init(namedSocket: String?, authctl: String) throws(ProgramError) {
         let runtime = environmentValue("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
         let socket =
             namedSocket ?? environmentValue("AUTHREFRESH_SOCKET") ?? "\(runtime)/authrefreshd/io.authrefresh"
@@ -45,7 +45,7 @@ struct Agent: ~Copyable {
         self.authctl = authctl
     }
 
-    private static func connect(_ address: String) throws(AgentError) -> NotificationServer {
+    private static func connect(_ address: String) throws(ProgramError) -> NotificationServer {
         do throws(SystemdError) {
             return try NotificationServer(address: address)
         } catch {
@@ -54,7 +54,7 @@ struct Agent: ~Copyable {
     }
 
     /// Runs until the bus is gone.
-    mutating func run() throws(AgentError) -> Never {
+    mutating func run() throws(ProgramError) -> Never {
         while true {
             takeChanges()
             takeQuestions()
@@ -68,7 +68,7 @@ struct Agent: ~Copyable {
     // MARK: Input
 
     private mutating func takeChanges() {
-        do throws(AgentError) {
+        do throws(ProgramError) {
             if feed == nil {
                 guard reconnection.isDue(at: .now) else { return }
                 feed = try DaemonFeed(.subscribe, socket: socket)
@@ -91,7 +91,7 @@ struct Agent: ~Copyable {
     /// Follows the daemon's questions while a desktop can show them.
     private mutating func takeQuestions() {
         guard feed != nil, wantsQuestions || questions != nil else { return }
-        do throws(AgentError) {
+        do throws(ProgramError) {
             if questions == nil {
                 wantsQuestions = false
                 guard canAsk() else { return }
@@ -140,7 +140,7 @@ struct Agent: ~Copyable {
             let text = String(decoding: json, as: UTF8.self)
             _ = try connection.call(method, parameters: text, timeoutMilliseconds: 5000)
         } catch {
-            let reason = AgentError.noDaemon(error).message
+            let reason = ProgramError.noDaemon(error).message
             log("your answer did not reach the daemon, so the program gets nothing: \(reason)")
         }
     }
@@ -151,7 +151,7 @@ struct Agent: ~Copyable {
         _ = unsafe write(STDERR_FILENO, line, line.count)
     }
 
-    private mutating func takeEvents() throws(AgentError) {
+    private mutating func takeEvents() throws(ProgramError) {
         let events: [NotificationEvent]
         do throws(SystemdError) { events = try server.takeEvents() } catch { throw .noBus(error) }
         for event in events {

@@ -2,6 +2,7 @@ internal import AuthRefreshInterface
 internal import CommandLineProgram
 internal import FoundationEssentials
 internal import StrictJSON
+internal import Systemd
 internal import VarlinkClient
 
 /// The stream of replies to one call: changes for `Subscribe`, or questions for `ServeConfirmations`.
@@ -11,11 +12,11 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
     /// Begins a call.
     ///
     /// - Parameter method: a method that is called with "more" and without parameters.
-    init(_ method: Method, socket: String) throws(AgentError) {
+    init(_ method: Method, socket: String) throws(ProgramError) {
         connection = try Self.call(method, at: socket)
     }
 
-    private static func call(_ method: Method, at socket: String) throws(AgentError) -> VarlinkConnection {
+    private static func call(_ method: Method, at socket: String) throws(ProgramError) -> VarlinkConnection {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
             try connection.send(method.rawValue, parameters: "{}", mode: .more)
@@ -31,20 +32,22 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
     /// The replies that have arrived.
     ///
     /// - Throws: when the daemon has gone. The next feed begins with the current state.
-    mutating func takeReplies() throws(AgentError) -> [Reply] {
+    mutating func takeReplies() throws(ProgramError) -> [Reply] {
         var replies: [Reply] = []
         while let reply = try nextReply() {
             if let name = reply.error {
-                throw .otherVersion(status: 69, "the daemon refuses the subscription with the error '\(name)'")
+                throw .otherVersion(status: .unavailable, "the daemon refuses the subscription with the error '\(name)'")
             }
             guard let told = try? JSONDecoder().decode(Reply.self, from: Data(reply.parameters.bytes))
-            else { throw .otherVersion(status: 65, "the daemon's answer is not one that this version understands") }
+            else {
+                throw .otherVersion(status: .badData, "the daemon's answer is not one that this version understands")
+            }
             replies.append(told)
         }
         return replies
     }
 
-    private mutating func nextReply() throws(AgentError) -> VarlinkConnection.Reply? {
+    private mutating func nextReply() throws(ProgramError) -> VarlinkConnection.Reply? {
         do throws(VarlinkClientError) {
             return try connection.receiveAvailable()
         } catch {
@@ -53,20 +56,30 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
     }
 }
 
-extension AgentError {
-    static func noDaemon(_ error: VarlinkClientError) -> AgentError {
-        AgentError(
-            status: 69,
-            message: "the daemon does not answer: \(reason(for: error))",
-            hint: "systemctl --user status authrefreshd"
+extension ProgramError {
+    static func noBus(_ error: SystemdError) -> ProgramError {
+        ProgramError(
+            .unavailable,
+            "the session bus does not answer: \(error)",
+            hint:
+                "start it in a desktop session: \(Command(program: "systemctl", "--user", "start", "authrefresh-agent"))"
         )
     }
 
-    fileprivate static func otherVersion(status: Int32, _ message: String) -> AgentError {
-        AgentError(
-            status: status,
-            message: message,
-            hint: "the programs may be of different versions: systemctl --user restart authrefreshd authrefresh-agent"
+    static func noDaemon(_ error: VarlinkClientError) -> ProgramError {
+        ProgramError(
+            .unavailable,
+            "the daemon does not answer: \(reason(for: error))",
+            hint: Hint(Command(program: "systemctl", "--user", "status", "authrefreshd"))
+        )
+    }
+
+    fileprivate static func otherVersion(status: ExitStatus, _ message: String) -> ProgramError {
+        ProgramError(
+            status,
+            message,
+            hint: "the programs may be of different versions:"
+                + " \(Command(program: "systemctl", "--user", "restart", "authrefreshd", "authrefresh-agent"))"
         )
     }
 

@@ -1,4 +1,5 @@
 internal import CSystemd
+internal import CommandLineProgram
 internal import Glibc
 internal import Systemd
 
@@ -26,7 +27,7 @@ final class Portal {
     /// Connects to the bus.
     ///
     /// - Throws: if there is no bus.
-    init(address: String) throws(AgentError) {
+    init(address: String) throws(ProgramError) {
         do throws(SystemdError) {
             handle = try BusHandle(address: address, context: inbox)
         } catch {
@@ -40,18 +41,18 @@ final class Portal {
     ///   - parentWindow: "x11:XID" or "wayland:HANDLE"; empty for none.
     ///   - activationToken: XDG_ACTIVATION_TOKEN; nil for none.
     /// - Throws: also when the person closes the portal's dialog.
-    func open(_ uri: String, parentWindow: String, activationToken: String?) throws(AgentError) {
+    func open(_ uri: String, parentWindow: String, activationToken: String?) throws(ProgramError) {
         try subscribe()
         guard let request = try call(uri, parentWindow, activationToken).path() else { throw .notOpened }
         switch try waitForResponse(to: request) {
         case 0, nil: return
-        case 1: throw AgentError(status: 130, message: "the portal's dialog was closed", hint: nil)
+        case 1: throw ProgramError(.cancelled, "the portal's dialog was closed")
         default: throw .notOpened
         }
     }
 
     /// Subscribes to the response. This comes before the call, because the portal may answer before the call returns.
-    private func subscribe() throws(AgentError) {
+    private func subscribe() throws(ProgramError) {
         let rule = "type='signal',sender='\(Self.name)',interface='org.freedesktop.portal.Request',member='Response'"
         let context = unsafe Unmanaged.passUnretained(inbox).toOpaque()
         let result = unsafe sd_bus_add_match(
@@ -68,7 +69,7 @@ final class Portal {
         _ uri: String,
         _ parentWindow: String,
         _ activationToken: String?
-    ) throws(AgentError) -> BusMessage {
+    ) throws(ProgramError) -> BusMessage {
         var raw: OpaquePointer?
         let made = unsafe sd_bus_message_new_method_call(
             handle.bus,
@@ -95,10 +96,11 @@ final class Portal {
         guard result >= 0, let answer = unsafe answer else {
             let isAbsent = Self.absences.contains { unsafe sd_bus_error_has_name(&error, $0) > 0 }
             guard isAbsent else { throw .notOpened }
-            throw AgentError(
-                status: 78,
-                message: "the session bus has no desktop portal that opens addresses",
-                hint: "install the portal of your desktop, for instance: sudo apt install xdg-desktop-portal-gtk"
+            throw ProgramError(
+                .misconfigured,
+                "the session bus has no desktop portal that opens addresses",
+                hint: "install the portal of your desktop, for instance:"
+                    + " \(Command(program: "sudo", "apt", "install", "xdg-desktop-portal-gtk"))"
             )
         }
         return unsafe BusMessage(answer)
@@ -112,7 +114,7 @@ final class Portal {
     }
 
     /// The response's number; nil if none arrived in time.
-    private func waitForResponse(to request: String) throws(AgentError) -> UInt32? {
+    private func waitForResponse(to request: String) throws(ProgramError) -> UInt32? {
         let end = ContinuousClock.now + .seconds(Self.answerPatience)
         while true {
             var result: Int32 = 1
@@ -126,12 +128,12 @@ final class Portal {
     }
 }
 
-extension AgentError {
+extension ProgramError {
     /// The portal opened nothing, and does not say why.
-    fileprivate static let notOpened = AgentError(
-        status: 69,
-        message: "the desktop portal did not open the address",
-        hint: "'journalctl --user -t xdg-desktop-portal' may say why"
+    fileprivate static let notOpened = ProgramError(
+        .unavailable,
+        "the desktop portal did not open the address",
+        hint: "'\(Command(program: "journalctl", "--user", "-t", "xdg-desktop-portal"))' may say why"
     )
 }
 

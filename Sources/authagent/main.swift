@@ -14,31 +14,31 @@ func authctlPath() -> String {
 }
 
 /// The address to open: a line on standard input, because every user of this machine can read argument lists.
-func address() throws(AgentError) -> String {
+func address() throws(ProgramError) -> String {
     guard let line = readLine(), line.hasPrefix("http://") || line.hasPrefix("https://") else {
-        throw AgentError(
-            status: 65,
-            message: "standard input has no line with an http or https address",
-            hint: "pass the address on one line: echo https://example.org | authagent --open"
+        throw ProgramError(
+            .badData,
+            "standard input has no line with an http or https address",
+            hint: "pass the address on one line: \(Command(program: "echo", "https://example.org")) | authagent --open"
         )
     }
     return line
 }
 
 /// Opens an address through the desktop's portal, and exits.
-func openByPortal(parentWindow: String) throws(AgentError) {
+func openByPortal(parentWindow: String) throws(ProgramError) {
     let uri = try address()
     let portal = try Portal(address: Agent.sessionBus)
     try portal.open(uri, parentWindow: parentWindow, activationToken: environmentValue("XDG_ACTIVATION_TOKEN"))
 }
 
-let wrongArguments = AgentError(
-    status: 64,
-    message: "wrong arguments",
+let wrongArguments = ProgramError(
+    .usage,
+    "wrong arguments",
     hint: "authagent [--socket PATH], or authagent --open [PARENT-WINDOW]"
 )
 
-do throws(AgentError) {
+do throws(ProgramError) {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.first == "--open" {
         guard arguments.count <= 2 else { throw wrongArguments }
@@ -49,8 +49,8 @@ do throws(AgentError) {
     var agent = try Agent(namedSocket: arguments.last, authctl: authctlPath())
     try agent.run()
 } catch {
-    let hint = error.hint.map { "authagent: hint: \($0)\n" } ?? ""
+    let hint = error.hint.map { "authagent: hint: \($0.text)\n" } ?? ""
     let line = Array("authagent: error: \(error.message)\n\(hint)".utf8)
     _ = unsafe write(STDERR_FILENO, line, line.count)
-    exit(error.status)
+    exit(error.status.rawValue)
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import MovingIn
 
 /// Azure CLI and kubelogin, whose accounts are in several files.
@@ -8,7 +9,7 @@ extension AccountSearch {
         request.file.map { [$0] } ?? KubeconfigUsers.paths(home: home, environment: environment)
     }
 
-    mutating func searchAzure() throws(ImportError) {
+    mutating func searchAzure() throws(ProgramError) {
         let folder = AzureTokenCache.folder(home: home, environment: environment)
         // On a desktop with a keyring, the cache is encrypted and its name ends in `.bin`.
         let plain = folder + "/msal_token_cache.json"
@@ -16,7 +17,7 @@ extension AccountSearch {
         let isOpen = try SourceFile.read(plain) != nil
         let isLocked = try SourceFile.read(encrypted) != nil
         let path = isLocked && !isOpen ? encrypted : plain
-        try searchFile(path) { bytes, origin throws(ImportError) in
+        try searchFile(path) { bytes, origin throws(ProgramError) in
             let profile = try SourceFile.read(folder + "/azureProfile.json")
             return try AzureTokenCache.accounts(in: bytes, profile: profile, origin: origin)
         }
@@ -26,8 +27,8 @@ extension AccountSearch {
     mutating func searchKubeconfigs() {
         for path in kubeconfigs {
             let known = Set(accounts.filter { $0.source == .kubeconfig }.map(\.sourceName))
-            searching { search throws(ImportError) in
-                try search.searchFile(path) { bytes, origin throws(ImportError) in
+            searching { search throws(ProgramError) in
+                try search.searchFile(path) { bytes, origin throws(ProgramError) in
                     var found = try KubeconfigUsers.accounts(in: bytes, origin: origin)
                     found.accounts.removeAll { known.contains($0.sourceName) }
                     return found
@@ -37,7 +38,7 @@ extension AccountSearch {
     }
 
     /// The users of kubelogin, with the grant from its cache, or only with their settings.
-    mutating func searchKubelogin() throws(ImportError) {
+    mutating func searchKubelogin() throws(ProgramError) {
         for path in kubeconfigs {
             guard let bytes = try contents(of: path) else { continue }
             let found = try KubeconfigUsers.kubelogin(in: bytes, origin: path)
@@ -47,11 +48,11 @@ extension AccountSearch {
             for folder in folders.enumerated().filter({ !folders[..<$0.offset].contains($0.element) }).map(\.element) {
                 let users = found.accounts.filter { KubeloginCache.folder(of: $0, home: home) == folder }
                 for file in SourceFile.digests(in: folder) {
-                    searching { search throws(ImportError) in try search.searchCache(file, users, &owners) }
+                    searching { search throws(ProgramError) in try search.searchCache(file, users, &owners) }
                 }
             }
             for user in found.accounts where !owners.contains(user.settings.name) {
-                accounts.append(FoundAccount(user) { () throws(ImportError) in user })
+                accounts.append(FoundAccount(user) { () throws(ProgramError) in user })
             }
         }
     }
@@ -61,14 +62,14 @@ extension AccountSearch {
         _ file: String,
         _ users: [MovableAccount],
         _ owners: inout Set<String>
-    ) throws(ImportError) {
-        let read = { () throws(ImportError) -> MovableAccount? in
+    ) throws(ProgramError) {
+        let read = { () throws(ProgramError) -> MovableAccount? in
             guard let bytes = try SourceFile.read(file) else { return nil }
             return try KubeloginCache.account(in: bytes, origin: file, users: users)
         }
         guard let account = try read(), owners.insert(account.settings.name).inserted else { return }
         accounts.append(
-            FoundAccount(account) { () throws(ImportError) in
+            FoundAccount(account) { () throws(ProgramError) in
                 guard let again = try read() else {
                     throw .wrongFormat(file, expected: "the account's tokens, as before")
                 }
@@ -81,8 +82,8 @@ extension AccountSearch {
     mutating func searchOneDrive() {
         let folders = OneDriveClient.folders(among: SourceFile.names(in: configuration))
         for path in request.file.map({ [$0] }) ?? folders.map({ configuration + "/\($0)/refresh_token" }) {
-            searching { search throws(ImportError) in
-                try search.searchFile(path) { bytes, origin throws(ImportError) in
+            searching { search throws(ProgramError) in
+                try search.searchFile(path) { bytes, origin throws(ProgramError) in
                     let parts = origin.split(separator: "/").dropLast()
                     let settings = try SourceFile.read(AccountSearch.folder(of: origin) + "config")
                     let folder = String(parts.last ?? "")

@@ -16,7 +16,7 @@ struct AccountSearch {
     /// The accounts that were found, ordered by program.
     var accounts: [FoundAccount] = []
     /// The problems with files that cannot be read. Other files are not affected.
-    var problems: [ImportError] = []
+    var problems: [ProgramError] = []
 
     init(_ request: ImportRequest) {
         self.request = request
@@ -24,7 +24,7 @@ struct AccountSearch {
         let names = ["AZURE_CONFIG_DIR", "CLOUDSDK_CONFIG", "KUBECONFIG", "RCLONE_CONFIG", "XDG_CONFIG_HOME"]
         environment = names.reduce(into: [:]) { $0[$1] = environmentValue($1) }
         for program in SourceProgram.allCases where request.program ?? program == program {
-            searching { search throws(ImportError) in try search.search(program) }
+            searching { search throws(ProgramError) in try search.search(program) }
         }
         if accounts.count > ImportLimit.movedAccountsMax {
             problems.append(.tooManyAccounts("the table"))
@@ -32,38 +32,38 @@ struct AccountSearch {
         }
     }
 
-    private mutating func search(_ program: SourceProgram) throws(ImportError) {
+    private mutating func search(_ program: SourceProgram) throws(ProgramError) {
         switch program {
         case .oidcAgent: searchOIDCAgent()
         case .muttOAuth2: try searchMutt()
         case .pizauth:
-            try searchFile(configuration + "/pizauth.conf") { bytes, origin throws(ImportError) in
+            try searchFile(configuration + "/pizauth.conf") { bytes, origin throws(ProgramError) in
                 try PizauthConfiguration.accounts(in: bytes, origin: origin)
             }
         case .gcloud:
             try searchFile(GcloudCredentials.path(home: home, environment: environment)) {
                 bytes,
-                origin throws(ImportError) in
+                origin throws(ProgramError) in
                 FoundInFile(accounts: [try GcloudCredentials.account(in: bytes, origin: origin)])
             }
         case .azureCLI: try searchAzure()
         case .rclone:
             try searchFile(RcloneConfiguration.path(home: home, environment: environment)) {
                 bytes,
-                origin throws(ImportError) in
+                origin throws(ProgramError) in
                 try RcloneConfiguration.accounts(in: bytes, origin: origin)
             }
         case .kubelogin: try searchKubelogin()
         case .kubeconfig: searchKubeconfigs()
         case .onedrive: searchOneDrive()
         case .aerc:
-            try searchFile(configuration + "/aerc/accounts.conf") { bytes, origin throws(ImportError) in
+            try searchFile(configuration + "/aerc/accounts.conf") { bytes, origin throws(ProgramError) in
                 try AercAccounts.accounts(in: bytes, origin: origin)
             }
         // Such a file is anywhere, so the user names it.
         case .file:
             guard request.file != nil else { return }
-            try searchFile("") { bytes, origin throws(ImportError) in
+            try searchFile("") { bytes, origin throws(ProgramError) in
                 FoundInFile(accounts: [try StoredGrant.account(in: bytes, origin: origin)])
             }
         }
@@ -74,15 +74,15 @@ struct AccountSearch {
     /// - Parameter path: the program's default path, unless `--file` names another.
     mutating func searchFile(
         _ path: String,
-        read: @escaping ([UInt8], String) throws(ImportError) -> FoundInFile
-    ) throws(ImportError) {
+        read: @escaping ([UInt8], String) throws(ProgramError) -> FoundInFile
+    ) throws(ProgramError) {
         let path = request.file ?? path
         guard let bytes = try contents(of: path) else { return }
         let found = try read(bytes, path)
         problems += found.problems
         for account in found.accounts {
             accounts.append(
-                FoundAccount(account) { () throws(ImportError) in
+                FoundAccount(account) { () throws(ProgramError) in
                     let again = try read(try SourceFile.read(path) ?? [], path).accounts
                     let isSame = { (other: MovableAccount) in
                         other.settings.name == account.settings.name && other.sourceName == account.sourceName
@@ -97,8 +97,8 @@ struct AccountSearch {
     }
 
     /// Searches one of several places. A problem there does not hide what is in the others.
-    mutating func searching(_ search: (inout AccountSearch) throws(ImportError) -> Void) {
-        do throws(ImportError) {
+    mutating func searching(_ search: (inout AccountSearch) throws(ProgramError) -> Void) {
+        do throws(ProgramError) {
             try search(&self)
         } catch {
             problems.append(error)
@@ -108,7 +108,7 @@ struct AccountSearch {
     /// The bytes of a file; nil if it is missing.
     ///
     /// - Throws: also if the file that `--file` names is missing.
-    func contents(of path: String) throws(ImportError) -> [UInt8]? {
+    func contents(of path: String) throws(ProgramError) -> [UInt8]? {
         let bytes = try SourceFile.read(path)
         guard bytes != nil || request.file == nil else { throw .unreadable(path, errno: ENOENT) }
         return bytes
@@ -140,29 +140,29 @@ extension AccountSearch {
         let origin = "oidc-gen -p \(name)"
         let sourceName = name.split(separator: "/").last.map(String.init) ?? name
         return FoundAccount(locked: .oidcAgent, sourceName: sourceName, origin: origin) {
-            () throws(ImportError) in
+            () throws(ProgramError) in
             var account = try OIDCAgentAccount.account(in: try command.output(), origin: origin)
             account.origin = path
             return account
         }
     }
 
-    private mutating func searchMutt() throws(ImportError) {
+    private mutating func searchMutt() throws(ProgramError) {
         if let file = request.file {
             return try searchToken(.init(script: Self.folder(of: file) + "mutt_oauth2.py", tokenFile: file))
         }
-        for place in muttPlaces() { searching { search throws(ImportError) in try search.searchToken(place) } }
+        for place in muttPlaces() { searching { search throws(ProgramError) in try search.searchToken(place) } }
     }
 
-    private mutating func searchToken(_ place: MuttOAuth2Token.Place) throws(ImportError) {
+    private mutating func searchToken(_ place: MuttOAuth2Token.Place) throws(ProgramError) {
         guard let bytes = try contents(of: place.tokenFile) else { return }
         let script = try SourceFile.readScript(place.script)
-        let copy = try script.map { bytes throws(ImportError) in
+        let copy = try script.map { bytes throws(ProgramError) in
             try MuttOAuth2Script(bytes, origin: place.script)
         }
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         guard text.first != UInt8(ascii: "{") else {
-            let read = { () throws(ImportError) in
+            let read = { () throws(ProgramError) in
                 let bytes = try SourceFile.read(place.tokenFile) ?? []
                 return try MuttOAuth2Token.account(in: bytes, script: copy, place: place, origin: place.tokenFile)
             }
@@ -174,7 +174,7 @@ extension AccountSearch {
     private func encryptedToken(_ place: MuttOAuth2Token.Place, _ script: MuttOAuth2Script?) -> FoundAccount {
         let name = place.tokenFile.split(separator: "/").last.map(String.init) ?? "mail"
         return FoundAccount(locked: .muttOAuth2, sourceName: name, origin: place.tokenFile) {
-            () throws(ImportError) in
+            () throws(ProgramError) in
             guard let words = place.decryption ?? script?.decryption, !words.isEmpty else {
                 throw .encrypted(
                     place.tokenFile,
@@ -200,7 +200,7 @@ extension AccountSearch {
         while next < files.count, files.count <= ImportLimit.movedAccountsMax {
             let file = files[next]
             next += 1
-            searching { search throws(ImportError) in
+            searching { search throws(ProgramError) in
                 guard let settings = try SourceFile.read(file) else { return }
                 let folder = Self.folder(of: file)
                 files += MailSettings.sourced(by: settings, home: search.home, folder: folder)

@@ -32,7 +32,7 @@ struct Daemon {
     /// The issuer as the server publishes it, if it differs from the account's by a final slash; otherwise unchanged.
     ///
     /// oidc-agent ends every issuer with a slash.
-    func publishedIssuer(_ settings: AccountSettings) throws(ImportError) -> String? {
+    func publishedIssuer(_ settings: AccountSettings) throws(ProgramError) -> String? {
         guard let issuer = settings.issuer, settings.provider == nil else { return settings.issuer }
         let parameters = CheckServer.Parameters(issuer: issuer)
         guard case .reply(let reply) = try ask(.checkServer, parameters, for: CheckServer.Reply.self) else {
@@ -43,7 +43,7 @@ struct Daemon {
     }
 
     /// - Returns: why the daemon refuses the account; nil if it was added.
-    func add(_ account: MovableAccount) throws(ImportError) -> ErrorReply? {
+    func add(_ account: MovableAccount) throws(ProgramError) -> ErrorReply? {
         let parameters = AddAccount.Parameters(
             settings: account.settings,
             clientSecret: account.clientSecret?.reveal(),
@@ -55,7 +55,7 @@ struct Daemon {
     /// Waits for the first refresh.
     ///
     /// - Returns: why there is no token; nil if there is one.
-    func prove(_ account: String) throws(ImportError) -> ErrorReply? {
+    func prove(_ account: String) throws(ProgramError) -> ErrorReply? {
         try ask(.acquireToken, AcquireToken.Parameters(account: account), for: Anything.self).error
     }
 
@@ -70,7 +70,7 @@ struct Daemon {
         _ method: Method,
         _ parameters: some Encodable,
         for type: Reply.Type
-    ) throws(ImportError) -> Answer<Reply> {
+    ) throws(ProgramError) -> Answer<Reply> {
         guard let json = try? JSONEncoder().encode(parameters) else { throw .noAnswer }
         let reply = try call(method, String(decoding: json, as: UTF8.self))
         if let name = reply.error { return .error(ErrorReply(name: name, parameters: reply.parameters)) }
@@ -78,20 +78,20 @@ struct Daemon {
         return .reply(answer)
     }
 
-    private func call(_ method: Method, _ json: String) throws(ImportError) -> VarlinkConnection.Reply {
+    private func call(_ method: Method, _ json: String) throws(ProgramError) -> VarlinkConnection.Reply {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
             return try connection.call(method.rawValue, parameters: json, timeoutMilliseconds: Self.patience)
         } catch {
             switch error {
             case .notRunning, .unusablePath, .pathTooLong, .cannotConnect:
-                throw ImportError(
-                    .daemonUnreachable,
+                throw ProgramError(
+                    .unavailable,
                     "authrefreshd does not answer at '\(socket)'",
                     hint: Hint(Command("doctor"))
                 )
             case .permissionDenied, .otherUser:
-                throw ImportError(
+                throw ProgramError(
                     .notPermitted,
                     "permission denied for the socket '\(socket)'",
                     hint: Hint(Command("doctor"))
@@ -102,8 +102,8 @@ struct Daemon {
     }
 }
 
-extension ImportError {
-    fileprivate static let noAnswer = ImportError(
+extension ProgramError {
+    fileprivate static let noAnswer = ProgramError(
         .tryAgainLater,
         "authrefreshd sent no answer, or one that cannot be read",
         hint: "to see whether the account was added: \(Command("status"))"

@@ -19,22 +19,22 @@ struct ErrorReply {
     var accountExists: Bool { name == AccountExistsError.name }
 
     /// The error for a person.
-    var error: ImportError {
+    var error: ProgramError {
         if let error = decode(InvalidSettingsError.self) {
             let field = Setting.words(forField: error.field)
             let hint = error.hint.map { Hint($0, command: error.command) }
-            return ImportError(status, "\(field) cannot be used: \(error.reason)", hint: hint)
+            return ProgramError(status, "\(field) cannot be used: \(error.reason)", hint: hint)
         }
         if let error = decode(InteractionRequiredError.self) {
             let reason = error.oauthError ?? Self.words(error.reason)
             let hint = Hint(error.hint, command: error.command)
-            return ImportError(status, "the server refuses it: \(reason)", hint: hint)
+            return ProgramError(status, "the server refuses it: \(reason)", hint: hint)
         }
         if let error = decode(MisconfiguredError.self) {
-            return ImportError(status, error.reason, hint: Hint(error.hint, command: error.command))
+            return ProgramError(status, error.reason, hint: Hint(error.hint, command: error.command))
         }
-        if let error = decode(TemporarilyUnavailableError.self) { return ImportError(status, error.reason) }
-        return ImportError(status, "the daemon answered with the error '\(name)'")
+        if let error = decode(TemporarilyUnavailableError.self) { return ProgramError(status, error.reason) }
+        return ProgramError(status, "the daemon answered with the error '\(name)'")
     }
 
     private var status: ExitStatus {

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import MovingIn
 
 /// An account found in another program.
@@ -13,13 +14,13 @@ struct FoundAccount {
     /// The account, as read for the table; nil if it is encrypted and is opened only for the import.
     let account: MovableAccount?
     /// Reads the account again. After the program has stopped, nobody else spends the refresh token.
-    let open: () throws(ImportError) -> MovableAccount
+    let open: () throws(ProgramError) -> MovableAccount
 
     /// Whether there is probably a refresh token to take over.
     var hasGrant: Bool { account.map { $0.refreshToken != nil } ?? true }
 
     /// Creates an unencrypted account.
-    init(_ account: MovableAccount, open: @escaping () throws(ImportError) -> MovableAccount) {
+    init(_ account: MovableAccount, open: @escaping () throws(ProgramError) -> MovableAccount) {
         source = account.source
         sourceName = account.sourceName
         name = account.settings.name
@@ -33,7 +34,7 @@ struct FoundAccount {
         locked source: SourceProgram,
         sourceName: String,
         origin: String,
-        open: @escaping () throws(ImportError) -> MovableAccount
+        open: @escaping () throws(ProgramError) -> MovableAccount
     ) {
         self.source = source
         self.sourceName = sourceName

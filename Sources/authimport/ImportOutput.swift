@@ -10,9 +10,9 @@ struct ImportOutput {
     /// What commands call authctl.
     let called: CalledName
 
-    func answer(_ text: String) throws(ImportError) {
+    func answer(_ text: String) throws(ProgramError) {
         guard write(text, to: STDOUT_FILENO) else {
-            throw ImportError(.tryAgainLater, "cannot write to standard output")
+            throw ProgramError(.tryAgainLater, "cannot write to standard output")
         }
     }
 
@@ -21,7 +21,7 @@ struct ImportOutput {
         _ = write(question, to: STDERR_FILENO)
     }
 
-    func tell(_ error: ImportError) {
+    func tell(_ error: ProgramError) {
         guard !isJSON else {
             _ = write(json(error), to: STDERR_FILENO)
             return
@@ -45,7 +45,7 @@ struct ImportOutput {
     }
 
     /// One line for programs.
-    private func json(_ error: ImportError) -> String {
+    private func json(_ error: ProgramError) -> String {
         JSONText.object([
             ("error", JSONText.quote("authctl.Import")),
             ("exitStatus", String(error.status.rawValue)),

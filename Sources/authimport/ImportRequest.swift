@@ -20,14 +20,14 @@ struct ImportRequest {
     /// The accounts to import; if empty, the user is asked about each.
     var names: [String] = []
 
-    private static let startedByHand = ImportError(
+    private static let startedByHand = ProgramError(
         .usage,
         "authimport cannot be used alone: 'authctl import' runs it",
         hint: Hint(Command("import", "--help"))
     )
 
     /// Reads the arguments.
-    init(_ arguments: [String]) throws(ImportError) {
+    init(_ arguments: [String]) throws(ProgramError) {
         var words = arguments[...]
         while let word = words.popFirst() {
             switch word {
@@ -43,7 +43,7 @@ struct ImportRequest {
         if file != nil { program = program ?? .file }
     }
 
-    private mutating func take(_ option: String, value: String?) throws(ImportError) {
+    private mutating func take(_ option: String, value: String?) throws(ProgramError) {
         guard let value else { throw Self.startedByHand }
         switch option {
         case "--socket": socket = value

@@ -21,7 +21,7 @@ struct ImportSession {
     /// Runs the import.
     ///
     /// - Returns: the exit status.
-    mutating func run() throws(ImportError) -> ExitStatus {
+    mutating func run() throws(ProgramError) -> ExitStatus {
         let search = AccountSearch(request)
         for problem in search.problems {
             output.warn(problem.message + (problem.hint.map { "; \($0.text(by: request.called))" } ?? ""))
@@ -51,7 +51,7 @@ struct ImportSession {
         return (records.map(\.status) + unread).reduce(outputStatus, ExitStatus.worst)
     }
 
-    private func choose(among accounts: [FoundAccount]) throws(ImportError) -> [FoundAccount] {
+    private func choose(among accounts: [FoundAccount]) throws(ProgramError) -> [FoundAccount] {
         var chosen = accounts
         if !request.names.isEmpty {
             chosen = []
@@ -60,14 +60,14 @@ struct ImportSession {
                 let named = accounts.filter { $0.name == name }
                 let matches = named.isEmpty ? accounts.filter { $0.sourceName == name } : named
                 guard let match = matches.first else {
-                    throw ImportError(
+                    throw ProgramError(
                         .noSuchAccount,
                         "no account named '\(name)' was found in another program",
                         hint: "to see the accounts: \(Command("import", "--dry-run"))"
                     )
                 }
                 guard matches.count == 1 else {
-                    throw ImportError(
+                    throw ProgramError(
                         .usage,
                         "'\(name)' is an account of \(matches.map(\.source.rawValue).joined(separator: " and of "))",
                         hint: Hint(Command("import", "--from", match.source.rawValue, name))
@@ -77,7 +77,7 @@ struct ImportSession {
             }
         }
         guard request.newName == nil || chosen.count == 1 else {
-            throw ImportError(
+            throw ProgramError(
                 .usage,
                 "'--as' names one account, and \(chosen.count) are to be taken over",
                 hint: Hint(Command("import", "NAME", "--as", "NEWNAME"))
@@ -86,10 +86,10 @@ struct ImportSession {
         return chosen
     }
 
-    private func confirm(_ found: FoundAccount) throws(ImportError) -> Bool {
+    private func confirm(_ found: FoundAccount) throws(ProgramError) -> Bool {
         let server = PlainText.line(AccountTable.server(of: found))
         output.ask("Take over '\(found.name)' from \(found.source.title) (\(server))? [y/N] ")
-        guard let answer = readLine() else { throw ImportError(.cancelled, "cancelled") }
+        guard let answer = readLine() else { throw ProgramError(.cancelled, "cancelled") }
         return ["y", "yes"].contains(answer.lowercased())
     }
 
@@ -99,7 +99,7 @@ struct ImportSession {
             let processes = found.source.processes.joined(separator: ", ")
             output.note("\(found.source.title) must no longer use '\(found.name)'; looking for \(processes)")
         }
-        do throws(ImportError) {
+        do throws(ProgramError) {
             let outcome = try Transfer(daemon: daemon, found: found, name: name).run()
             records.append(TransferRecord(found, name: name, outcome))
         } catch {
@@ -108,7 +108,7 @@ struct ImportSession {
             return
         }
         guard !request.isJSON, let record = records.last else { return }
-        do throws(ImportError) {
+        do throws(ProgramError) {
             try output.answer(record.text(by: output.called))
         } catch {
             outputStatus = error.status

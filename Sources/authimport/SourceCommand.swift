@@ -16,7 +16,7 @@ struct SourceCommand {
     var origin: String { words.joined(separator: " ") }
 
     /// Runs the program and returns its output.
-    func output() throws(ImportError) -> [UInt8] {
+    func output() throws(ProgramError) -> [UInt8] {
         var terminal = termios()
         let isTerminal = unsafe tcgetattr(STDIN_FILENO, &terminal) == 0
         let run = ProgramRun(
@@ -33,15 +33,15 @@ struct SourceCommand {
         case .exited(0): return bytes
         case .exited(let status):
             let more = words[0] == "oidc-gen" ? "; without a terminal: --password-file FILE" : ""
-            throw ImportError(
+            throw ProgramError(
                 .tryAgainLater,
                 "'\(origin)' cannot be read: '\(words[0])' failed with status \(status)",
                 hint: "try it yourself: \(origin)\(more)"
             )
-        case .notStarted(ENOENT): throw ImportError(.misconfigured, "'\(words[0])' is not installed")
+        case .notStarted(ENOENT): throw ProgramError(.misconfigured, "'\(words[0])' is not installed")
         case .notStarted(let number): throw .unreadable(origin, errno: number)
         case .timedOut:
-            throw ImportError(
+            throw ProgramError(
                 .tryAgainLater,
                 "'\(origin)' cannot be read: '\(words[0])' did not end within \(Self.limitSeconds) s"
             )

@@ -6,17 +6,17 @@ internal import MovingIn
 /// A file of another program.
 enum SourceFile {
     /// The bytes of a file; nil if it is missing.
-    static func read(_ path: String) throws(ImportError) -> [UInt8]? {
+    static func read(_ path: String) throws(ProgramError) -> [UInt8]? {
         try read(path) { _ in true }
     }
 
     /// The bytes of a script. Its commands are run, and its servers get the grant, so only this user and root may be
     /// able to change it.
-    static func readScript(_ path: String) throws(ImportError) -> [UInt8]? {
+    static func readScript(_ path: String) throws(ProgramError) -> [UInt8]? {
         try read(path) { ($0.st_uid == getuid() || $0.st_uid == 0) && $0.st_mode & S_IWOTH == 0 }
     }
 
-    private static func read(_ path: String, if isWanted: (stat) -> Bool) throws(ImportError) -> [UInt8]? {
+    private static func read(_ path: String, if isWanted: (stat) -> Bool) throws(ProgramError) -> [UInt8]? {
         // Opening a named pipe without a writer would block forever.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -66,8 +66,8 @@ enum SourceFile {
     }
 }
 
-extension ImportError {
-    static func unreadable(_ origin: String, errno number: Int32) -> ImportError {
-        ImportError(.badData, "cannot read '\(origin)': \(systemText(number))")
+extension ProgramError {
+    static func unreadable(_ origin: String, errno number: Int32) -> ProgramError {
+        ProgramError(.badData, "cannot read '\(origin)': \(systemText(number))")
     }
 }

@@ -71,13 +71,13 @@ extension SourceProgram {
     }
 
     /// Refuses an account that another program may still use.
-    func checkStopped(_ sourceName: String) throws(ImportError) {
+    func checkStopped(_ sourceName: String) throws(ProgramError) {
         let running = ProcessTable.running(processes)
         guard !running.isEmpty else { return }
         // An agent that runs only for other accounts does not matter. Only a single agent can be asked.
         let agents = running.filter { process in !running.contains { $0.pid == process.parent } }
         if self == .oidcAgent, agents.count == 1, !isLoaded(sourceName) { return }
-        throw ImportError(
+        throw ProgramError(
             .tryAgainLater,
             "\(title) is running (\(running.map(\.description).joined(separator: ", ")))",
             hint: "\(stop(sourceName)); a server that detects reuse revokes a grant that two programs use"

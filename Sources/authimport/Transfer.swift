@@ -22,7 +22,7 @@ struct Transfer {
     /// Takes over the account.
     ///
     /// - Throws: no account is left behind, unless the error says that it could not be removed.
-    func run() throws(ImportError) -> Outcome {
+    func run() throws(ProgramError) -> Outcome {
         if found.hasGrant { try found.source.checkStopped(found.sourceName) }
         var account = try found.open()
         account.settings.name = name
@@ -35,7 +35,7 @@ struct Transfer {
         }
         if let refusal = try daemon.add(account) {
             guard refusal.accountExists else { throw refusal.error }
-            throw ImportError(
+            throw ProgramError(
                 .usage,
                 "an account named '\(name)' exists already",
                 hint: Hint(Command("import", "--from", found.source.rawValue, name, "--as", "NEWNAME"))
@@ -47,19 +47,19 @@ struct Transfer {
 
     /// Checks once more for the running program. Since the first check, a password was typed and a server was asked,
     /// and a timer may have started the program. It then reads the program's latest refresh token.
-    private func readLast(_ account: inout MovableAccount) throws(ImportError) {
+    private func readLast(_ account: inout MovableAccount) throws(ProgramError) {
         try found.source.checkStopped(found.sourceName)
         // An encrypted account would need its password again. Its program was stopped before it was read.
         guard found.account != nil else { return }
         account.refreshToken = try found.open().refreshToken
     }
 
-    private func check(_ account: MovableAccount) throws(ImportError) {
-        func missing(_ what: String) -> ImportError {
+    private func check(_ account: MovableAccount) throws(ProgramError) {
+        func missing(_ what: String) -> ProgramError {
             // The last note says what the source lacks.
             let note = account.notes.last?.withoutFullStop
             let help: Hint = "see '\(Command("account", "add", "--help"))'"
-            return ImportError(.badData, "\(what) is missing", hint: note ?? help)
+            return ProgramError(.badData, "\(what) is missing", hint: note ?? help)
         }
         guard account.settings.clientId != nil else { throw missing("the client id") }
         guard account.settings.issuer != nil || account.settings.provider != nil else {
@@ -69,9 +69,9 @@ struct Transfer {
 
     /// Waits for the first refresh. If the server says that the grant has ended, the account is removed. After any
     /// other error, the daemon keeps the grant, because it may already have spent it.
-    private func prove(_ account: MovableAccount) throws(ImportError) -> Outcome {
+    private func prove(_ account: MovableAccount) throws(ProgramError) -> Outcome {
         let refusal: ErrorReply?
-        do throws(ImportError) {
+        do throws(ProgramError) {
             refusal = try daemon.prove(name)
         } catch {
             return .unproved(account, nil)
@@ -79,14 +79,14 @@ struct Transfer {
         guard let refusal else { return .taken(account) }
         guard refusal.endsGrant else { return .unproved(account, refusal) }
         guard daemon.remove(name) else {
-            throw ImportError(
+            throw ProgramError(
                 .tryAgainLater,
                 "the grant of '\(name)' does not work, and the account could not be removed",
                 hint: Hint(Command("account", "remove", name))
             )
         }
         let error = refusal.error
-        throw ImportError(
+        throw ProgramError(
             error.status,
             "the grant of '\(name)' does not work: \(error.message); the account was removed again",
             hint: "it may have been used or revoked elsewhere; sign in to a new account: "

@@ -27,7 +27,7 @@ struct TransferRecord {
             (moved, self.outcome, status) = (account, "settings", .success)
             message = "settings taken over from \(program); sign in: \(Command("login", name))"
         case .unproved(let account, let refusal):
-            let error = refusal?.error ?? ImportError(.tryAgainLater, "the daemon did not answer")
+            let error = refusal?.error ?? ProgramError(.tryAgainLater, "the daemon did not answer")
             (moved, self.outcome, status) = (account, "unproved", error.status)
             let next = error.hint ?? "the daemon tries again"
             message = "taken over from \(program), but not refreshed yet: \(error.message); \(next)"
@@ -36,7 +36,7 @@ struct TransferRecord {
         retire = found.source.retire(moved, sourceName: found.sourceName, name: name)
     }
 
-    init(_ found: FoundAccount, name: String, _ error: ImportError) {
+    init(_ found: FoundAccount, name: String, _ error: ProgramError) {
         self.name = name
         source = found.source
         outcome = "refused"

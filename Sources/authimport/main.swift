@@ -11,7 +11,7 @@ _ = signal(SIGPIPE, SIG_IGN)
 CoreDumps.hideMemory()
 
 var output = ImportOutput(isJSON: CommandLine.arguments.contains("--json"), called: .usual)
-do throws(ImportError) {
+do throws(ProgramError) {
     let request = try ImportRequest(Array(CommandLine.arguments.dropFirst()))
     output = ImportOutput(isJSON: request.isJSON, called: request.called)
     var session = ImportSession(request, output)

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import CommandLineProgram
 internal import RefreshCore
 internal import SecretService
 internal import Systemd
@@ -22,7 +23,7 @@ extension Daemon {
         let hasPassedSocket: Bool
     }
 
-    func makeParts(_ happened: AsyncStream<DaemonEvent>.Continuation) throws(DaemonError) -> Parts {
+    func makeParts(_ happened: AsyncStream<DaemonEvent>.Continuation) throws(ProgramError) -> Parts {
         let changeLog = ChangeLog(logger: makeLogger())
         let executor = DispatchQueueExecutor(label: "authrefreshd.coordinator")
         let keyring = makeKeyring()
@@ -58,7 +59,7 @@ extension Daemon {
     mutating func openStore(
         _ parts: inout Parts,
         _ events: AsyncStream<DaemonEvent>
-    ) async throws(DaemonError) -> sending AccountStore? {
+    ) async throws(ProgramError) -> sending AccountStore? {
         var lock = Lock()
         await parts.storeOpener.open(with: parts.keyring)
         for await event in events {
@@ -74,7 +75,7 @@ extension Daemon {
                 parts.isServing = true
                 lock.tell(parts.manager)
             case .store(.failure(let error)):
-                throw DaemonError(error)
+                throw ProgramError(error)
             case .descriptors, .storeReplaced:
                 // Without the store, no caller can be served yet.
                 continue
@@ -92,11 +93,11 @@ extension Daemon {
     /// Replaces the store with a backup.
     ///
     /// - Returns: what was done.
-    func restore(from backup: String) throws(DaemonError) -> String {
+    func restore(from backup: String) throws(ProgramError) -> String {
         do {
             try ProcessHardening.apply()
         } catch {
-            throw DaemonError(error)
+            throw ProgramError(error)
         }
         let store = paths.stateDirectory + "/" + AccountStore.fileName
         do throws(StoreError) {
@@ -104,12 +105,12 @@ extension Daemon {
             if let reason = outcome.grantsLost {
                 DaemonCommand.warn(
                     "newer refresh tokens of the previous store were not taken over: \(reason);"
-                        + " if a server refuses the older ones: authctl login ACCOUNT"
+                        + " if a server refuses the older ones: \(Command("login", "ACCOUNT").text(by: .usual))"
                 )
             }
             return outcome.sentences(about: backup)
         } catch {
-            throw DaemonError(error)
+            throw ProgramError(error)
         }
     }
 
@@ -133,7 +134,8 @@ extension Daemon {
             guard let cause else { return }
             let rejected = isConfigurationRejected ? Overview.configurationRejected + ", " : ""
             let state = cause.isLocked ? "locked" : "waiting"
-            manager.ready(status: "\(rejected)\(state): \(cause); \(cause.hint ?? "authctl status")")
+            let hint = cause.hint ?? Hint(Command("status"))
+            manager.ready(status: "\(rejected)\(state): \(cause); \(hint.text)")
         }
     }
 }
@@ -150,7 +152,7 @@ extension StoreRestore.Outcome {
         if parkedGrants > 0 {
             lines.append(
                 "\(parkedGrants) of them \(parkedGrants == 1 ? "is" : "are") parked, because the previous store no longer had"
-                    + " \(parkedGrants == 1 ? "it" : "them"); if no other machine uses the grant: authctl account resume ACCOUNT"
+                    + " \(parkedGrants == 1 ? "it" : "them"); if no other machine uses the grant: \(Command("account", "resume", "ACCOUNT").text(by: .usual))"
             )
         }
         if let kept { lines.append("the previous store is kept as '\(kept)'") }
@@ -167,7 +169,7 @@ extension VarlinkServerConfiguration.Endpoint {
     }
 }
 
-extension DaemonError {
+extension ProgramError {
     init(_ error: StoreError) {
         let status: ExitStatus =
             switch error {
@@ -180,11 +182,11 @@ extension DaemonError {
 
     init(_ error: VarlinkServerError) {
         let description = error.description
-        let path = "name another path with --socket, or look at the owner and the mode of its folder"
+        let path: Hint = "name another path with --socket, or look at the owner and the mode of its folder"
         switch error {
         case .alreadyListening, .folderBusy:
-            let hint = "another authrefreshd may be running: systemctl --user status authrefreshd"
-            self.init(.unavailable, description, hint: hint)
+            let status = Command(program: "systemctl", "--user", "status", "authrefreshd")
+            self.init(.unavailable, description, hint: "another authrefreshd may be running: \(status)")
         case .notASocket, .pathTooLong, .notAListenSocket, .folderOpenToOthers:
             self.init(.misconfigured, description, hint: path)
         case .cannotMakeFolder, .cannotBind, .cannotListen, .cannotAccept, .cannotWatch:
@@ -193,7 +195,8 @@ extension DaemonError {
     }
 
     init(_ error: SystemdError) {
-        self.init(.system, error.description, hint: "look at the journal: journalctl --user -u authrefreshd")
+        let journal = Command(program: "journalctl", "--user", "-u", "authrefreshd")
+        self.init(.systemFailed, error.description, hint: "look at the journal: \(journal)")
     }
 }
 

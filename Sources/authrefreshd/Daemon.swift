@@ -1,5 +1,6 @@
 internal import AccountStorage
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Dispatch
 internal import Foundation
 internal import Logging
@@ -22,30 +23,30 @@ struct Daemon {
     /// Prepares the daemon.
     ///
     /// - Throws: an error in the command line, the environment or the configuration.
-    init(options: DaemonOptions) throws(DaemonError) {
+    init(options: DaemonOptions) throws(ProgramError) {
         self.options = options
         paths = try Self.paths(options)
         configuration = try LoadedConfiguration(paths: paths)
         startedWith = configuration.file
     }
 
-    private static func paths(_ options: DaemonOptions) throws(DaemonError) -> DaemonPaths {
+    private static func paths(_ options: DaemonOptions) throws(ProgramError) -> DaemonPaths {
         try DaemonPaths(options: options, environment: ProcessInfo.processInfo.environment) {
             FileManager.default.fileExists(atPath: $0)
         }
     }
 
     /// Serves until SIGTERM or SIGINT.
-    mutating func run() async throws(DaemonError) {
+    mutating func run() async throws(ProgramError) {
         let (events, happened) = AsyncStream.makeStream(of: DaemonEvent.self)
         Task { for await signal in SignalWatch.signals { happened.yield(.signal(signal)) } }
         do {
             try ProcessHardening.apply()
         } catch {
-            throw DaemonError(error)
+            throw ProgramError(error)
         }
         var parts = try makeParts(happened)
-        do throws(DaemonError) {
+        do throws(ProgramError) {
             guard let store = try await openStore(&parts, events) else { return await end(parts) }
             try await serve(parts, store, until: events, happened)
         } catch {
@@ -65,7 +66,7 @@ struct Daemon {
         _ store: sending AccountStore,
         until events: AsyncStream<DaemonEvent>,
         _ happened: AsyncStream<DaemonEvent>.Continuation
-    ) async throws(DaemonError) {
+    ) async throws(ProgramError) {
         let client = OAuthClient(configuration: configuration.client)
         store.activity = parts.storeActivity
         parts.manager.watch(Watchdog.Loop { [executor = client.executor] in executor.execute($0) })
@@ -84,7 +85,7 @@ struct Daemon {
         )
         let webSessions = WebSessions(executor: parts.executor, timebase: timebase)
         let machine = HostWatch(coordinator: coordinator, changeLog: parts.changeLog)
-        do throws(DaemonError) {
+        do throws(ProgramError) {
             try await begin(coordinator, machine, parts.manager, happened)
             await parts.router.open(
                 AuthRefreshService(
@@ -124,12 +125,12 @@ struct Daemon {
         _ coordinator: RefreshCoordinator,
         _ parts: Parts,
         until events: AsyncStream<DaemonEvent>
-    ) async -> DaemonError? {
+    ) async -> ProgramError? {
         for await event in events {
             switch event {
             case .signal(.hangUp): await reload(coordinator, parts)
             case .signal(.terminate), .signal(.interrupt): return nil
-            case .storeReplaced(let error): return DaemonError(error)
+            case .storeReplaced(let error): return ProgramError(error)
             case .descriptors(let areLacking):
                 await StoreKeepingSteps.descriptorsChanged(areLacking: areLacking, on: coordinator)
             case .store: continue
@@ -143,7 +144,7 @@ struct Daemon {
         _ machine: HostWatch,
         _ manager: ServiceManagerLink,
         _ happened: AsyncStream<DaemonEvent>.Continuation
-    ) async throws(DaemonError) {
+    ) async throws(ProgramError) {
         do {
             try await coordinator.start(
                 watching: machine,
@@ -151,14 +152,14 @@ struct Daemon {
                 onStoreReplaced: { happened.yield(.storeReplaced($0)) }
             )
         } catch {
-            throw DaemonError(error)
+            throw ProgramError(error)
         }
     }
 
     /// Reads the configuration like a reload does, but only returns its error.
-    private var configurationError: @Sendable () -> DaemonError? {
+    private var configurationError: @Sendable () -> ProgramError? {
         { [options, paths] in
-            do throws(DaemonError) {
+            do throws(ProgramError) {
                 _ = try LoadedConfiguration(paths: (try? Self.paths(options)) ?? paths)
                 return nil
             } catch {
@@ -168,9 +169,9 @@ struct Daemon {
     }
 
     /// Reads the provider profiles again.
-    private var profiles: @Sendable (ProviderProfiles) -> Result<ProviderProfiles?, DaemonError> {
+    private var profiles: @Sendable (ProviderProfiles) -> Result<ProviderProfiles?, ProgramError> {
         { [folders = paths.profileFolders] present in
-            Result { () throws(DaemonError) in try present.read(again: folders) }
+            Result { () throws(ProgramError) in try present.read(again: folders) }
         }
     }
 
@@ -211,11 +212,11 @@ extension Daemon {
         return Logger(label: "authrefreshd") { _ in JournalLogHandler(logLevel: level) }
     }
 
-    func timebase() throws(DaemonError) -> Timebase {
+    func timebase() throws(ProgramError) -> Timebase {
         do {
             return try Timebase.system()
         } catch {
-            throw DaemonError(error)
+            throw ProgramError(error)
         }
     }
 
@@ -256,7 +257,7 @@ extension Daemon {
         _ router: CallRouter,
         _ changeLog: ChangeLog,
         _ happened: AsyncStream<DaemonEvent>.Continuation
-    ) throws(DaemonError) -> VarlinkServer {
+    ) throws(ProgramError) -> VarlinkServer {
         var serverConfiguration = VarlinkServerConfiguration(endpoint: endpoint)
         serverConfiguration.limits = CallerLimits.server
         serverConfiguration.limits.connectionsMax = configuration.file.maxConnections
@@ -306,29 +307,30 @@ extension Daemon {
         )
     }
 
-    func start(_ server: VarlinkServer) async throws(DaemonError) {
+    func start(_ server: VarlinkServer) async throws(ProgramError) {
         do {
             try await server.start()
         } catch {
             await server.shutdown()
-            throw DaemonError(error)
+            throw ProgramError(error)
         }
     }
 
     /// The socket from systemd, or else our own path. The server is the same for both.
-    func endpoint() throws(DaemonError) -> VarlinkServerConfiguration.Endpoint {
+    func endpoint() throws(ProgramError) -> VarlinkServerConfiguration.Endpoint {
         let sockets: [ListenSocket]
         do throws(SystemdError) {
             sockets = try ListenSockets.received()
         } catch {
-            throw DaemonError(error)
+            throw ProgramError(error)
         }
         guard let socket = sockets.first else { return .path(paths.socket) }
         guard sockets.count == 1 else {
-            throw DaemonError(
+            throw ProgramError(
                 .misconfigured,
                 "systemd passed \(sockets.count) sockets, but the daemon listens on one",
-                hint: "keep one ListenStream= in authrefreshd.socket: systemctl --user edit authrefreshd.socket"
+                hint: "keep one ListenStream= in authrefreshd.socket:"
+                    + " \(Command(program: "systemctl", "--user", "edit", "authrefreshd.socket"))"
             )
         }
         return .descriptor(socket.descriptor)

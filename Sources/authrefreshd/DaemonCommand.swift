@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Glibc
 
 /// The command `authrefreshd`.
@@ -41,7 +42,7 @@ struct DaemonCommand: AsyncParsableCommand {
 
     func run() async throws {
         if options.version { return print(options.verbose ? LinkedLibraries.text : Version.text) }
-        do throws(DaemonError) {
+        do throws(ProgramError) {
             var daemon = try Daemon(options: options)
             if options.check {
                 let count = daemon.profileCount
@@ -51,8 +52,8 @@ struct DaemonCommand: AsyncParsableCommand {
             if let backup = options.restore { return print(try daemon.restore(from: backup)) }
             try await daemon.run()
         } catch {
-            Self.tell(error.description, hint: error.hint)
-            throw ExitCode(error.exitStatus.rawValue)
+            Self.tell(error.message, hint: error.hint)
+            throw ExitCode(error.status.rawValue)
         }
     }
 
@@ -61,12 +62,16 @@ struct DaemonCommand: AsyncParsableCommand {
         guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
         // The argument parser's message, in the format of all our messages.
         let message = message(for: error).split(separator: "\n").first ?? "wrong arguments"
-        tell(message.prefix(1).lowercased() + message.dropFirst(), hint: "see 'authrefreshd --help'")
+        tell(
+            message.prefix(1).lowercased() + message.dropFirst(),
+            hint: "see '\(Command(program: "authrefreshd", "--help"))'"
+        )
         exit(withError: ExitCode.validationFailure)
     }
 
-    private static func tell(_ message: String, hint: String) {
-        write("authrefreshd: error: \(message)\nauthrefreshd: hint: \(hint)\n")
+    private static func tell(_ message: String, hint: Hint?) {
+        let hint = hint.map { "authrefreshd: hint: \($0.text)\n" } ?? ""
+        write("authrefreshd: error: \(message)\n\(hint)")
     }
 
     static func warn(_ message: String) {

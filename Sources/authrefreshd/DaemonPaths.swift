@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 internal import Glibc
 
 /// The places of the daemon's files, in the XDG Base Directory folders.
@@ -27,9 +28,9 @@ struct DaemonPaths: Equatable, Sendable {
         options: DaemonOptions,
         environment: [String: String],
         exists: (String) -> Bool
-    ) throws(DaemonError) {
+    ) throws(ProgramError) {
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 }
-        func folder(_ variable: String, _ fallback: String) throws(DaemonError) -> String {
+        func folder(_ variable: String, _ fallback: String) throws(ProgramError) -> String {
             // The XDG specification: ignore a path that is not absolute.
             if let path = environment[variable], path.hasPrefix("/") { return path }
             guard let home else { throw Self.noFolder(variable) }
@@ -65,11 +66,12 @@ struct DaemonPaths: Equatable, Sendable {
             ?? environment["XDG_RUNTIME_DIR"].map { "unix:path=\($0)/bus" }
     }
 
-    private static func noFolder(_ variable: String) -> DaemonError {
-        DaemonError(
+    private static func noFolder(_ variable: String) -> ProgramError {
+        ProgramError(
             .misconfigured,
             "no folder for the daemon's files is known: '\(variable)' is not set",
-            hint: "log in through systemd-logind, or name the folders: authrefreshd --state-dir DIR --socket PATH"
+            hint: "log in through systemd-logind, or name the folders:"
+                + " \(Command(program: "authrefreshd", "--state-dir", "DIR", "--socket", "PATH"))"
         )
     }
 

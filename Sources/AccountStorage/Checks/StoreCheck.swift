@@ -1,3 +1,4 @@
+package import CommandLineProgram
 import Foundation
 import GRDB
 import Glibc
@@ -225,32 +226,28 @@ extension StoreFinding {
     }
 
     /// What to do about it.
-    package var hint: String {
+    package var hint: Hint {
         switch self {
         case .file(let path, _), .unreadable(let path, _), .schema(let path, _, _), .orphans(let path, _, _),
             .counts(let path):
             StoreError.corrupt(path: path).hint ?? ""
         case .tooOpen(let path, let mode):
-            "chmod \(String(mode & 0o700, radix: 8)) '\(path)'; if others may have read it, authctl store rekey"
+            "\(Command(program: "chmod", String(mode & 0o700, radix: 8), path: path)); if others may have read it,"
+                + " \(Command("store", "rekey"))"
         case .key(let error): error.hintWhileOpen
         case .damaged(let name, _):
-            "authctl store backup FILE, then authctl account remove \(Self.operand(name)), and add it again;"
-                + " or stop the daemon and restore an earlier backup: authctl store restore FILE"
+            "\(Command("store", "backup", "FILE")), then \(Command("account", "remove", name)), and add it again;"
+                + " or stop the daemon and restore an earlier backup: \(Command("store", "restore", "FILE"))"
         case .sealBroken(let name, .sealBroken(_, .accessToken)), .deadlineMissing(let name),
             .deadlineTooFar(let name):
-            "authctl refresh \(Self.operand(name))"
+            Hint(Command("refresh", name))
         case .sealBroken(let name, _), .refreshTokenMissing(let name, _):
-            "authctl login \(Self.operand(name))"
+            Hint(Command("login", name))
         case .targetDamaged(let name):
-            "authctl token \(Self.operand(name)) --force, with the set's scopes, resources and audience"
+            "\(Command("token", name, "--force")), with the set's scopes, resources and audience"
         case .unknownToken: "install the version of authrefreshd that wrote it"
-        case .stillAside: "systemctl --user restart authrefreshd.service"
+        case .stillAside: Hint(Command(program: "systemctl", "--user", "restart", "authrefreshd.service"))
         }
-    }
-
-    /// The name quoted for a shell, even if it breaks the rule for names.
-    private static func operand(_ name: String) -> String {
-        AccountName(name) == nil ? "'\(name.replacing("'", with: "'\\''"))'" : name
     }
 }
 

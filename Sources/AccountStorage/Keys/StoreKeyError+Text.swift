@@ -1,4 +1,5 @@
 import BlockingWork
+package import CommandLineProgram
 import Glibc
 
 extension StoreKeyError {
@@ -60,13 +61,14 @@ extension StoreKeyError: CustomStringConvertible {
     }
 
     /// The next step for the user.
-    package var hint: String {
+    package var hint: Hint {
         switch self {
         case .keyMissing(let path):
             "put the key back at '\(path)', or set store_key if the Secret Service has it, and start the daemon again; if it is"
                 + " lost, move the store away and import the grants again"
         case .unreadable(let path, _): "make '\(path)' readable for this user"
-        case .tooOpen(let path, _): "chmod 600 '\(path)'; if others may have read it, import the grants again"
+        case .tooOpen(let path, _):
+            "\(Command(program: "chmod", "600", path: path)); if others may have read it, import the grants again"
         case .notOurs(let path, _), .foreignSymbolicLink(let path, _):
             "replace '\(path)' by a file of this user, mode 0600"
         case .notAFile(let path): "put a file with the key at '\(path)'"
@@ -96,10 +98,10 @@ extension StoreKeyError: CustomStringConvertible {
     }
 
     /// The next step for the user while a daemon has the store open, and this would prevent the next start.
-    package var hintWhileOpen: String {
+    package var hintWhileOpen: Hint {
         switch self {
         case .keyMissing, .secretServiceLacksKey:
-            "put the key back, or have a new one made while this daemon runs: authctl store rekey"
+            "put the key back, or have a new one made while this daemon runs: \(Command("store", "rekey"))"
         case .unreadable, .tooOpen, .notOurs, .foreignSymbolicLink, .notAFile, .malformed, .cannotCreate,
             .cannotRemove, .credentialHasNoSuccessor, .successorNotInPlace, .inUse, .secretServiceRefused,
             .secretServiceLocked, .secretServiceUnavailable:

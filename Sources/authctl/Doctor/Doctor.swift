@@ -101,7 +101,7 @@ extension Finding.Need {
             case .success, .tryAgainLater, .cancelled: .time
             case .usage, .badData, .misconfigured, .cannotRunCommand, .commandNotFound, .helperFailed: .repair
             case .notPermitted: .permission
-            case .daemonUnreachable: .start
+            case .unavailable: .start
             }
     }
 
@@ -110,7 +110,7 @@ extension Finding.Need {
         case .time: .tryAgainLater
         case .repair: .misconfigured
         case .signIn: .interactionRequired
-        case .start: .daemonUnreachable
+        case .start: .unavailable
         case .permission: .notPermitted
         }
     }

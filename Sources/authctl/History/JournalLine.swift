@@ -107,7 +107,7 @@ struct AccountJournal {
 
     private static func unreadable(_ reason: String) -> Report {
         Report(
-            status: .daemonUnreachable,
+            status: .unavailable,
             name: "authctl.NoJournal",
             message: "the journal cannot be read: \(PlainText.line(reason))",
             hints: ["\(Command(program: "journalctl", "--user", "-u", "authrefreshd"))"]

@@ -50,14 +50,14 @@ extension ErrorReply {
         case "org.varlink.service.InvalidParameter": invalidParameter
         case "org.varlink.service.InterfaceNotFound":
             report(
-                status: .daemonUnreachable,
+                status: .unavailable,
                 message: "another service answers at the socket, not authrefreshd",
                 hints: ["check --socket and AUTHREFRESH_SOCKET"]
             )
         case "org.varlink.service.MethodNotFound", "org.varlink.service.MethodNotImplemented",
             "org.varlink.service.ExpectedMore":
             report(
-                status: .daemonUnreachable,
+                status: .unavailable,
                 message: "the running daemon does not know this command",
                 hints: [Self.versionsDiffer]
             )

@@ -11,7 +11,7 @@ extension Report {
             switch error {
             case .notRunning(let path, let errno), .cannotConnect(let path, let errno):
                 Report(
-                    status: .daemonUnreachable,
+                    status: .unavailable,
                     name: "authctl.DaemonUnreachable",
                     message: "no daemon answers at '\(path)': \(systemText(errno))",
                     hints: InstalledUnits(surroundings: .real).hints(for: path),
@@ -62,7 +62,7 @@ extension Report {
 
     /// The daemon went away before its answer was complete.
     static let ended = Report(
-        status: .daemonUnreachable,
+        status: .unavailable,
         name: "authctl.ConnectionEnded",
         message: "the daemon ended the connection",
         hints: ["\(Command(program: "systemctl", "--user", "status", "authrefreshd"))"],

@@ -164,7 +164,7 @@ extension ServerOrStoreError {
             end.hint = end.kind == .misconfigured || end.kind == .refused ? words.hint : nil
             return end
         case .store(let error):
-            return SignInFailure(.unavailable, "the store cannot be written", hint: error.hint.map { Hint($0) })
+            return SignInFailure(.unavailable, "the store cannot be written", hint: error.hint)
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import BlockingWork
+internal import CommandLineProgram
 internal import Foundation
 internal import OAuthMessages
 internal import RefreshCore
@@ -13,12 +14,12 @@ enum ConfigurationFile {
     /// Reads and decodes a file.
     ///
     /// - Throws: the first error.
-    static func decode<T: Decodable>(_ type: T.Type, at path: String) throws(DaemonError) -> T {
+    static func decode<T: Decodable>(_ type: T.Type, at path: String) throws(ProgramError) -> T {
         try decode(type, from: text(at: path), path: path)
     }
 
     /// Reads a file.
-    static func text(at path: String) throws(DaemonError) -> String {
+    static func text(at path: String) throws(ProgramError) -> String {
         do throws(FileError) {
             return String(decoding: try RegularFile.contents(of: path, limit: largestFile), as: UTF8.self)
         } catch {
@@ -29,7 +30,7 @@ enum ConfigurationFile {
     /// Decodes a text.
     ///
     /// - Parameter path: the path in error messages.
-    static func decode<T: Decodable>(_ type: T.Type, from text: String, path: String) throws(DaemonError) -> T {
+    static func decode<T: Decodable>(_ type: T.Type, from text: String, path: String) throws(ProgramError) -> T {
         do {
             // An empty file, or one with only comments, changes nothing.
             guard let root = try Yams.compose(yaml: text) else { return try YAMLDecoder().decode(type, from: "{}") }
@@ -38,7 +39,7 @@ enum ConfigurationFile {
             } catch let error as DecodingError {
                 throw invalid(error, in: root, path: path)
             }
-        } catch let error as DaemonError {
+        } catch let error as ProgramError {
             throw error
         } catch let error as YamlError {
             throw .configuration("'\(path)', line \(error.line): this is not YAML: \(error.problem)")
@@ -47,7 +48,7 @@ enum ConfigurationFile {
         }
     }
 
-    private static func invalid(_ error: DecodingError, in root: Node, path: String) -> DaemonError {
+    private static func invalid(_ error: DecodingError, in root: Node, path: String) -> ProgramError {
         let (codingPath, reason) = error.place
         let keys = codingPath.map(\.stringValue)
         let key = keys.isEmpty ? "" : ", key '\(keys.joined(separator: "."))'"
@@ -253,5 +254,13 @@ extension StrictFields {
         _ convert: (String) -> Value?
     ) throws -> Value? {
         try converted(key.rawValue, rule, convert)
+    }
+}
+
+extension ProgramError {
+    /// The configuration or a provider profile cannot be used.
+    static func configuration(_ message: String) -> ProgramError {
+        let check = Command(program: "authrefreshd", "--check")
+        return ProgramError(.misconfigured, message, hint: "correct the file, then check it: \(check)")
     }
 }

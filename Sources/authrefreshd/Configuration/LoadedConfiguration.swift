@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import FoundationEssentials
 internal import OAuthClient
 internal import OAuthMessages
@@ -13,7 +14,7 @@ struct LoadedConfiguration: Sendable {
     /// Reads the configuration.
     ///
     /// - Throws: the first error in any of the files.
-    init(paths: DaemonPaths) throws(DaemonError) {
+    init(paths: DaemonPaths) throws(ProgramError) {
         if let path = paths.configuration {
             let text = try ConfigurationFile.text(at: path)
             file = try ConfigurationFile.decode(DaemonConfiguration.self, from: text, path: path)

@@ -33,11 +33,11 @@ struct ProviderProfiles: Equatable, Sendable {
 
     /// Reads the `*.yaml` files in `folders`. A profile in a later folder replaces one of the same name. Missing
     /// folders count as empty.
-    init(folders: [String]) throws(DaemonError) {
+    init(folders: [String]) throws(ProgramError) {
         try self.init(files: Self.files(in: folders))
     }
 
-    private init(files: [File]) throws(DaemonError) {
+    private init(files: [File]) throws(ProgramError) {
         readFiles = files
         for file in files {
             let profile = try ConfigurationFile.decode(ProviderProfile.self, from: file.text, path: file.path)
@@ -51,7 +51,7 @@ struct ProviderProfiles: Equatable, Sendable {
         }
     }
 
-    private static func files(in folders: [String]) throws(DaemonError) -> [File] {
+    private static func files(in folders: [String]) throws(ProgramError) -> [File] {
         var files: [File] = []
         for folder in folders {
             for name in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
@@ -65,7 +65,7 @@ struct ProviderProfiles: Equatable, Sendable {
     }
 
     /// The profiles that are in `folders` now; nil if no file has changed since these were read. It may block.
-    func read(again folders: [String]) throws(DaemonError) -> ProviderProfiles? {
+    func read(again folders: [String]) throws(ProgramError) -> ProviderProfiles? {
         let files = try Self.files(in: folders)
         return files == readFiles ? nil : try ProviderProfiles(files: files)
     }

@@ -27,7 +27,7 @@ struct Diagnosis: Sendable {
     /// The accounts to check; nil for all.
     let accounts: [String]?
     /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> DaemonError?
+    let configurationError: @Sendable () -> ProgramError?
 
     /// The findings as they come. Releasing the stream ends the work.
     func findings() -> AsyncStream<Finding> {
@@ -53,7 +53,7 @@ struct Diagnosis: Sendable {
             await ask(survey.servers.sorted, condition, tell)
         } catch {
             // The daemon cannot read its own store, and so checks nothing else.
-            tell(.error(.store, error.description, needs: .repair, advice: Hint(error.hint ?? "authctl status")))
+            tell(.error(.store, error.description, needs: .repair, advice: error.hint ?? Hint(Command("status"))))
         }
     }
 

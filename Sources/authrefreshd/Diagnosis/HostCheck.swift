@@ -71,7 +71,7 @@ struct HostCheck: Sendable {
                     "\(variable) \(Self.words(flaw)): the daemon sends nothing",
                     needs: .repair,
                     advice: "set it to \(flaw == .resolvesHere ? "socks5h" : "http")://HOST:PORT"
-                        + " (systemctl --user edit authrefreshd), and restart the daemon"
+                        + " (\(Command(program: "systemctl", "--user", "edit", "authrefreshd"))), and restart the daemon"
                 )
             ]
         }
@@ -99,7 +99,8 @@ struct HostCheck: Sendable {
             "no file descriptor is left: callers are let in one at a time",
             needs: .repair,
             advice:
-                "see who keeps connections open (ss -xp), or raise LimitNOFILE= (systemctl --user edit authrefreshd)"
+                "see who keeps connections open (ss -xp), or raise LimitNOFILE="
+                + " (\(Command(program: "systemctl", "--user", "edit", "authrefreshd")))"
         )
         let refusals = condition.hoarders.map { hoarder, ago in
             Finding.warning(

@@ -97,7 +97,7 @@ struct ServerCheck: Sendable {
             of: server.issuer.url,
             needs: isSetUpWrong ? .repair : .time,
             advice: isSetUpWrong
-                ? "check the issuer: authctl account show \(account)" : "the daemon tries again by itself"
+                ? "check the issuer: \(Command("account", "show", account))" : "the daemon tries again by itself"
         )
     }
 
@@ -142,7 +142,8 @@ struct ServerCheck: Sendable {
         let size = max(skew, .zero - skew)
         guard size >= Self.smallSkew else { return .ok(.clock, "its clock agrees with this machine's", of: url) }
         let text = "its clock is \(skew.words) \(skew > .zero ? "ahead of" : "behind") this machine's"
-        let advice: Hint = "one of the two is wrong; set this machine's with: timedatectl set-ntp true"
+        let advice: Hint =
+            "one of the two is wrong; set this machine's with: \(Command(program: "timedatectl", "set-ntp", "true"))"
         return size >= Self.largeSkew
             ? .error(.clock, text, of: url, needs: .repair, advice: advice)
             : .warning(.clock, text, of: url, needs: .repair, advice: advice)
@@ -169,7 +170,8 @@ extension CertificateProbeError {
             case .clientCertificateDemanded:
                 (
                     "the server demands a client certificate", .repair,
-                    "give its accounts a key file with a certificate: authctl account edit ACCOUNT --client-key-file FILE"
+                    "give its accounts a key file with a certificate: "
+                        + "\(Command("account", "edit", "ACCOUNT", "--client-key-file", "FILE"))"
                 )
             case .authorityFile:
                 (

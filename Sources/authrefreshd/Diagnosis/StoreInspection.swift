@@ -36,7 +36,12 @@ struct StoreInspection: Sendable {
         }
         tell(keyFinding(place))
         if condition.isRekeying {
-            tell(.note(.key, "the store is being encrypted with a new key: authctl store rekey"))
+            tell(
+                .note(
+                    .key,
+                    "the store is being encrypted with a new key: \(Command("store", "rekey").text(by: .usual))"
+                )
+            )
         }
     }
 
@@ -44,7 +49,7 @@ struct StoreInspection: Sendable {
         let path = files.path
         var findings: [Finding] = []
         if let trouble = condition.overview.trouble {
-            let advice = Hint(trouble.hint ?? "journalctl --user -u authrefreshd")
+            let advice = trouble.hint ?? Hint(Command(program: "journalctl", "--user", "-u", "authrefreshd"))
             findings.append(.error(.store, trouble.description, of: path, needs: .repair, advice: advice))
         }
         if files.mode == nil, !condition.storeHasName || findings.isEmpty {
@@ -55,7 +60,8 @@ struct StoreInspection: Sendable {
                     of: path,
                     needs: .repair,
                     advice:
-                        "before you restart it: authctl store backup FILE, then stop it, then authctl store restore FILE"
+                        "before you restart it: \(Command("store", "backup", "FILE")), then stop it, then "
+                        + "\(Command("store", "restore", "FILE"))"
                 )
             )
         }
@@ -86,7 +92,7 @@ struct StoreInspection: Sendable {
                     "other users can write to its folder (mode 0\(String(mode, radix: 8)))",
                     of: files.path,
                     needs: .repair,
-                    advice: "chmod 700 its folder"
+                    advice: "\(Command(program: "chmod", "700")) its folder"
                 )
             )
         }
@@ -141,13 +147,13 @@ struct StoreInspection: Sendable {
             )
         case .success(let place): .ok(.key, "the store's key is \(words(place))")
         case .failure(let error) where error.isPassing:
-            .warning(.key, error.description, needs: .time, advice: Hint(error.hintWhileOpen))
+            .warning(.key, error.description, needs: .time, advice: error.hintWhileOpen)
         case .failure(let error):
             .error(
                 .key,
                 "\(error): this daemon still works, but could not open the store after a restart",
                 needs: .repair,
-                advice: Hint(error.hintWhileOpen)
+                advice: error.hintWhileOpen
             )
         }
     }

@@ -1,4 +1,5 @@
 internal import AccountStorage
+internal import CommandLineProgram
 internal import Dispatch
 internal import Glibc
 internal import Logging
@@ -213,7 +214,7 @@ actor RefreshCoordinator {
 
     /// Uses profiles that a person has added or changed since the last reload. An invalid file is ignored, as at a
     /// reload.
-    func use(_ profiles: Result<ProviderProfiles?, DaemonError>) {
+    func use(_ profiles: Result<ProviderProfiles?, ProgramError>) {
         switch profiles {
         case .success(let profiles?):
             settings.profiles = profiles

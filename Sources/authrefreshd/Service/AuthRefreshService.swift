@@ -1,5 +1,6 @@
 internal import AuthRefreshInterface
 internal import BlockingWork
+internal import CommandLineProgram
 internal import Dispatch
 internal import RefreshCore
 internal import Varlink
@@ -11,9 +12,9 @@ struct AuthRefreshService: Sendable {
     /// The web sessions. Use them on the coordinator's queue.
     let webSessions: WebSessions
     /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> DaemonError?
+    let configurationError: @Sendable () -> ProgramError?
     /// The provider profiles that are installed now; nil if they are these. It may block.
-    let profiles: @Sendable (_ other: ProviderProfiles) -> Result<ProviderProfiles?, DaemonError>
+    let profiles: @Sendable (_ other: ProviderProfiles) -> Result<ProviderProfiles?, ProgramError>
 
     /// Answers one call. Call it on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
@@ -77,7 +78,7 @@ struct AuthRefreshService: Sendable {
         }
     }
 
-    private static let profileReading = BlockingWork<Int, Result<ProviderProfiles?, DaemonError>>(
+    private static let profileReading = BlockingWork<Int, Result<ProviderProfiles?, ProgramError>>(
         "authrefreshd.profiles",
         timeLimit: CallerLimits.lookUpTime,
         piecesMax: 1

@@ -91,7 +91,7 @@ actor CallRouter {
         switch state {
         case .open(let service): service.handle(call, from: peer, responder)
         case .closed(let error):
-            let (reason, hint) = (error.description, Hint(error.hint ?? "authctl status"))
+            let (reason, hint) = (error.description, error.hint ?? Hint(Command("status")))
             let refusal =
                 error.isLocked
                 ? VarlinkError(StoreLockedError(reason: reason, hint: hint))

@@ -195,7 +195,7 @@ extension VarlinkError {
         switch error {
         case .nameTaken(let name): self.init(AccountExistsError(account: name.text))
         // In all these cases the caller can only wait or repair the store; the text says which.
-        default: self = Complaint(.storeUnavailable, error.description, hint: error.hint.map { Hint($0) }).error
+        default: self = Complaint(.storeUnavailable, error.description, hint: error.hint).error
         }
     }
 }

@@ -10,7 +10,7 @@ internal import Varlink
 struct StoreCalls: CallSupport {
     let coordinator: RefreshCoordinator
     /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> DaemonError?
+    let configurationError: @Sendable () -> ProgramError?
 
     func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
         throws(VarlinkError)
@@ -124,7 +124,7 @@ extension CheckStore.Reply {
 
 extension AuthRefreshInterface.StoreFinding {
     fileprivate init(_ finding: AccountStorage.StoreFinding) {
-        self.init(kind: finding.kind, account: finding.account, summary: finding.summary, hint: Hint(finding.hint))
+        self.init(kind: finding.kind, account: finding.account, summary: finding.summary, hint: finding.hint)
     }
 }
 
@@ -159,9 +159,9 @@ extension VarlinkError {
     fileprivate init(_ failure: Rekeying.Failure) {
         switch failure {
         case .key(let error) where error.isPassing:
-            self.init(StoreLockedError(reason: error.description, hint: Hint(error.hint)))
+            self.init(StoreLockedError(reason: error.description, hint: error.hint))
         case .key(let error):
-            self.init(KeyNotReplacedError(reason: error.description, hint: Hint(error.hint)))
+            self.init(KeyNotReplacedError(reason: error.description, hint: error.hint))
         case .store(let error): self.init(error)
         case .interrupted:
             self =
@@ -201,7 +201,7 @@ extension VarlinkError {
                     "it cannot be copied for the check: \(error)",
                     hint: isFull
                         ? "the check works on a copy: free as much space as the store takes"
-                        : error.hint.map { Hint($0) }
+                        : error.hint
                 ).error
         case .interrupted:
             self =

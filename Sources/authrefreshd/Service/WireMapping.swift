@@ -141,7 +141,7 @@ extension VarlinkError {
             return
         }
         let isReplaceable = if case .sealBroken(_, .accessToken) = error { true } else { false }
-        let repair = error.hint.map { Hint($0) } ?? Hint(Command("status", account))
+        let repair = error.hint ?? Hint(Command("status", account))
         let hint = isReplaceable ? Hint(Command("refresh", account)) : repair
         self.init(MisconfiguredError(account: account, reason: "\(error)", hint: hint))
     }

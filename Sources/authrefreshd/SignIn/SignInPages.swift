@@ -31,8 +31,7 @@ extension RedirectPage {
                     ? "The server asked a second time for the password to be reset. \(target.unchanged)"
                     : "The account “\(account)” does not name the policy that resets passwords. It is unchanged.",
                 advice: isResettable ? "To try again, type:" : "To name that policy, type:",
-                command: (isResettable ? target.command : SignInEnd.passwordResetCommand(for: target.settled))
-                    .text(by: .usual)
+                command: isResettable ? target.command : SignInEnd.passwordResetCommand(for: target.settled)
             )
         case .denied(let refusal):
             self.init(
@@ -40,7 +39,7 @@ extension RedirectPage {
                 title: "The sign-in was declined",
                 text: "The server says “\(refusal.words)”. \(target.unchanged)",
                 advice: "To try again, type:",
-                command: target.command.text(by: .usual)
+                command: target.command
             )
         case .otherSubject(let signedIn, let owner):
             self.init(
@@ -50,7 +49,7 @@ extension RedirectPage {
                     "You signed in as “\(signedIn)”, but the account “\(account)” belongs to “\(owner)”. Nothing was changed.",
                 advice:
                     "Sign in as “\(owner)”, for example in a private window. To give the account to “\(signedIn)”, type:",
-                command: "authctl login \(account) --replace"
+                command: Command("login", account.text, "--replace")
             )
         case .timedOut:
             self.init(
@@ -58,7 +57,7 @@ extension RedirectPage {
                 title: "The sign-in timed out",
                 text: "The answer came too late. \(target.unchanged)",
                 advice: "To start again, type:",
-                command: target.command.text(by: .usual)
+                command: target.command
             )
         case .cancelled(let canceller):
             let how =
@@ -76,7 +75,7 @@ extension RedirectPage {
                 title: "The sign-in did not succeed",
                 text: "\(target.unchanged) The reason: \(failure.sentence).",
                 advice: failure.kind.advice,
-                command: target.command.text(by: .usual)
+                command: target.command
             )
         }
     }
@@ -89,7 +88,7 @@ extension RedirectPage {
             text:
                 "The browser opens the server’s page by itself. The sign-in of the account “\(account)” is under way.",
             advice: "If nothing happens, type:",
-            command: "authctl login \(account) --restart"
+            command: Command("login", account.text, "--restart")
         )
         page.location = url
         return page
@@ -113,7 +112,7 @@ extension RedirectPage {
             title: "This is not the expected answer",
             text: text,
             advice: "Continue in the window where you were signing in to “\(account)”. If you have closed it, type:",
-            command: "authctl login \(account) --restart"
+            command: Command("login", account.text, "--restart")
         )
     }
 
@@ -129,7 +128,7 @@ extension RedirectPage {
                 text: "If the address of this window has a “#”, the server’s answer follows it, and browsers do not "
                     + "send that part. The sign-in of the account “\(account)” continues.",
                 advice: "Copy the whole address, and paste it where authctl asks for it, or type:",
-                command: "authctl callback -"
+                command: Command("callback", "-")
             )
         }
         return RedirectPage(
@@ -145,7 +144,7 @@ extension RedirectPage {
         title: "No sign-in is under way",
         text: "It is complete, was cancelled, or timed out. This page changed nothing.",
         advice: "To start one, type:",
-        command: "authctl login ACCOUNT"
+        command: Command("login", "ACCOUNT")
     )
 
     static let unreadable = RedirectPage(

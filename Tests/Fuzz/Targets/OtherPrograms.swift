@@ -42,7 +42,7 @@ enum OtherPrograms {
         _ file: [UInt8],
         _ second: [UInt8],
         by reader: Reader
-    ) throws(ImportError) -> [MovableAccount] {
+    ) throws(ProgramError) -> [MovableAccount] {
         switch reader {
         case .oidcAgent:
             checkNames(file)
@@ -96,7 +96,7 @@ enum OtherPrograms {
         require(account.notes.map(\.text).allSatisfy(isSentence), "a note is a sentence, or ends with a command")
     }
 
-    private static func check(_ error: ImportError) {
+    private static func check(_ error: ProgramError) {
         require(error.message.hasPrefix("'\(origin)' "), "an error says where the bytes come from")
         require(!error.message.hasSuffix(" is encrypted") || error.hint != nil, "what helps is said")
     }

@@ -1,3 +1,4 @@
+import CommandLineProgram
 import Foundation
 import GRDB
 import RefreshCore
@@ -338,7 +339,7 @@ struct MigrationTests {
         let before = try rawFiles(of: folder.store)
         let refusal = StoreError.olderSchema(path: folder.store, found: version, oldest: Schema.oldest)
         #expect(throws: refusal) { try folder.open() }
-        #expect(refusal.hint?.contains("schema \(Schema.oldest) once") == true)
+        #expect(refusal.hint?.text.contains("schema \(Schema.oldest) once") == true)
         #expect(try rawFiles(of: folder.store) == before)
     }
 

@@ -1,4 +1,5 @@
 import BlockingWork
+import CommandLineProgram
 import Foundation
 import GRDB
 import RefreshCore
@@ -124,7 +125,7 @@ struct OpeningTests {
         try Data("4711 otherhost\n".utf8).write(to: URL(fileURLWithPath: folder.store + ".lock"), options: [])
         let refusal = try #require(throws: StoreError.self) { try folder.open() }
         #expect("\(refusal)" == "the store '\(folder.store)' is in use by process 4711 on host 'otherhost'")
-        #expect(refusal.hint?.contains("authctl forward '\(StoreHolder.ownHost)'") == true)
+        #expect(refusal.hint?.text.contains("authctl forward \(StoreHolder.ownHost) ACCOUNT") == true)
         _ = consume lock
         // A file that nobody has locked means nothing.
         try folder.open().close()

@@ -1,3 +1,4 @@
+import CommandLineProgram
 import Crypto
 import Foundation
 import GRDB
@@ -172,7 +173,7 @@ struct SealingTests {
             let error = try #require(error)
             var dumped = ""
             dump(error, to: &dumped)
-            texts += ["\(error)", String(reflecting: error), error.hint ?? "", dumped]
+            texts += ["\(error)", String(reflecting: error), error.hint?.text ?? "", dumped]
         }
         // Also the bytes of the keys, as digits, as a list and in Base64.
         let secrets = ["visible", "0707", "0808", "7, 7", "8, 8", "BwcH", "CAgI"]

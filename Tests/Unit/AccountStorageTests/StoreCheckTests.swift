@@ -1,3 +1,4 @@
+import CommandLineProgram
 import Foundation
 import GRDB
 import RefreshCore
@@ -100,7 +101,7 @@ struct StoreCheckTests {
         let (accounts, findings) = try check()
         #expect(accounts == 3)
         #expect(findings == [.damaged(name: "b", cause)])
-        #expect(findings.first?.hint.contains("authctl account remove b") == true)
+        #expect(findings.first?.hint.text.contains("authctl account remove b") == true)
     }
 
     @Test(arguments: [("refresh", SealedColumn.refreshToken), ("access", .accessToken), ("id", .idToken)])
@@ -377,7 +378,7 @@ struct StoreGuardTests {
         #expect(
             findings == [.tooOpen(path: folder.path, mode: 0o750), .tooOpen(path: folder.store, mode: 0o644)]
         )
-        #expect(findings.map(\.hint).first?.hasPrefix("chmod 700 '\(folder.path)'") == true)
+        #expect(findings.first?.hint.text.hasPrefix("chmod 700 '\(folder.path)'") == true)
     }
 
     @Test func `a key file that is readable by others, missing or wrong is reported`() throws {

@@ -1,4 +1,5 @@
 import AccountStorage
+import CommandLineProgram
 import RefreshCore
 import TestSupport
 import Testing
@@ -41,7 +42,7 @@ import Testing
     @Test func `every finding is one plain line, and says what to do`() {
         for finding in Self.findings {
             #expect(MessageForm.flaws(ofMessage: finding.summary, names: ["SQLite", "2 rows"]) == [])
-            #expect(MessageForm.flaws(of: finding.hint) == [])
+            #expect(MessageForm.flaws(of: finding.hint.text) == [])
         }
         #expect(Set(Self.findings.map(Self.name)).count == 15)
     }

@@ -1,3 +1,4 @@
+import CommandLineProgram
 import Foundation
 import RefreshCore
 import TestSupport
@@ -145,7 +146,7 @@ struct StoreKeyTests {
         ]
         for error in errors {
             #expect(error.description.contains("'/k'"))
-            #expect(!error.hint.isEmpty && error.hint != error.description)
+            #expect(!error.hint.isEmpty && error.hint.text != error.description)
         }
         #expect(StoreKeyError.unreadable(path: "/k", code: 13).description.hasSuffix("Permission denied"))
         #expect(StoreKeyError.tooOpen(path: "/k", mode: 0o644).description.contains("mode 0644"))

@@ -53,7 +53,7 @@ struct CloudProgramTests {
         let account = try GcloudCredentials.account(in: bytes(text), origin: "adc.json")
         #expect(account.settings.provider == nil && account.refreshToken?.reveal() == "r")
         #expect(account.settings.providerSettings?["token_endpoint"] == "https://sts.googleapis.com/v1/oauthtoken")
-        let error = #expect(throws: ImportError.self) {
+        let error = #expect(throws: ProgramError.self) {
             try GcloudCredentials.account(in: bytes(#"{"type": "external_account"}"#), origin: "adc.json")
         }
         #expect(error?.message.contains("external_account") == true)
@@ -126,7 +126,7 @@ struct CloudProgramTests {
     }
 
     @Test func `an encrypted cache is reported as encrypted`() {
-        let error = #expect(throws: ImportError.self) {
+        let error = #expect(throws: ProgramError.self) {
             try AzureTokenCache.accounts(in: [1, 2, 3], profile: nil, origin: "msal_token_cache.bin")
         }
         #expect(error?.message == "'msal_token_cache.bin' is encrypted")
@@ -181,7 +181,7 @@ struct CloudProgramTests {
     }
 
     @Test func `an encrypted rclone.conf is reported as encrypted`() {
-        let error = #expect(throws: ImportError.self) {
+        let error = #expect(throws: ProgramError.self) {
             try RcloneConfiguration.accounts(
                 in: bytes("# Encrypted\n\nRCLONE_ENCRYPT_V0:\nAAAA\n"),
                 origin: "rclone.conf"

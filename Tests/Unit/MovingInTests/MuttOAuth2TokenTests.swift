@@ -133,7 +133,7 @@ struct MuttOAuth2TokenTests {
 
     @Test(arguments: [[0x85, 0x01], Array("-----BEGIN PGP MESSAGE-----\n".utf8)])
     func `an encrypted file is reported as encrypted`(_ bytes: [UInt8]) {
-        let error = #expect(throws: ImportError.self) {
+        let error = #expect(throws: ProgramError.self) {
             try MuttOAuth2Token.account(in: bytes, script: nil, origin: "token")
         }
         #expect(error?.message == "'token' is encrypted" && error?.hint?.text.contains("DECRYPTION_PIPE") == true)
@@ -142,7 +142,7 @@ struct MuttOAuth2TokenTests {
 
     @Test(arguments: ["", "{}", #"{"registration": "google"}"#, "null"])
     func `any other content is reported as the wrong format`(_ text: String) {
-        let error = ImportError.wrongFormat("token", expected: "the token file of mutt_oauth2.py, decrypted")
+        let error = ProgramError.wrongFormat("token", expected: "the token file of mutt_oauth2.py, decrypted")
         #expect(throws: error) { try read(text) }
     }
 

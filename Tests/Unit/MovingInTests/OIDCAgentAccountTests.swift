@@ -26,7 +26,7 @@ struct OIDCAgentAccountTests {
         }
         """
 
-    private func read(_ text: String) throws(ImportError) -> MovableAccount {
+    private func read(_ text: String) throws(ProgramError) -> MovableAccount {
         try OIDCAgentAccount.account(in: Array(text.utf8), origin: "oidc-gen -p work")
     }
 
@@ -66,14 +66,14 @@ struct OIDCAgentAccountTests {
     @Test(arguments: ["", "{", "[]", "{}", #"{"issuer_url": "https://a.example"}"#, "\"text\""])
     func `any other content is reported as the wrong format`(_ text: String) {
         let expected = "the account configuration that 'oidc-gen -p' prints"
-        #expect(throws: ImportError.wrongFormat("oidc-gen -p work", expected: expected)) { try read(text) }
+        #expect(throws: ProgramError.wrongFormat("oidc-gen -p work", expected: expected)) { try read(text) }
     }
 
     @Test func `a file of a megabyte is read, and one byte more is refused`() throws {
         let base = #"{"issuer_url": "https://a.example", "client_id": "c"}"#
         let spaces = String(repeating: " ", count: ImportLimit.sourceBytesMax - base.utf8.count)
         #expect(try read(base + spaces).settings.clientId == "c")
-        #expect(throws: ImportError.tooLarge("oidc-gen -p work")) {
+        #expect(throws: ProgramError.tooLarge("oidc-gen -p work")) {
             try read(base + spaces + " ")
         }
     }
@@ -88,7 +88,7 @@ struct OIDCAgentAccountTests {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth),
             "[0" + String(repeating: ",0", count: ImportLimit.jsonValuesMax) + "]",
         ] {
-            #expect(throws: ImportError.self) { try read(value) }
+            #expect(throws: ProgramError.self) { try read(value) }
         }
     }
 

@@ -30,7 +30,7 @@ struct PizauthConfigurationTests {
         }
         """
 
-    private func read(_ text: String) throws(ImportError) -> [MovableAccount] {
+    private func read(_ text: String) throws(ProgramError) -> [MovableAccount] {
         try PizauthConfiguration.accounts(in: Array(text.utf8), origin: "pizauth.conf").accounts
     }
 
@@ -62,7 +62,7 @@ struct PizauthConfigurationTests {
 
     @Test(arguments: ["account", "\"text\"", "{\"json\": true}", "x = \"no end", "/* no end", "\u{0}"])
     func `foreign files are refused as a whole`(_ text: String) {
-        #expect(throws: ImportError.wrongFormat("pizauth.conf", expected: "pizauth's configuration file")) {
+        #expect(throws: ProgramError.wrongFormat("pizauth.conf", expected: "pizauth's configuration file")) {
             try read(text)
         }
     }
@@ -90,7 +90,7 @@ struct PizauthConfigurationTests {
     @Test func `256 accounts are read, and one more is refused`() throws {
         let blocks = { (count: Int) in String(repeating: "account \"a\" { client_id = \"c\"; }\n", count: count) }
         #expect(try read(blocks(ImportLimit.movedAccountsMax)).count == 256)
-        #expect(throws: ImportError.tooManyAccounts("pizauth.conf")) {
+        #expect(throws: ProgramError.tooManyAccounts("pizauth.conf")) {
             try read(blocks(257))
         }
     }

@@ -21,7 +21,7 @@ import Testing
             let answer = try daemon.ask(.getInfo, json: "{}", patience: 1)
             Issue.record("an answer without a daemon: \(answer.text)")
         } catch {
-            #expect(error.status == .daemonUnreachable)
+            #expect(error.status == .unavailable)
             let text = "the daemon ended the connection; authctl asked again, but no daemon answers at '\(path)'"
             #expect(error.message.hasPrefix(text), "\(error.message)")
         }

@@ -297,7 +297,7 @@ import Testing
         _ = report.add(.error(.socket, "not yours", needs: .permission, advice: "check"))
         #expect(report.status == .notPermitted)
         _ = report.add(.error(.daemon, "down", needs: .start, advice: "start"))
-        #expect(report.status == .daemonUnreachable)
+        #expect(report.status == .unavailable)
     }
 
     @Test func `an unknown level of a newer daemon counts as a warning that needs a repair`() {

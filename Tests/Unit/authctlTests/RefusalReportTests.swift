@@ -80,12 +80,12 @@ import Testing
         (SubscriberFellBehindError.name, #"{"unreadBytesMax":1}"#, .tryAgainLater),
         (LimitExceededError.name, #"{"limit":"l","maximum":1}"#, .tryAgainLater),
         (LimitExceededError.name, #"{"limit":"l","maximum":1,"holder":"'x' has 1 of 1 l"}"#, .tryAgainLater),
-        ("org.varlink.service.InterfaceNotFound", #"{"interface":"i"}"#, .daemonUnreachable),
-        ("org.varlink.service.MethodNotFound", #"{"method":"m"}"#, .daemonUnreachable),
-        ("org.varlink.service.MethodNotImplemented", #"{"method":"m"}"#, .daemonUnreachable),
+        ("org.varlink.service.InterfaceNotFound", #"{"interface":"i"}"#, .unavailable),
+        ("org.varlink.service.MethodNotFound", #"{"method":"m"}"#, .unavailable),
+        ("org.varlink.service.MethodNotImplemented", #"{"method":"m"}"#, .unavailable),
         ("org.varlink.service.InvalidParameter", #"{"parameter":"p"}"#, .badData),
         ("org.varlink.service.PermissionDenied", "{}", .notPermitted),
-        ("org.varlink.service.ExpectedMore", "{}", .daemonUnreachable),
+        ("org.varlink.service.ExpectedMore", "{}", .unavailable),
         ("org.example.Unknown", "{}", .badData),
     ]
 

@@ -1,5 +1,6 @@
 import AccountStorage
 import AuthRefreshInterface
+import CommandLineProgram
 import RefreshCore
 import Systemd
 import Testing
@@ -154,7 +155,7 @@ struct ChangeCommandTests {
             ("on_change: [/bin/tell]\non_change_events: [signed]", "'signed' is not an event"),
             ("on_change: [/bin/tell]\non_change_time_limit: 11m", "1s to 10m"),
         ] {
-            let error = #expect(throws: DaemonError.self) { try configuration(text) }
+            let error = #expect(throws: ProgramError.self) { try configuration(text) }
             #expect(error?.description.contains(complaint) == true, "\(text): \(String(describing: error))")
         }
     }
@@ -170,7 +171,7 @@ struct ChangeCommandTests {
             ("on_change: [\(program), \(longest)a]", "has more than 16384 bytes"),
             ("on_change: [\(program)]\non_change_time_limit: 601s", "1s to 10m"),
         ] {
-            let error = #expect(throws: DaemonError.self) { try configuration(text) }
+            let error = #expect(throws: ProgramError.self) { try configuration(text) }
             #expect(error?.description.contains(complaint) == true, "\(String(describing: error))")
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineProgram
 import Glibc
 import RefreshCore
 import TestSupport
@@ -53,7 +54,7 @@ struct ConfigurationFileTests {
         let options = try DaemonOptions.parse(["--config", folder.path + "/c.yaml"])
         let environment = ["HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
         let paths = try DaemonPaths(options: options, environment: environment) { _ in true }
-        let error = #expect(throws: DaemonError.self) { try LoadedConfiguration(paths: paths) }
+        let error = #expect(throws: ProgramError.self) { try LoadedConfiguration(paths: paths) }
         #expect(error?.description.contains("key 'login_browser'") == true)
         try folder.write("login_browser: firefox -P work # mine\n", to: "c.yaml")
         #expect(try LoadedConfiguration(paths: paths).file.loginBrowser == "firefox -P work")
@@ -67,7 +68,7 @@ struct ConfigurationFileTests {
             (pipe, "it is not a regular file"), (folder.path, "it is not a regular file"),
             ("/dev/zero", "it is not a regular file"), (folder.path + "/none", "No such file or directory"),
         ] {
-            #expect(throws: DaemonError.configuration("'\(path)' cannot be read: \(reason)")) {
+            #expect(throws: ProgramError.configuration("'\(path)' cannot be read: \(reason)")) {
                 try ConfigurationFile.decode(DaemonConfiguration.self, at: path)
             }
         }
@@ -86,13 +87,13 @@ struct ConfigurationFileTests {
         ("max_accounts: 1\nmax_acounts: 2\n", 2, "max_acounts"),
     ])
     func `invalid content is reported with line and key`(text: String, line: Int, key: String) {
-        let error = #expect(throws: DaemonError.self) { try configuration(text) }
+        let error = #expect(throws: ProgramError.self) { try configuration(text) }
         #expect(error?.description.hasPrefix("'/c.yaml', line \(line), key '\(key)': ") == true, "\(error as Any)")
     }
 
     @Test(arguments: ["log_level: [\n", "a: b: c\n", "\tx: 1\n"])
     func `invalid YAML is reported with its line`(text: String) {
-        let error = #expect(throws: DaemonError.self) { try configuration(text) }
+        let error = #expect(throws: ProgramError.self) { try configuration(text) }
         let isPlain = error?.description.contains(/^'\/c\.yaml', line [1-9][0-9]*: this is not YAML/) == true
         #expect(isPlain, "\(error as Any)")
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineProgram
 import Testing
 
 @testable import authrefreshd
@@ -76,8 +77,8 @@ struct DaemonPathsTests {
         environment: [String: String],
         variable: String
     ) throws {
-        let error = #expect(throws: DaemonError.self) { try paths([], environment) }
+        let error = #expect(throws: ProgramError.self) { try paths([], environment) }
         #expect(error?.description.hasSuffix("'\(variable)' is not set") == true)
-        #expect(error?.exitStatus.rawValue == 78)
+        #expect(error?.status == .misconfigured)
     }
 }

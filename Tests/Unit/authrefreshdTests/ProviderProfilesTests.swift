@@ -1,3 +1,4 @@
+import CommandLineProgram
 import OAuthClient
 import OAuthMessages
 import RefreshCore
@@ -24,7 +25,7 @@ struct ProviderProfilesTests {
         try folder.write("name: example\n", to: "a/one.yaml")
         let second = try folder.write("name: example\n", to: "a/two.yaml")
         #expect(
-            throws: DaemonError.configuration(
+            throws: ProgramError.configuration(
                 "'\(second)': another file in this folder also has a profile named 'example'"
             )
         ) {

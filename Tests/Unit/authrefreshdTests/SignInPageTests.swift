@@ -1,3 +1,4 @@
+import CommandLineProgram
 import Foundation
 import RedirectListener
 import RefreshCore
@@ -37,11 +38,12 @@ import Testing
 
     @Test(arguments: endPages + refusalPages + otherPages)
     func `a page has whole sentences, and says what to do, with a command that there is`(_ page: RedirectPage) throws {
-        #expect(MessageForm.flaws(ofPage: page.title, page.text, advice: page.advice, command: page.command) == [])
+        let shown = page.command?.text(by: .usual)
+        #expect(MessageForm.flaws(ofPage: page.title, page.text, advice: page.advice, command: shown) == [])
         #expect(page.advice != nil)
-        guard let words = page.command?.split(separator: " ") else { return }
+        guard let words = shown?.split(separator: " ") else { return }
         let command = words.dropFirst().prefix { $0.allSatisfy(\.isLowercase) && $0 != "work" && $0 != "shared" }
-        #expect(try PageSources.commands().contains(command.map(\.capitalized).joined()), "\(page.command ?? "")")
+        #expect(try PageSources.commands().contains(command.map(\.capitalized).joined()), "\(shown ?? "")")
     }
 
     @Test func `the journal has a plain reason for every end of a sign-in`() {

@@ -1,4 +1,5 @@
 import AccountStorage
+import CommandLineProgram
 import RefreshCore
 import Systemd
 import TestSupport
@@ -63,20 +64,21 @@ import Varlink
         .malformedBootID, .hardeningRefused(errno: 1),
     ]
 
-    private static let errors: [DaemonError] =
-        (keyErrors.map(StoreError.key) + storeErrors).map(DaemonError.init) + socketErrors.map(DaemonError.init)
-        + systemErrors.map(DaemonError.init)
+    private static let errors: [ProgramError] =
+        (keyErrors.map(StoreError.key) + storeErrors).map(ProgramError.init) + socketErrors.map(ProgramError.init)
+        + systemErrors.map(ProgramError.init)
 
     @Test(arguments: errors)
     func `an error at the start is one plain line, and says what to do, with a command that there is`(
-        _ error: DaemonError
+        _ error: ProgramError
     ) throws {
-        #expect(MessageForm.flaws(ofMessage: error.description, names: ["\""]) == [])
+        #expect(MessageForm.flaws(ofMessage: error.message, names: ["\""]) == [])
         // A case of an enumeration is no sentence.
-        #expect(!error.description.contains("errno:") && !error.description.contains("path:"))
-        #expect(MessageForm.flaws(of: error.hint) == [])
+        #expect(!error.message.contains("errno:") && !error.message.contains("path:"))
+        let hint = try #require(error.hint).text
+        #expect(MessageForm.flaws(of: hint) == [])
         let commands = try PageSources.commands()
-        for command in error.hint.matches(of: /authctl ((?:(?:account|store) )?[a-z]+)/) {
+        for command in hint.matches(of: /authctl ((?:(?:account|store) )?[a-z]+)/) {
             let words = command.1.split(separator: " ").map { $0.prefix(1).uppercased() + $0.dropFirst() }
             #expect(commands.contains(words.joined()), "\(command.0)")
         }
