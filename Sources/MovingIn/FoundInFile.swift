@@ -1,4 +1,4 @@
-internal import CommandLineProgram
+package import CommandLineProgram
 
 /// What one file contains: its accounts, and the problems with some of them, which do not hide the others.
 package struct FoundInFile: Sendable {

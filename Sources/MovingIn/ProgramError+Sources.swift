@@ -1,3 +1,4 @@
+internal import ClientFiles
 package import CommandLineProgram
 
 /// Why accounts cannot be read from another program.

@@ -1,3 +1,5 @@
+package import CommandLineProgram
+
 /// The lines of `authctl: KIND: message` on standard error.
 package enum MessageLines {
     /// By how many columns the lines after the first are indented.
@@ -7,9 +9,10 @@ package enum MessageLines {
     ///
     /// - Parameters:
     ///   - kind: `error`, `hint`, `warning` or `note`.
-    ///   - message: plain text on one line.
-    package static func text(_ kind: String, _ message: String, _ style: TerminalStyle) -> String {
-        let line = style.charset.rendered("authctl: \(kind): \(message)")
-        return WrappedText.message(line, width: style.width, indent: indent).joined(separator: "\n") + "\n"
+    ///   - called: the name of `authctl` in the message's commands.
+    package static func text(_ kind: String, _ message: Hint, by called: CalledName, _ style: TerminalStyle) -> String {
+        let line = "authctl: \(kind): \(message)" as Hint
+        return WrappedText.message(line, by: called, charset: style.charset, width: style.width, indent: indent)
+            .joined(separator: "\n") + "\n"
     }
 }

@@ -1,4 +1,5 @@
 internal import AuthRefreshInterface
+package import CommandLineProgram
 
 /// Makes foreign text safe to print, and fits it to a width.
 package enum PlainText {
@@ -72,21 +73,57 @@ package enum WrappedText {
         return fill(words, width, indent, ending)
     }
 
-    /// Wraps a message in which there may be commands, so that they can be copied.
+    /// Wraps a message so that the commands in it can be copied.
     ///
     /// A command stays on one line if it fits there. The lines of a longer one end with a backslash, as a shell reads
     /// it.
     ///
-    /// - Parameters: as for `lines`.
-    package static func message(_ text: String, width: Int?, indent: Int = 0) -> [String] {
+    /// - Parameters:
+    ///   - message: what is said. Control characters in it are replaced.
+    ///   - called: the name of `authctl` in its commands.
+    ///   - charset: the characters that the lines may have.
+    ///   - width: the number of columns; nil gives one line.
+    ///   - indent: by how many columns every line except the first is indented.
+    package static func message(
+        _ message: Hint,
+        by called: CalledName,
+        charset: Charset = .utf8,
+        width: Int?,
+        indent: Int = 0
+    ) -> [String] {
+        let parts = message.parts.map { part in
+            switch part {
+            case .text(let text): (text: charset.rendered(PlainText.line(text)), isCommand: false)
+            case .command(let command):
+                (text: charset.rendered(PlainText.line(command.text(by: called))), isCommand: true)
+            }
+        }
+        let text = parts.map(\.text).joined()
         guard let width, TerminalWidth.of(text) > width else { return [text] }
         let room = max(1, width - indent)
-        let words = CommandWords.parts(of: text).flatMap { part in
-            part.isCommand
-                ? lines(part.text, width: room, ending: " \\").map { [$0] }
-                : [pieces(of: part.text, room, false)]
+        let words = words(of: parts).flatMap { word in
+            word.isCommand
+                ? lines(word.text, width: room, ending: " \\").map { [$0] } : [pieces(of: word.text, room, false)]
         }
         return fill(words, width, indent, "")
+    }
+
+    /// The words of a message. A command is one word, with the quotes and the punctuation that touch it.
+    private static func words(of parts: [(text: String, isCommand: Bool)]) -> [(text: String, isCommand: Bool)] {
+        var words: [(text: String, isCommand: Bool)] = []
+        var isOpen = false
+        for part in parts {
+            let pieces =
+                part.isCommand ? [part.text[...]] : part.text.split(separator: " ", omittingEmptySubsequences: false)
+            for (index, piece) in pieces.enumerated() {
+                isOpen = isOpen && index == 0
+                guard !piece.isEmpty else { continue }
+                let before = isOpen ? words.popLast() : nil
+                words.append(((before?.text ?? "") + piece, part.isCommand || before?.isCommand ?? false))
+                isOpen = true
+            }
+        }
+        return words
     }
 
     /// Wraps the lines of a text for people, except for those that are indented: they are addresses, codes and tables.
@@ -95,7 +132,7 @@ package enum WrappedText {
     package static func text(_ text: String, width: Int?) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard let width, !line.hasPrefix(" "), TerminalWidth.of(String(line)) > width else { return String(line) }
-            return message(String(line), width: width).joined(separator: "\n") + (line.hasSuffix(" ") ? " " : "")
+            return lines(String(line), width: width).joined(separator: "\n") + (line.hasSuffix(" ") ? " " : "")
         }.joined(separator: "\n")
     }
 

@@ -36,11 +36,11 @@ struct DaemonFeed<Reply: Decodable>: ~Copyable {
         var replies: [Reply] = []
         while let reply = try nextReply() {
             if let name = reply.error {
-                throw .otherVersion(status: .unavailable, "the daemon refuses the subscription with the error '\(name)'")
+                throw .otherVersion(.unavailable, "the daemon refuses the subscription with the error '\(name)'")
             }
             guard let told = try? JSONDecoder().decode(Reply.self, from: Data(reply.parameters.bytes))
             else {
-                throw .otherVersion(status: .badData, "the daemon's answer is not one that this version understands")
+                throw .otherVersion(.badData, "the daemon's answer is not one that this version understands")
             }
             replies.append(told)
         }
@@ -74,7 +74,7 @@ extension ProgramError {
         )
     }
 
-    fileprivate static func otherVersion(status: ExitStatus, _ message: String) -> ProgramError {
+    fileprivate static func otherVersion(_ status: ExitStatus, _ message: String) -> ProgramError {
         ProgramError(
             status,
             message,

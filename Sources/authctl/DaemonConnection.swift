@@ -37,7 +37,7 @@ struct DaemonConnection: ~Copyable {
     /// Calls a method and waits for its reply.
     ///
     /// - Parameter awaited: what the call waits for; a person at a terminal is told after two seconds.
-    /// - Throws: `refused` with the daemon's error; connection errors.
+    /// - Throws: the daemon's error; connection errors.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
@@ -188,7 +188,7 @@ struct DaemonConnection: ~Copyable {
     /// Calls a method that reports progress, and passes each reply to `body`. The last one ends the call.
     ///
     /// - Parameter awaited: what the wait is for. A person at a terminal is told after two seconds without a reply.
-    /// - Throws: `refused` with the daemon's error; connection errors; `noAnswer` after a silence; what `body` throws.
+    /// - Throws: the daemon's error; connection errors; `noAnswer` after a silence; what `body` throws.
     mutating func ask<Reply: Decodable>(
         _ method: Method,
         _ parameters: some Encodable,
@@ -332,7 +332,7 @@ extension DaemonConnection {
 
     /// The next reply that has already arrived, and whether more follow; nil if there is none.
     ///
-    /// - Throws: `refused` with the daemon's error; connection errors.
+    /// - Throws: the daemon's error; connection errors.
     mutating func availableReply<Reply: Decodable>(
         _ type: Reply.Type
     ) throws(Report) -> (reply: Reply, continues: Bool)? {
@@ -364,7 +364,7 @@ extension DaemonConnection {
 }
 
 extension WireText {
-    /// - Throws: `connection(.unreadableReply)`.
+    /// - Throws: `unreadableReply`.
     static func decode<Value: Decodable>(_ type: Value.Type, from json: JSONText) throws(Report) -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(json.bytes))

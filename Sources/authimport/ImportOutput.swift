@@ -26,8 +26,8 @@ struct ImportOutput {
             _ = write(json(error), to: STDERR_FILENO)
             return
         }
-        let hint = error.hint.map { line("hint", $0.text(by: called)) } ?? ""
-        _ = write(line("error", error.message) + hint, to: STDERR_FILENO)
+        let hint = error.hint.map { line("hint", $0) } ?? ""
+        _ = write(line("error", Hint(error.message)) + hint, to: STDERR_FILENO)
     }
 
     func warn(_ message: String) {
@@ -41,7 +41,7 @@ struct ImportOutput {
 
     private func say(_ kind: String, _ message: String) {
         let json = JSONText.object([(kind, JSONText.quote(PlainText.line(message)))]) + "\n"
-        _ = write(isJSON ? json : line(kind, message), to: STDERR_FILENO)
+        _ = write(isJSON ? json : line(kind, Hint(message)), to: STDERR_FILENO)
     }
 
     /// One line for programs.
@@ -54,8 +54,8 @@ struct ImportOutput {
         ]) + "\n"
     }
 
-    private func line(_ kind: String, _ message: String) -> String {
-        MessageLines.text(kind, PlainText.line(message), .standardError)
+    private func line(_ kind: String, _ message: Hint) -> String {
+        MessageLines.text(kind, message, by: called, .standardError)
     }
 
     private func write(_ text: String, to descriptor: Int32) -> Bool {

@@ -12,7 +12,7 @@ enum ArgumentCheck {
 
     /// Checks the arguments.
     ///
-    /// - Throws: `secretAsArgument`, `unknownCommand`.
+    /// - Throws: `secretAsArgument`; `usage` for an unknown command.
     static func check(_ arguments: [String]) throws(Report) {
         for argument in arguments.prefix(while: { $0 != "--" }) {
             let name = String(argument.prefix { $0 != "=" })

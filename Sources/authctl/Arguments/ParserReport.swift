@@ -9,7 +9,7 @@ enum ParserReport {
     /// - Throws: `usage` if the arguments were wrong.
     static func end(with error: any Error, arguments: [String]) throws(Report) {
         guard AuthctlCommand.exitCode(for: error) != .success else {
-            let text = CalledName.here.inText(AuthctlCommand.fullMessage(for: error))
+            let text = AuthctlCommand.fullMessage(for: error)
             return try StandardOutput.write(text.hasSuffix("\n") ? text : text + "\n")
         }
         let text = AuthctlCommand.message(for: error)

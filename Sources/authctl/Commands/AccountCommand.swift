@@ -12,9 +12,9 @@ struct AccountCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account list
-              authctl account add work --provider google
-              authctl account show work
+              \(CalledName.here) account list
+              \(CalledName.here) account add work --provider google
+              \(CalledName.here) account show work
             """,
         subcommands: [
             AccountAddCommand.self, AccountListCommand.self, AccountShowCommand.self, AccountEditCommand.self,
@@ -32,9 +32,9 @@ struct AccountListCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account list
-              authctl account list --json | jq -r '.accounts[].name'
-              authctl account list --person jane@example.org
+              \(CalledName.here) account list
+              \(CalledName.here) account list --json | jq -r '.accounts[].name'
+              \(CalledName.here) account list --person jane@example.org
             """
     )
 
@@ -105,7 +105,7 @@ struct AccountShowCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account show work
+              \(CalledName.here) account show work
             """
     )
 
@@ -136,7 +136,7 @@ struct AccountRenameCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account rename work you@example.org
+              \(CalledName.here) account rename work you@example.org
             """
     )
 
@@ -183,10 +183,10 @@ struct AccountRemoveCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account remove work
+              \(CalledName.here) account remove work
 
-            This does not revoke the grant at the authorization server; 'authctl logout --revoke --forget' does. A \
-            client that 'authctl account add --register' registered is deleted at the server only with \
+            This does not revoke the grant at the authorization server; '\(CalledName.here) logout --revoke --forget' does. A \
+            client that '\(CalledName.here) account add --register' registered is deleted at the server only with \
             --deregister. The command asks before a grant is lost. Without a terminal nobody can answer, so it needs \
             --yes then.
             """
@@ -267,8 +267,8 @@ struct AccountResumeCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account resume work
-              authctl account resume --all
+              \(CalledName.here) account resume work
+              \(CalledName.here) account resume --all
 
             An account is parked after 'account export --move', and if its store came from another machine: with a \
             backup, a copied home folder, or a cloned machine. This command refreshes the grant at once, to check \

@@ -11,14 +11,14 @@ struct AccountExportCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account export work --move | ssh other authctl account import -
-              authctl account remove work
-              authctl account export work --move --output work.json
+              \(CalledName.here) account export work --move | ssh other \(CalledName.here) account import -
+              \(CalledName.here) account remove work
+              \(CalledName.here) account export work --move --output work.json
 
-            Prints a JSON document that 'authctl account import' reads. If the server rotates refresh tokens, it \
+            Prints a JSON document that '\(CalledName.here) account import' reads. If the server rotates refresh tokens, it \
             revokes a grant that two machines use. So --move parks the account: this machine keeps the grant but \
             does not refresh it. When the other machine has the account, remove it here. If it should stay here \
-            after all, run 'authctl account resume'.
+            after all, run '\(CalledName.here) account resume'.
             """
     )
 

@@ -11,17 +11,17 @@ struct AccountImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Bring in a refresh token, or a whole account from another machine.",
         usage: """
-            authctl account import <account> --refresh-token-file <file>
-            authctl account import [<account>] <file>
+            \(CalledName.here) account import <account> --refresh-token-file <file>
+            \(CalledName.here) account import [<account>] <file>
             """,
         discussion: """
             Examples:
 
-              authctl account import work --refresh-token-file token.txt
-              authctl account import work.json
+              \(CalledName.here) account import work --refresh-token-file token.txt
+              \(CalledName.here) account import work.json
 
             The file may hold only a refresh token, a token endpoint's answer ({"refresh_token": ...}), an export by \
-            'authctl account export', or another program's JSON that also names the client: Google's \
+            '\(CalledName.here) account export', or another program's JSON that also names the client: Google's \
             authorized_user file and token.json, and the token files of getmail, sasl-xoauth2 and others. An export \
             adds its account, or changes the account of that name. A file that names its client and server adds the \
             named account if it does not exist. '-' reads standard input, or asks for the account's refresh token \
@@ -98,7 +98,7 @@ struct AccountImportCommand: ParsableCommand {
 
     /// Refuses the grant of another client or server: a server would see a refresh token that is not for it.
     ///
-    /// - Throws: `unusableDocument`; anything about the connection.
+    /// - Throws: `document`; anything about the connection.
     private func check(
         _ client: FileClient,
         isOf account: String,
@@ -299,7 +299,7 @@ struct GrantFile {
 
     /// Reads the token, and its client if the file names it.
     ///
-    /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
+    /// - Throws: why the file cannot be read or used; `cancelled`.
     func read() throws(Report) -> (token: String, client: FileClient?) {
         let secret = try SecretFile(name: name, purpose: .refreshToken)
             .read(prompt: Self.prompt(for: account))

@@ -72,7 +72,7 @@ struct AccountQuestions {
 
     /// Takes the server that a file names, unless the arguments name it.
     ///
-    /// - Throws: `unusableDocument` if they name another one, which must not get the file's secrets.
+    /// - Throws: `document` if they name another one, which must not get the file's secrets.
     private mutating func take(_ server: NamedServer) throws(Report) {
         // Whoever sets the endpoint decides where the secrets go.
         guard providerSettings?["token_endpoint"] == nil else { return }
@@ -143,7 +143,7 @@ struct AccountQuestions {
 
     /// Asks for a name that no account has. If no account can have the given name, the person hears that first.
     ///
-    /// - Throws: `refused` if the given name belongs to another account.
+    /// - Throws: the daemon's error if the given name belongs to another account.
     private mutating func askName(_ daemon: inout DaemonConnection) throws(Report) {
         if let name, ErrorReply.isPossibleName(name), try daemon.hasAccount(name) {
             let parameters = WireText.encode(AccountExistsError(account: name))

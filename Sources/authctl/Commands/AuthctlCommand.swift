@@ -1,19 +1,20 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 internal import TextEncodings
 
 /// `authctl`: the root of all commands.
 struct AuthctlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "authctl",
+        commandName: CalledName.here.name,
         abstract: "Ask authrefreshd for fresh OAuth tokens, and look after its accounts.",
         discussion: """
             Examples:
 
-              authctl login work --provider google
-              authctl token work
-              authctl status
+              \(CalledName.here) login work --provider google
+              \(CalledName.here) token work
+              \(CalledName.here) status
 
             Sign in once. From then on the daemon refreshes the account, and programs ask authctl for a valid \
             access token.

@@ -11,9 +11,9 @@ struct CallbackCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl callback 'com.example.app:/callback?code=...&state=...'
+              \(CalledName.here) callback 'com.example.app:/callback?code=...&state=...'
 
-            The desktop runs this command for the URI schemes of 'authctl login --flow scheme' and 'authctl \
+            The desktop runs this command for the URI schemes of '\(CalledName.here) login --flow scheme' and '\(CalledName.here) \
             web-session', and for addresses that your own web page passes on. The 'state' in the address \
             identifies the sign-in; the address itself identifies a web session. An address that matches neither \
             is refused. The command that waits prints the result.

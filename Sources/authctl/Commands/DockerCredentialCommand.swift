@@ -12,7 +12,7 @@ struct DockerCredentialCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account edit work --url https://registry.example.org/
+              \(CalledName.here) account edit work --url https://registry.example.org/
 
             This makes docker ask it for that registry, in ~/.docker/config.json. For podman, skopeo and buildah, \
             write the same into ~/.config/containers/auth.json:
@@ -134,7 +134,7 @@ struct DockerCredentialCommand: ParsableCommand {
 
     /// The server's address in docker's request.
     ///
-    /// - Throws: `unusableDocument` if there is none, or more than one.
+    /// - Throws: `document` if there is none, or more than one.
     private static func server(_ input: String) throws(Report) -> String {
         // These words are those of docker-credential-helpers, because its client recognizes them.
         guard !input.allSatisfy(\.isWhitespace) else { throw .usage("no credentials server URL") }

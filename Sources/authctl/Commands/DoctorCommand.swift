@@ -11,9 +11,9 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl doctor
-              authctl doctor work
-              authctl doctor --json | jq '.findings[] | select(.level == "error")'
+              \(CalledName.here) doctor
+              \(CalledName.here) doctor work
+              \(CalledName.here) doctor --json | jq '.findings[] | select(.level == "error")'
 
             It looks at this shell, the socket, the service and whether it outlives your session. Then the daemon \
             looks at its configuration, clocks, network, store and key, at the accounts and their tokens, and at \

@@ -11,12 +11,12 @@ struct ExecCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl exec work --env GH_TOKEN -- gh pr list
-              authctl exec work --env API_TOKEN --min-validity 30m -- make deploy
+              \(CalledName.here) exec work --env GH_TOKEN -- gh pr list
+              \(CalledName.here) exec work --env API_TOKEN --min-validity 30m -- make deploy
 
             Use it for programs that take a token only from an environment variable. The command replaces authctl: \
             you get its exit status, and it gets your signals. If there is no token, the command does not start, \
-            and the exit status is that of 'authctl token'.
+            and the exit status is that of '\(CalledName.here) token'.
 
             The command and every program that it starts can read the token. The token is not replaced when it \
             expires: if a command runs for long, ask for a longer token with --min-validity. The command writes no \

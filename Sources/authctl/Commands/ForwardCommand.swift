@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 internal import VarlinkClient
 
@@ -11,12 +12,12 @@ struct ForwardCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl forward build.example.org work
-              authctl forward me@build.example.org work home
-              authctl forward build.example.org work -- ./nightly --verbose
-              authctl forward build.example.org work --ssh-option Port=2222
+              \(CalledName.here) forward build.example.org work
+              \(CalledName.here) forward me@build.example.org work home
+              \(CalledName.here) forward build.example.org work -- ./nightly --verbose
+              \(CalledName.here) forward build.example.org work --ssh-option Port=2222
 
-            On the other machine 'authctl token' and 'authctl challenge' work for the accounts that you name. \
+            On the other machine '\(CalledName.here) token' and '\(CalledName.here) challenge' work for the accounts that you name. \
             Nothing else works there: no other account, also if it gets the name of one that you named, no status, \
             no sign-in, no refresh token. Access ends with \
             the ssh connection. Until then, root on that machine can ask for tokens of these accounts, too. If an \
@@ -97,7 +98,7 @@ struct ForwardCommand: ParsableCommand {
 
     /// The named accounts, or the only one.
     ///
-    /// - Throws: `refused` with `NoSuchAccount`, before anything is started.
+    /// - Throws: the daemon's `NoSuchAccount`, before anything is started.
     private func accountsThatExist() throws(Report) -> [ForwardedAccount] {
         let names = accounts.isEmpty ? [try OnlyAccount.resolve(nil, connection)] : accounts
         var daemon = try connection.connect()

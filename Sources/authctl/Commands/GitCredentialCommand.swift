@@ -10,7 +10,7 @@ struct GitCredentialCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl account edit work --url https://git.example.org/
+              \(CalledName.here) account edit work --url https://git.example.org/
               git config --global credential.helper authctl
               git config --global credential.https://git.example.org.helper \\
                 'authctl --account work'

@@ -10,9 +10,9 @@ struct GoogleExecutableCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl google-executable work
+              \(CalledName.here) google-executable work
 
-            Google's libraries run this command by themselves when they use the file that 'authctl google-config' \
+            Google's libraries run this command by themselves when they use the file that '\(CalledName.here) google-config' \
             prints, and GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 is set. It prints the account's ID token as \
             the answer of an executable-sourced credential. A failure is printed as such an answer, too, with exit \
             status 0, because the libraries show the message only then.
@@ -63,7 +63,7 @@ enum GoogleTokenType: String, CaseIterable, Sendable {
     /// The type that Google's library requests; nil if it requests none.
     ///
     /// - Parameter name: `GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE`; nil if it is not set.
-    /// - Throws: `unusableDocument` for a type that no account has.
+    /// - Throws: `document` for a type that no account has.
     static func asked(by name: String?) throws(Report) -> GoogleTokenType? {
         guard let name else { return nil }
         guard let type = GoogleTokenType(rawValue: name) else {
@@ -84,13 +84,13 @@ struct GoogleConfigCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl google-config work --audience //iam.googleapis.com/projects/\\
+              \(CalledName.here) google-config work --audience //iam.googleapis.com/projects/\\
             1234/locations/global/workloadIdentityPools/POOL/providers/PROVIDER > g.json
               export GOOGLE_APPLICATION_CREDENTIALS=$PWD/g.json
               export GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1
 
             Name the file in GOOGLE_APPLICATION_CREDENTIALS. It contains no secret. It makes the libraries call \
-            'authctl google-executable' for a token, and exchange this token at Google's Security Token Service.
+            '\(CalledName.here) google-executable' for a token, and exchange this token at Google's Security Token Service.
 
             --audience is the full name of the provider in a workload or workforce identity pool. The pool decides \
             what the account may do; with --service-account it acts as that service account.

@@ -13,9 +13,9 @@ struct HistoryCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl history work
-              authctl history work --hours 168
-              authctl history work --json
+              \(CalledName.here) history work
+              \(CalledName.here) history work --hours 168
+              \(CalledName.here) history work --json
 
             Prints one character for each of the last hours, then the events, the newest at the end. Repeated \
             events share one line. The source is your journal (journalctl --user -u authrefreshd), which drops old \

@@ -10,10 +10,10 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl import --dry-run
-              authctl import --from oidc-agent work
-              authctl import --from mutt_oauth2 --file ~/.mutt/token --all
-              authctl import --file token.json
+              \(CalledName.here) import --dry-run
+              \(CalledName.here) import --from oidc-agent work
+              \(CalledName.here) import --from mutt_oauth2 --file ~/.mutt/token --all
+              \(CalledName.here) import --file token.json
 
             Finds the accounts that other programs keep. --dry-run shows them in a table and changes nothing.
 

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 
 /// `authctl interface`.
 struct InterfaceCommand: ParsableCommand {
@@ -9,7 +10,7 @@ struct InterfaceCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl interface | less
+              \(CalledName.here) interface | less
 
             It is the description that this program was built with; the daemon is not asked.
             """

@@ -10,9 +10,9 @@ struct MetricsCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl metrics
-              authctl metrics --output /var/lib/node_exporter/authrefresh.prom
-              authctl metrics --json | jq .states
+              \(CalledName.here) metrics
+              \(CalledName.here) metrics --output /var/lib/node_exporter/authrefresh.prom
+              \(CalledName.here) metrics --json | jq .states
 
             The text has Prometheus's exposition format. With --output it goes to a file, which the textfile \
             collector of node_exporter can read. The file is replaced in one step, and every user may read it: it \

@@ -12,11 +12,11 @@ struct ProviderCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl provider list
-              authctl provider show google
+              \(CalledName.here) provider list
+              \(CalledName.here) provider show google
 
             A profile is a YAML file. It tells the daemon what a provider does not publish about itself. The files are \
-            in a folder providers.d, installed for all users or in ~/.config/authrefreshd. 'authctl account add \
+            in a folder providers.d, installed for all users or in ~/.config/authrefreshd. '\(CalledName.here) account add \
             --provider NAME' uses one.
             """,
         subcommands: [ProviderListCommand.self, ProviderShowCommand.self, ProviderDiscoverCommand.self]
@@ -31,7 +31,7 @@ struct ProviderListCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl provider list
+              \(CalledName.here) provider list
 
             If a profile has no issuer, each account names its own: a tenant or a realm, for example.
             """
@@ -65,7 +65,7 @@ struct ProviderShowCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl provider show google
+              \(CalledName.here) provider show google
             """
     )
 
@@ -108,10 +108,10 @@ struct ProviderDiscoverCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl provider discover https://sso.example.org > work.yaml
+              \(CalledName.here) provider discover https://sso.example.org > work.yaml
 
             authctl makes a file for ~/.config/authrefreshd/providers.d from what the server publishes (OpenID \
-            Connect Discovery, RFC 8414), with comments on what it found. Most servers need no profile: 'authctl \
+            Connect Discovery, RFC 8414), with comments on what it found. Most servers need no profile: '\(CalledName.here) \
             account add --issuer URL' is enough.
 
             Exit status: 65 if the server publishes nothing, or describes another server; 75 if it cannot be \

@@ -12,9 +12,9 @@ struct RefreshCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl refresh work
-              authctl refresh work home --json
-              authctl refresh --all
+              \(CalledName.here) refresh work
+              \(CalledName.here) refresh work home --json
+              \(CalledName.here) refresh --all
 
             Prints a line for each account that was refreshed; failures go to standard error. --all skips accounts \
             that are signed out or parked. On a terminal you can leave out the account if there is only one.
@@ -67,7 +67,7 @@ struct RefreshCommand: ParsableCommand {
 extension DaemonConnection {
     /// Refreshes an account and waits; returns its state.
     ///
-    /// - Throws: `refused`, or `notFresh` if the daemon's answer shows that the refresh failed.
+    /// - Throws: the daemon's error, or `notFresh` if its answer shows that the refresh failed.
     mutating func refresh(_ account: String) throws(Report) -> AccountStatus {
         let parameters = WireText.encode(Refresh.Parameters(account: account))
         let answer = try ask(
@@ -87,7 +87,7 @@ extension DaemonConnection {
     /// already over.
     ///
     /// - Parameter done: describes the change: `'work' was added`.
-    /// - Throws: `keptButNotFresh`.
+    /// - Throws: why there is no token, behind what was done in spite of it.
     mutating func settle(_ status: AccountStatus, done: String) throws(Report) -> AccountStatus {
         do throws(Report) {
             let parameters = WireText.encode(AcquireToken.Parameters(account: status.account))

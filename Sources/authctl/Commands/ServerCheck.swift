@@ -55,29 +55,13 @@ struct ServerCheck {
     }
 
     /// The command with the other server; nil if its server is not named by an option.
-    static func command(_ arguments: [String], with server: (option: String, value: String)) -> String? {
+    static func command(_ arguments: [String], with server: (option: String, value: String)) -> Command? {
         var words = arguments
-        let value = quoted(server.value)
         guard let place = words.firstIndex(where: { $0 == "--issuer" || $0.hasPrefix("--issuer=") }) else { return nil }
         let isJoined = words[place] != "--issuer"
         guard isJoined || place + 1 < words.count else { return nil }
         words.replaceSubrange(place..<place + (isJoined ? 1 : 2), with: [server.option, server.value])
-        let shown = words.enumerated().map { $0.offset == place + 1 ? value : quoted($0.element) }
-        return "authctl " + shown.joined(separator: " ")
-    }
-
-    /// A word quoted for a shell.
-    private static func quoted(_ word: String) -> String {
-        let word = PlainText.line(word)
-        let isPlain =
-            !word.isEmpty
-            && word.unicodeScalars.allSatisfy { scalar in
-                switch scalar {
-                case "a"..."z", "A"..."Z", "0"..."9": true
-                default: "-._/:=@+,%".unicodeScalars.contains(scalar)
-                }
-            }
-        return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+        return Command(words: words.map(PlainText.line))
     }
 }
 
@@ -85,7 +69,7 @@ extension DaemonConnection {
     /// Makes the daemon check the server of an account with these settings.
     ///
     /// - Returns: nil if it was not checked, because the daemon is older, or is asking too many servers.
-    /// - Throws: `refused` if the settings are invalid; connection errors.
+    /// - Throws: the daemon's error if the settings are invalid; connection errors.
     mutating func check(_ settings: AccountSettings) throws(Report) -> ServerCheck? {
         let parameters = CheckServer.Parameters(
             issuer: settings.issuer,

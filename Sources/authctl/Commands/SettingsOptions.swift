@@ -29,7 +29,7 @@ struct SettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A value that the provider's profile asks for, see 'authctl provider show'; may be given several times.",
+            "A value that the provider's profile asks for, see '\(CalledName.here) provider show'; may be given several times.",
             valueName: "name=value"
         )
     )
@@ -267,7 +267,7 @@ struct SettingsOptions: ParsableArguments {
 
     /// Writes the given options into `settings`, and leaves the rest as it is.
     ///
-    /// - Throws: `usage`, `secretAsArgument`, `secretFile`.
+    /// - Throws: `usage`, `secretAsArgument`; why a file cannot be read.
     func apply(to settings: inout AccountSettings) throws(Report) {
         settings.issuer = issuer
         settings.provider = provider
@@ -334,7 +334,7 @@ struct SettingsOptions: ParsableArguments {
 
     /// The client's key; nil if none was given.
     ///
-    /// - Throws: `secretFile`.
+    /// - Throws: why the file cannot be read.
     func clientKey() throws(Report) -> SecretText? {
         guard let clientKeyFile else { return nil }
         return try ClientKeyFile(name: clientKeyFile).read()
@@ -342,7 +342,7 @@ struct SettingsOptions: ParsableArguments {
 
     /// The client secret, and the client ID if the file contains it; nil if none was given.
     ///
-    /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
+    /// - Throws: why the file cannot be read or used; `cancelled`.
     func client(account: String) throws(Report) -> FileClient? {
         guard let clientSecretFile else { return nil }
         var client = try ClientSecretFile(
@@ -412,7 +412,7 @@ extension SettingsOptions {
 
     /// The authorization details; nil if none were given.
     ///
-    /// - Throws: `secretFile`.
+    /// - Throws: why the file cannot be read.
     func details() throws(Report) -> String? {
         guard let authorizationDetails else { return nil }
         return try SecretFile(name: authorizationDetails, purpose: .document).read(prompt: nil).reveal()

@@ -12,10 +12,10 @@ struct StatusCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl status
-              authctl status work || authctl account show work
-              authctl status --watch
-              authctl status --json
+              \(CalledName.here) status
+              \(CalledName.here) status work || \(CalledName.here) account show work
+              \(CalledName.here) status --watch
+              \(CalledName.here) status --json
 
             States: fresh, refreshing, retrying, interaction-required, refresh-token-expiring, signed-out, \
             misconfigured.
@@ -88,11 +88,11 @@ struct WatchCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl watch
-              authctl watch work --json | jq --unbuffered -r .event
+              \(CalledName.here) watch
+              \(CalledName.here) watch work --json | jq --unbuffered -r .event
 
             Prints a line for each change: local time, account, event, state. --json prints a reply of 'Subscribe' \
-            on each line, as 'authctl interface' describes it; "ready" ends the present state. 'authctl status \
+            on each line, as '\(CalledName.here) interface' describes it; "ready" ends the present state. '\(CalledName.here) status \
             --watch' shows a table instead.
 
             It runs until you interrupt it with Ctrl-C; the shell then shows exit status 130.

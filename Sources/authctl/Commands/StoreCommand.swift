@@ -12,8 +12,8 @@ struct StoreCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl store check
-              authctl store backup ~/authrefreshd.sqlite
+              \(CalledName.here) store check
+              \(CalledName.here) store backup ~/authrefreshd.sqlite
             """,
         subcommands: [
             StoreBackupCommand.self, StoreCheckCommand.self, StoreRekeyCommand.self, StoreRestoreCommand.self,
@@ -29,7 +29,7 @@ struct StoreBackupCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl store backup accounts-2026-11-21.sqlite
+              \(CalledName.here) store backup accounts-2026-11-21.sqlite
 
             The file is created with mode 0600; an existing file is never replaced. Its secrets are encrypted with \
             the store's key. The key is not in the file: keep a copy of the key too, somewhere else. While the key \
@@ -105,7 +105,7 @@ struct StoreRestoreCommand: ParsableCommand {
             Examples:
 
               systemctl --user stop authrefreshd.socket authrefreshd.service
-              authctl store restore accounts-2026-11-21.sqlite
+              \(CalledName.here) store restore accounts-2026-11-21.sqlite
               systemctl --user start authrefreshd.socket
 
             Runs 'authrefreshd --restore FILE', which copies FILE, checks the copy, and replaces the store with \
@@ -119,8 +119,8 @@ struct StoreRestoreCommand: ParsableCommand {
 
             The backup does not contain refresh tokens that servers have issued since. Accounts of the backup get them \
             from the previous store. If there is no previous store, or it cannot be read, a server may refuse the old \
-            ones: those accounts then need 'authctl login'. If the backup is from another machine, accounts whose \
-            server rotates refresh tokens are parked: see 'authctl account resume'.
+            ones: those accounts then need '\(CalledName.here) login'. If the backup is from another machine, accounts whose \
+            server rotates refresh tokens are parked: see '\(CalledName.here) account resume'.
 
             Exit status: 75 if the disk is full or fails, 77 if the key is missing, 78 if a daemon has the store \
             open or FILE cannot be used.
@@ -149,7 +149,7 @@ struct StoreCheckCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl store check
+              \(CalledName.here) store check
 
             Checks the database file, the row of each account, the encryption of each secret, the schedule, the \
             permissions of the files and the store's key. Nothing is changed. The daemon keeps serving tokens: it \
@@ -193,8 +193,9 @@ struct StoreCheckCommand: ParsableCommand {
             let subject = finding.account.map { "account '\(PlainText.line($0))'" } ?? "store"
             let width = TerminalStyle.standardOutput.width
             let found = "\(subject): \(PlainText.line(finding.summary))"
-            let hint = WrappedText.message(PlainText.line(finding.hint), width: width.map { $0 - 4 })
-            let lines = WrappedText.message(found, width: width, indent: 2) + hint.map { "    " + $0 }
+            let advice = Hint(finding.hint, command: finding.command)
+            let hint = WrappedText.message(advice, by: .here, width: width.map { $0 - 4 })
+            let lines = WrappedText.lines(found, width: width, indent: 2) + hint.map { "    " + $0 }
             try StandardOutput.show(lines.joined(separator: "\n") + "\n")
         }
     }
@@ -208,7 +209,7 @@ struct StoreRekeyCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl store rekey
+              \(CalledName.here) store rekey
 
             The daemon keeps serving tokens meanwhile. If this command or the daemon is interrupted, the daemon \
             finishes the change later; if you run the command again, it waits for the end.
@@ -220,7 +221,7 @@ struct StoreRekeyCommand: ParsableCommand {
             this, then make it 'store-key'.
 
             Earlier backups open only with the old key. The copy that an upgrade kept beside the store, \
-            'accounts.sqlite.before-upgrade', is removed. Stores that 'authctl store restore' kept stay encrypted \
+            'accounts.sqlite.before-upgrade', is removed. Stores that '\(CalledName.here) store restore' kept stay encrypted \
             with the old key: remove them yourself.
             """
     )

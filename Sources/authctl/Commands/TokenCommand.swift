@@ -14,16 +14,16 @@ struct TokenCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl token work
-              authctl token work --min-validity 10m
-              authctl token work --scope mail.read --scope mail.send
-              authctl token work --resource https://api.example.com/
-              authctl token work --format header | curl -H @- https://api.example.com/
-              authctl token work --claims '{"access_token":{"acr":{"value":"mfa"}}}'
-              authctl token work --id-token
-              authctl token work --dpop GET https://api.example.com/ --format header
-              vars=$(authctl token work --format env) && eval "$vars" || exit
-              authctl token work --format xoauth2 --user you@example.org
+              \(CalledName.here) token work
+              \(CalledName.here) token work --min-validity 10m
+              \(CalledName.here) token work --scope mail.read --scope mail.send
+              \(CalledName.here) token work --resource https://api.example.com/
+              \(CalledName.here) token work --format header | curl -H @- https://api.example.com/
+              \(CalledName.here) token work --claims '{"access_token":{"acr":{"value":"mfa"}}}'
+              \(CalledName.here) token work --id-token
+              \(CalledName.here) token work --dpop GET https://api.example.com/ --format header
+              vars=$(\(CalledName.here) token work --format env) && eval "$vars" || exit
+              \(CalledName.here) token work --format xoauth2 --user you@example.org
 
             Prints the stored token if it is valid for long enough. Otherwise it waits for one refresh, which all \
             callers share. If refreshing fails, or the new token is valid for less than --min-validity, a token \
@@ -38,7 +38,7 @@ struct TokenCommand: ParsableCommand {
 
             Some servers narrow the account's default token after a request with --scope, although RFC 6749 \
             (section 6) forbids it. The daemon notices that, and asks for the full scope in every later refresh. \
-            'authctl status' shows scopes that are still missing.
+            '\(CalledName.here) status' shows scopes that are still missing.
 
             --format: 'raw', only the token; 'header', an Authorization header line; 'json', one object; 'env', \
             lines for a shell's eval that export AUTHREFRESH_ACCOUNT, AUTHREFRESH_ACCESS_TOKEN, \
@@ -245,7 +245,7 @@ struct PrintedIDToken {
 
     /// Acquires the token.
     ///
-    /// - Throws: `connection(.unreadableReply)` if it is missing, or contains characters that could forge a header.
+    /// - Throws: `unreadableReply` if it is missing, or contains characters that could forge a header.
     init(_ request: TokenRequest) throws(Report) {
         var daemon = try DaemonConnection(socket: request.socket)
         try self.init(request, from: &daemon)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthRefreshInterface
+internal import CommandLineProgram
 internal import Terminal
 
 /// `authctl version`.
@@ -10,9 +11,9 @@ struct VersionCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl version
+              \(CalledName.here) version
 
-            'authctl --version' prints only authctl's version, without asking the daemon. After an upgrade the \
+            '\(CalledName.here) --version' prints only authctl's version, without asking the daemon. After an upgrade the \
             running daemon has the older version until it restarts.
             """
     )

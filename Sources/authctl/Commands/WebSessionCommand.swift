@@ -11,9 +11,9 @@ struct WebSessionCommand: ParsableCommand {
         discussion: """
             Examples:
 
-              authctl web-session - --callback com.example.app:/done < url.txt
+              \(CalledName.here) web-session - --callback com.example.app:/done < url.txt
               page='https://as.example/authorize?client_id=me&redirect_uri={callback}'
-              authctl web-session "$page" --callback http://127.0.0.1/done
+              \(CalledName.here) web-session "$page" --callback http://127.0.0.1/done
 
             This is for your own programs, if a person has to sign in or decide something on a web page, and the \
             program needs no account here. authctl opens the page. When the browser is sent back to the callback, \
@@ -21,7 +21,7 @@ struct WebSessionCommand: ParsableCommand {
 
             --callback is one of four kinds. With 'http://127.0.0.1/done', 'http://localhost/done' or \
             'http://[::1]/done', the daemon listens on the port meanwhile. With 'com.example.app:/done', the desktop \
-            passes the address to 'authctl callback'. With 'exampleauth', a scheme alone, every address of the scheme \
+            passes the address to '\(CalledName.here) callback'. With 'exampleauth', a scheme alone, every address of the scheme \
             is the answer. 'https://app.example/done' is a page of your own, with a link \
             to 'io.authrefresh:' and its own address. Each callback has one session at a time. Instead, you can paste \
             the address at any time.
@@ -37,7 +37,7 @@ struct WebSessionCommand: ParsableCommand {
             URL may contain secrets, and other users can read the arguments of a program: '-' reads it from \
             standard input. authctl wipes a URL that is an argument from there at once.
 
-            The browser and its window are chosen as by 'authctl login', without an account.
+            The browser and its window are chosen as by '\(CalledName.here) login', without an account.
 
             Exit status: 0 done; 75 timed out, or the callback is in use; 77 the address contains an 'error' (RFC \
             6749 4.1.2.1) and is printed as well, or you are not permitted; 78 the window, the browser or the port \
@@ -87,7 +87,7 @@ struct WebSessionCommand: ParsableCommand {
         let answer = try session.run()
         if !output.json { try StandardOutput.write(answer + "\n") }
         // RFC 6749 §4.1.2.1: the address, which is printed, may contain an error of the server.
-        if let code = CallbackError.code(in: answer) {
+        if let code = Self.errorCode(in: answer) {
             throw Report(
                 status: .notPermitted,
                 name: "authctl.CallbackIsError",
@@ -97,25 +97,19 @@ struct WebSessionCommand: ParsableCommand {
         }
     }
 
+    /// The value of `error` in the query or the fragment of an address (RFC 6749 §4.1.2.1, §4.2.2.1), shortened to 100
+    /// characters; nil if there is none.
+    private static func errorCode(in url: String) -> String? {
+        let answer = url.drop { $0 != "?" && $0 != "#" }
+        let values = answer.split { "?#&".contains($0) }.filter { $0.hasPrefix("error=") }
+            .map { $0.dropFirst("error=".count) }
+        return values.first { !$0.isEmpty }.map { String($0.prefix(100)) }
+    }
+
     private var address: SecretText {
         get throws(Report) {
             guard url == "-" else { return SecretText(url) }
             return try SecretFile(name: url, purpose: .page).readLine(prompt: "Address of the page: ")
         }
-    }
-}
-
-/// Finds the error code in a callback, so that a script need not.
-enum CallbackError {
-    /// How many characters of it are shown.
-    private static let longest = 100
-
-    /// The value of `error` in the query or the fragment of an address (RFC 6749 §4.1.2.1, §4.2.2.1); nil if there is
-    /// none.
-    static func code(in url: String) -> String? {
-        let answer = url.drop { $0 != "?" && $0 != "#" }
-        let values = answer.split { "?#&".contains($0) }.filter { $0.hasPrefix("error=") }
-            .map { $0.dropFirst("error=".count) }
-        return values.first { !$0.isEmpty }.map { String($0.prefix(longest)) }
     }
 }

@@ -15,7 +15,7 @@ struct Doctor {
 
     /// Runs the checks, and passes on each finding as it comes.
     ///
-    /// - Throws: what `tell` throws; `refused` with `NoSuchAccount`; `usage` if `socket` is not a path.
+    /// - Throws: what `tell` throws; the daemon's `NoSuchAccount`; `usage` if `socket` is not a path.
     func run(_ tell: (Finding) throws(Report) -> Void) throws(Report) {
         let path = try SocketPath.resolve(option: socket)
         let isNamed = socket != nil || surroundings.environment("AUTHREFRESH_SOCKET") != nil
@@ -99,7 +99,9 @@ extension Finding.Need {
             switch status {
             case .interactionRequired, .signedOut, .noSuchAccount: .signIn
             case .success, .tryAgainLater, .cancelled: .time
-            case .usage, .badData, .misconfigured, .cannotRunCommand, .commandNotFound, .helperFailed: .repair
+            case .usage, .badData, .misconfigured, .cannotRunCommand, .commandNotFound, .helperFailed,
+                .systemFailed:
+                .repair
             case .notPermitted: .permission
             case .unavailable: .start
             }
@@ -188,22 +190,22 @@ private struct FindingLines {
         let said = PlainText.line((finding.subject.map { "\($0): " } ?? "") + finding.text)
         let mark = style.paint(mark, colour)
         if let width = style.width, width < Self.leastWidthForColumns {
-            let lines = WrappedText.message("\(check): \(said)", width: width - 2)
+            let lines = WrappedText.lines("\(check): \(said)", width: width - 2)
             let more = advice(width: width - 4).map { "    \($0)\n" }
             return mark + " " + lines.joined(separator: "\n  ") + "\n" + more.joined()
         }
         let indent = String(repeating: " ", count: Self.textColumn)
         let room = style.width.map { $0 - Self.textColumn }
         let name = check + String(repeating: " ", count: max(1, Self.textColumn - 4 - check.count))
-        let lines = WrappedText.message(said, width: room)
+        let lines = WrappedText.lines(said, width: room)
         let more = advice(width: room).map { indent + $0 + "\n" }
         return "  \(mark) \(name)" + lines.joined(separator: "\n" + indent) + "\n" + more.joined()
     }
 
     /// The lines that say what to do, below an arrow.
     private func advice(width: Int?) -> [String] {
-        guard let advice = finding.advice else { return [] }
-        let lines = WrappedText.message(PlainText.line(advice), width: width.map { $0 - arrow.count })
+        guard let advice = Hint(finding.advice, command: finding.command) else { return [] }
+        let lines = WrappedText.message(advice, by: .here, width: width.map { $0 - arrow.count })
         let margin = String(repeating: " ", count: arrow.count)
         return lines.enumerated().map { ($0.offset == 0 ? arrow : margin) + $0.element }
     }

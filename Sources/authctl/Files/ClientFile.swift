@@ -6,7 +6,7 @@ extension FileClient {
     /// The client ID for the account.
     ///
     /// - Parameter said: the ID that was given in addition to the file.
-    /// - Throws: `unusableDocument` if the two differ.
+    /// - Throws: `document` if the two differ.
     func id(said: String?) throws(Report) -> String? {
         guard let id, let said, id != said else { return said ?? id }
         throw .document(
@@ -24,7 +24,7 @@ struct ClientSecretFile {
 
     /// Reads the secret, and the client ID if the file contains it.
     ///
-    /// - Throws: `secretFile`, `unusableDocument`, `cancelled`.
+    /// - Throws: why the file cannot be read or used; `cancelled`.
     func read() throws(Report) -> FileClient {
         let secret = try SecretFile(name: name, purpose: .clientSecret).read(prompt: prompt)
         let text = secret.reveal()
@@ -84,7 +84,7 @@ struct ClientKeyFile {
 
     /// Reads the key unchanged; the daemon parses it.
     ///
-    /// - Throws: `secretFile`, `unusableDocument`.
+    /// - Throws: why the file cannot be read or used.
     func read() throws(Report) -> SecretText {
         let key = try SecretFile(name: name, purpose: .clientKey).read(prompt: nil)
         let text = key.reveal()

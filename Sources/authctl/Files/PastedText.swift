@@ -22,7 +22,7 @@ struct PastedText {
     /// If there is more around it, a person is asked. Without a terminal that is an error, because a server only says
     /// that the secret is wrong.
     ///
-    /// - Throws: `secretFile`, `cancelled`.
+    /// - Throws: what is around it, if nobody can be asked; `cancelled`.
     func secret() throws(Report) -> SecretText {
         let (bare, others) = bare
         guard !others.isEmpty else { return SecretText(text) }

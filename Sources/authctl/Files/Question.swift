@@ -95,8 +95,8 @@ struct TypedLine {
 enum HiddenPrompt {
     /// Asks for a secret.
     ///
-    /// - Throws: `cancelled` after Ctrl-C or another ending signal, with the terminal restored; `secretFile` if there
-    ///   is not a terminal, or if nothing was typed.
+    /// - Throws: `cancelled` after Ctrl-C or another ending signal, with the terminal restored; an error if there is
+    ///   no terminal, or if nothing was typed.
     static func ask(_ prompt: String, _ purpose: SecretPurpose) throws(Report) -> SecretText {
         let terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { throw .noTerminal(purpose) }

@@ -76,15 +76,11 @@ struct SecretFile {
     }
 
     private func contents(of descriptor: Int32) throws(Report) -> SecretText {
-        var bytes: [UInt8]
-        do throws(FileDescriptor.ReadFailure) {
-            bytes = try FileDescriptor.readAll(descriptor, atMost: Self.largestSize)
-        } catch {
-            switch error {
-            case .failed(let number): throw .unreadable(purpose, errno: number)
-            case .tooLong: throw .tooLong(purpose)
-            }
-        }
+        var bytes = try FileDescriptor.readAll(
+            descriptor,
+            atMost: Self.largestSize,
+            orReport: { number in number.map { .unreadable(purpose, errno: $0) } ?? .tooLong(purpose) }
+        )
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         while let last = bytes.last, [UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(last) { bytes.removeLast() }
         guard !bytes.isEmpty else { throw .empty(purpose) }

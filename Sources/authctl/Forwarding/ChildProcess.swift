@@ -17,7 +17,7 @@ struct ChildProcess {
     ///
     /// - Parameter signals: the signals that it blocks. It does not inherit the blocked and ignored signals of this
     ///   process.
-    /// - Throws: `cannotStartSSH`.
+    /// - Throws: why ssh cannot be started.
     init(_ words: [String], blocking signals: sigset_t) throws(Report) {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)

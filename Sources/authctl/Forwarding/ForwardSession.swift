@@ -23,7 +23,7 @@ struct ForwardSession: ~Copyable {
     /// - Parameters:
     ///   - host: the other machine, as the person named it.
     ///   - words: returns the command line for the path of the local socket.
-    /// - Throws: `cannotCreateFile`, `cannotStartSSH`; everything is then cleaned up.
+    /// - Throws: `cannotCreateFile`, or why ssh cannot be started; everything is then cleaned up.
     init(
         accounts: [ForwardedAccount],
         host: String,

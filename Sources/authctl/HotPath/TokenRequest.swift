@@ -269,7 +269,7 @@ struct AcquiredToken {
 
     /// Reads a reply.
     ///
-    /// - Throws: `connection(.unreadableReply)` if a part is missing, or contains characters that could forge a header.
+    /// - Throws: `unreadableReply` if a part is missing, or contains characters that could forge a header.
     init(reply: JSONText) throws(Report) {
         guard let token = reply["accessToken"]?.string, Self.isPrintable(token),
             let type = reply["tokenType"]?.string, Self.isPrintable(type),

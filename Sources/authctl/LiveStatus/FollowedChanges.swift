@@ -42,7 +42,7 @@ struct FollowedChanges: ~Copyable {
     /// Returns the next change, without waiting for one.
     ///
     /// - Throws: the connection's error if nobody answers at the socket for as long as a search lasts, or if the
-    ///   daemon ends again and again; `refused` with the daemon's error.
+    ///   daemon ends again and again; the daemon's error.
     mutating func take() throws(Report) -> News {
         if let search, try !connect(search) { return .nothing }
         do throws(Report) {

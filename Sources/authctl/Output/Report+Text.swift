@@ -12,8 +12,8 @@ extension Report {
     /// The lines for standard error, each with a newline; empty if everything was reported already.
     func text(_ style: TerminalStyle) -> String {
         guard !message.isEmpty else { return "" }
-        let lines = [("error", message)] + hints.map { ("hint", $0.text(by: .here)) }
-        return lines.map { kind, line in MessageLines.text(kind, PlainText.line(line), style) }.joined()
+        let lines = [("error", Hint(message))] + hints.map { ("hint", $0) }
+        return lines.map { kind, line in MessageLines.text(kind, line, by: .here, style) }.joined()
     }
 
     /// The failure as one line for programs, with a newline; empty if everything was reported already.

@@ -11,10 +11,9 @@ enum StandardInput {
 
 /// Text for people, as it leaves this program.
 enum ShownText {
-    /// The text with the name by which the person calls this program, without control characters that are not ours, in
-    /// the characters of the locale.
+    /// The text without control characters that are not ours, in the characters of the locale.
     static func text(_ text: String) -> String {
-        Charset.current.rendered(PlainText.lines(CalledName.here.inText(text), keeping: [TerminalQRCode.blackOnWhite]))
+        Charset.current.rendered(PlainText.lines(text, keeping: [TerminalQRCode.blackOnWhite]))
     }
 }
 
@@ -112,16 +111,12 @@ enum StandardError {
     }
 
     private static func say(_ kind: String, _ text: Hint) {
-        let line = PlainText.line(text.text(by: .here))
-        write(
-            isJSON
-                ? JSONText.object([(kind, JSONText.quote(line))]) + "\n"
-                : MessageLines.text(kind, line, .standardError)
-        )
+        guard isJSON else { return write(MessageLines.text(kind, text, by: .here, .standardError)) }
+        write(JSONText.object([(kind, JSONText.quote(PlainText.line(text.text(by: .here))))]) + "\n")
     }
 
     private static func write(_ text: String) {
-        _ = FileDescriptor.write(CalledName.here.inText(text), to: STDERR_FILENO)
+        _ = FileDescriptor.write(text, to: STDERR_FILENO)
     }
 }
 
@@ -154,32 +149,29 @@ enum FileDescriptor {
         return 0
     }
 
-    /// Why a descriptor could not be read to its end.
-    enum ReadFailure: Error {
-        case failed(errno: Int32)
-        case tooLong
-    }
-
     /// Reads to the end, but at most `most` bytes.
     ///
-    /// - Parameter isEnd: gets each piece as it comes, and returns whether reading ends with this piece, without the
-    ///   end of the input.
+    /// - Parameters:
+    ///   - isEnd: gets each piece as it comes, and returns whether reading ends with this piece, without the end of the
+    ///     input.
+    ///   - report: what to say if the system refuses, with its error number, or if there are more bytes (nil).
     static func readAll(
         _ descriptor: Int32,
         atMost most: Int,
-        until isEnd: (ArraySlice<UInt8>) -> Bool = { _ in false }
-    ) throws(ReadFailure) -> [UInt8] {
+        until isEnd: (ArraySlice<UInt8>) -> Bool = { _ in false },
+        orReport report: (Int32?) -> Report
+    ) throws(Report) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count == 0 { return bytes }
             if count < 0 {
-                guard errno == EINTR else { throw .failed(errno: errno) }
+                guard errno == EINTR else { throw report(errno) }
                 continue
             }
             bytes += chunk[..<count]
-            guard bytes.count <= most else { throw .tooLong }
+            guard bytes.count <= most else { throw report(nil) }
             if isEnd(chunk[..<count]) { return bytes }
         }
     }

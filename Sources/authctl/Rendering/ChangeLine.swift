@@ -38,9 +38,9 @@ struct ChangeLine {
         let begin = columns.dropLast().joined(separator: "  ") + "  "
         let room = width - TerminalWidth.of(begin)
         guard room >= Self.leastRoom, !sentence.isEmpty else {
-            return WrappedText.message(line, width: width, indent: 2).joined(separator: "\n") + "\n"
+            return WrappedText.lines(line, width: width, indent: 2).joined(separator: "\n") + "\n"
         }
         let margin = "\n" + String(repeating: " ", count: TerminalWidth.of(begin))
-        return begin + WrappedText.message(sentence, width: room).joined(separator: margin) + "\n"
+        return begin + WrappedText.lines(sentence, width: room).joined(separator: margin) + "\n"
     }
 }

@@ -69,7 +69,7 @@ extension StatusSentence {
     /// `work: fresh until 14:02 (in 59 min)`, wrapped, with a newline.
     static func line(for status: AccountStatus) -> String {
         let line = PlainText.line("\(status.account): \(StatusSentence(status: status, time: .now))")
-        return WrappedText.message(line, width: TerminalStyle.standardOutput.width, indent: 2)
+        return WrappedText.lines(line, width: TerminalStyle.standardOutput.width, indent: 2)
             .joined(separator: "\n") + "\n"
     }
 }

@@ -85,7 +85,7 @@ enum NamedLines {
             guard let value = line.value else { return }
             let name = line.name + String(repeating: " ", count: max(1, width - TerminalWidth.of(line.name)))
             let room = style.width.map { max(1, $0 - TerminalWidth.of(name)) }
-            text += name + WrappedText.message(PlainText.line(value), width: room).joined(separator: margin) + "\n"
+            text += name + WrappedText.lines(PlainText.line(value), width: room).joined(separator: margin) + "\n"
         }
     }
 

@@ -47,7 +47,7 @@ struct SignInSession: ~Copyable {
     ///
     /// After it, signals and keys have their usual effect again. Whatever the person is asked next can be ended.
     ///
-    /// - Throws: `refused` with how the sign-in ended; `cancelled`.
+    /// - Throws: the daemon's error, which says how the sign-in ended; `cancelled`.
     consuming func run() throws(Report) -> (status: AccountStatus, ending: StartSignIn.Reply?) {
         do throws(Report) {
             let status = try lead()
@@ -338,7 +338,7 @@ struct SignInSession: ~Copyable {
 
     /// Cancels the sign-in at the daemon; returns the account's state if the sign-in was finished before.
     ///
-    /// - Throws: `refused` with the daemon's reason; `cancelled` if it gives none.
+    /// - Throws: the daemon's error; `cancelled` if it gives none.
     private mutating func cancel() throws(Report) -> AccountStatus? {
         paste.close()
         askToCancel()

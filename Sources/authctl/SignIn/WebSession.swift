@@ -41,7 +41,7 @@ struct WebSession: ~Copyable {
     /// Guides the person through the session, and closes the window that was opened only for it; returns the callback
     /// address.
     ///
-    /// - Throws: `cancelled`; `refused` with the daemon's reason.
+    /// - Throws: `cancelled`; the daemon's error.
     consuming func run() throws(Report) -> String {
         do throws(Report) {
             let url = try lead()

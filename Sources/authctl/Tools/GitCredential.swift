@@ -24,7 +24,7 @@ struct GitCredential {
     /// Reads a request.
     ///
     /// - Parameter text: lines of `key=value` up to an empty line.
-    /// - Throws: `unusableDocument` for an invalid line.
+    /// - Throws: `document` for an invalid line.
     init(_ text: String) throws(Report) {
         // The text is split by scalars. To Swift, CR and LF together are one character, so a split at LF would join two
         // lines. Like git, this drops only a CR directly before the LF.

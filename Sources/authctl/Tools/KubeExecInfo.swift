@@ -31,7 +31,7 @@ struct KubeExecInfo {
     /// Reads what the client says.
     ///
     /// - Parameter info: `KUBERNETES_EXEC_INFO`; nil if it is not set, because a person is looking at the output.
-    /// - Throws: `unusableDocument` if it is not an `ExecCredential`, or has an unknown version.
+    /// - Throws: `document` if it is not an `ExecCredential`, or has an unknown version.
     init(_ info: String?) throws(Report) {
         guard let info else { return }
         guard let document = try? JSONText(info), document["kind"]?.string == "ExecCredential",

@@ -9,19 +9,15 @@ enum ToolInput {
     ///
     /// - Parameter endsWithEmptyLine: whether an empty line ends the input. git may keep the pipe open after that line,
     ///   while it waits for the answer.
-    /// - Throws: `unusableDocument` if it is too long, or not text.
+    /// - Throws: `document` if it is too long, or not text.
     static func read(endsWithEmptyLine: Bool = false) throws(Report) -> String {
-        let bytes: [UInt8]
         var search = EmptyLineSearch()
-        do throws(FileDescriptor.ReadFailure) {
-            bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax) { piece in
-                endsWithEmptyLine && search.finds(in: piece)
-            }
-        } catch {
-            switch error {
-            case .failed(let number): throw .toolInput("cannot be read: \(systemText(number))")
-            case .tooLong: throw .toolInput("is longer than \(ToolLimits.inputBytesMax) bytes")
-            }
+        let bytes = try FileDescriptor.readAll(STDIN_FILENO, atMost: ToolLimits.inputBytesMax) { piece in
+            endsWithEmptyLine && search.finds(in: piece)
+        } orReport: { number in
+            .toolInput(
+                number.map { "cannot be read: \(systemText($0))" } ?? "is longer than \(ToolLimits.inputBytesMax) bytes"
+            )
         }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
             throw .toolInput("is not text: it contains a NUL byte, or is not UTF-8")

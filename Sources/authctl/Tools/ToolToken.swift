@@ -13,7 +13,7 @@ struct ToolToken {
 
     /// Acquires the requested token.
     ///
-    /// - Throws: `boundToken` if only the holder of the account's key can use the token.
+    /// - Throws: an error if only the holder of the account's key can use the token.
     init(_ request: TokenRequest) throws(Report) {
         var daemon = try DaemonConnection(socket: request.socket)
         try self.init(request, from: &daemon)

@@ -36,12 +36,8 @@ struct StoreInspection: Sendable {
         }
         tell(keyFinding(place))
         if condition.isRekeying {
-            tell(
-                .note(
-                    .key,
-                    "the store is being encrypted with a new key: \(Command("store", "rekey").text(by: .usual))"
-                )
-            )
+            let wait: Hint = "\(Command("store", "rekey")) waits until that is done"
+            tell(.note(.key, "the store is being encrypted with a new key", advice: wait))
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
         }
         let reason = "cannot connect to '/nonexistent/socket': no such file or directory"
         #expect(error?.message == "the daemon does not answer: \(reason)")
-        #expect(error?.hint == "systemctl --user status authrefreshd")
+        #expect(error?.hint?.text == "systemctl --user status authrefreshd")
         #expect(error?.status == .unavailable)
     }
 }

@@ -34,19 +34,4 @@ import Testing
     @Test func `a program that a shell finds by no name keeps the default name`() {
         #expect(CalledName.choose(by: surroundings(path: "/bin", links: Self.second)) == .usual)
     }
-
-    @Test(arguments: [
-        ("run 'authctl login work'", "run 'authrefreshctl login work'"),
-        ("see 'authctl --help', authctl account list", "see 'authrefreshctl --help', authrefreshctl account list"),
-        ("authctl: error: no", "authctl: error: no"),
-        ("an account authctl is fresh", "an account authctl is fresh"),
-        ("git-credential-authctl get; /opt/authctl login", "git-credential-authctl get; /opt/authctl login"),
-    ])
-    func `only commands get the other name`(text: String, expected: String) {
-        #expect(CalledName.unmistakable.inText(text) == expected)
-    }
-
-    @Test func `the commands that get the other name are those that there are`() {
-        #expect(CalledName.commands == Set(CommandPath().names).union(["help"]))
-    }
 }

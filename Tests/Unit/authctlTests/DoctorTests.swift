@@ -315,7 +315,8 @@ import Testing
                 "the certificate is another host's: this may not be the server",
                 of: "as.example",
                 needs: .repair,
-                advice: "check the URL of the issuer, then: systemctl --user restart authrefreshd"
+                advice:
+                    "check the URL of the issuer, then: \(Command(program: "systemctl", "--user", "restart", "authrefreshd"))"
             )
         )
         #expect(

@@ -1,3 +1,4 @@
+import CommandLineProgram
 import Testing
 
 @testable import Terminal
@@ -15,25 +16,34 @@ import Testing
         ]
     )
     func `a message is wrapped at its blanks`(text: String, width: Int, lines: [String]) {
-        #expect(WrappedText.message(text, width: width, indent: 2) == lines)
-        #expect(WrappedText.message(text, width: nil, indent: 2) == [text])
+        #expect(WrappedText.message(Hint(text), by: .usual, width: width, indent: 2) == lines)
+        #expect(WrappedText.message(Hint(text), by: .usual, width: nil, indent: 2) == [text])
     }
+
+    private static let status = Command("status", "work")
 
     @Test(
         arguments: [
             // It fits into a line of its own.
-            ("to see why: authctl status work", 24, ["to see why:", "  authctl status work"]),
-            ("'authctl status work' says why", 24, ["'authctl status work'", "  says why"]),
-            ("authctl status work; or wait", 22, ["authctl status work;", "  or wait"]),
+            ("to see why: \(status)", 24, ["to see why:", "  authctl status work"]),
+            ("'\(status)' says why", 24, ["'authctl status work'", "  says why"]),
+            ("\(status); or wait", 22, ["authctl status work;", "  or wait"]),
             // It does not: a shell reads the lines as one.
-            ("run: journalctl --user -u authrefreshd", 24, ["run:", "  journalctl --user -u \\", "  authrefreshd"]),
-            // This is no command.
-            ("the versions of authctl and authrefreshd", 26, ["the versions of authctl", "  and authrefreshd"]),
-            ("why: journalctl did not end in time", 26, ["why: journalctl did not", "  end in time"]),
-        ]
+            (
+                "run: \(Command(program: "journalctl", "--user", "-u", "authrefreshd"))", 24,
+                ["run:", "  journalctl --user -u \\", "  authrefreshd"]
+            ),
+            // This is prose.
+            ("the versions of authctl status", 26, ["the versions of authctl", "  status"]),
+        ] as [(Hint, Int, [String])]
     )
-    func `a command in a message can be copied`(text: String, width: Int, lines: [String]) {
-        #expect(WrappedText.message(text, width: width, indent: 2) == lines)
+    func `a command in a message can be copied`(text: Hint, width: Int, lines: [String]) {
+        #expect(WrappedText.message(text, by: .usual, width: width, indent: 2) == lines)
+    }
+
+    @Test func `a wrapped command has the name by which the program is called, and no control characters`() {
+        let lines = WrappedText.message("see: \(Command("status", "a\u{1B}"))", by: .unmistakable, width: 10)
+        #expect(lines == ["see:", "authrefreshctl \\", "status \\", "a\u{FFFD}"])
     }
 
     @Test func `a question keeps its blank, and what is indented stays whole`() {
@@ -42,12 +52,5 @@ import Testing
         let table = "open it\n\n  https://as.example.org/a b c\n"
         #expect(WrappedText.text(table, width: 12) == table)
         #expect(WrappedText.text(text, width: nil) == text)
-    }
-
-    @Test func `the parts of a message are its words and its commands`() {
-        let text = "log in, or: loginctl enable-linger; then 'authctl doctor'."
-        let parts = CommandWords.parts(of: text)
-        #expect(parts.map(\.text).joined(separator: " ") == text)
-        #expect(parts.filter(\.isCommand).map(\.text) == ["loginctl enable-linger;", "'authctl doctor'."])
     }
 }
