@@ -9,6 +9,12 @@ package enum FileError: Error, Hashable, Sendable {
     /// The open store.
     case ofTheStore
     case tooLarge
+    /// The folder is a symbolic link, or another user's, or no folder.
+    case notOurFolder
+    /// The folder has files, and was not made by a daemon.
+    case folderOfOthers
+    /// The file system does not answer.
+    case hangs
 
     /// The error of this thread's last system call.
     package static var last: FileError { .failed(errno: errno) }
@@ -20,6 +26,9 @@ package enum FileError: Error, Hashable, Sendable {
         case .notRegular: EINVAL
         case .ofTheStore: EBUSY
         case .tooLarge: EFBIG
+        case .notOurFolder: ENOTDIR
+        case .folderOfOthers: ENOTEMPTY
+        case .hangs: ETIMEDOUT
         }
     }
 }
@@ -32,6 +41,9 @@ extension FileError: CustomStringConvertible {
         case .notRegular: "it is not a regular file"
         case .ofTheStore: "it is the daemon's own store"
         case .tooLarge: "it is too large"
+        case .notOurFolder: "its folder is a symbolic link, or another user's, or no folder"
+        case .folderOfOthers: "its folder has files that are not the daemon's"
+        case .hangs: "its file system does not answer"
         }
     }
 }

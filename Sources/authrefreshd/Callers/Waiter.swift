@@ -93,7 +93,7 @@ enum WaitOutcome: Sendable {
     /// Its row in the store cannot be read.
     case damaged(DamagedAccount)
     /// The store could not be read or written.
-    case storeFailed(StoreTrouble)
+    case storeFailed(StoreOutage)
 }
 
 extension WaitOutcome {

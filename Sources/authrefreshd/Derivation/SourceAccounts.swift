@@ -17,11 +17,6 @@ struct SourceAccounts {
         case failed(RefreshFailure)
     }
 
-    private enum SourceError: Error {
-        case awaited(AccountSnapshot)
-        case failed(RefreshFailure)
-    }
-
     let records: AccountRecords
     /// Finds the account with this number; nil if there is none.
     let find: (AccountID) throws(StoreError) -> ShownAccount?
@@ -36,44 +31,46 @@ struct SourceAccounts {
     /// The tokens of other accounts that a request by `grant` for `account` needs.
     func exchange(of grant: ServiceGrant, for account: Account) -> Answer {
         guard let terms = grant.exchange else { return .ready(nil, programs: []) }
-        do throws(SourceError) {
+        do throws(RefreshFailure) {
             var programs: [ListedProgram] = []
-            let subject = try token(terms.subject, for: account, setUpBy: terms.deriver, &programs)
-            var exchange = TokenExchange(subjectToken: subject, subjectTokenType: terms.subject.type)
-            if let actor = terms.actor {
-                exchange.actorToken = try token(actor, for: account, setUpBy: terms.deriver, &programs)
-                exchange.actorTokenType = actor.type
+            let subject = try whole(terms.subject, setUpBy: terms.deriver, &programs)
+            guard subject.holdsAccessToken(for: nil) else { return .awaited(subject) }
+            var exchange = TokenExchange(
+                subjectToken: try token(terms.subject, of: subject, for: account),
+                subjectTokenType: terms.subject.type
+            )
+            if let source = terms.actor {
+                let actor = try whole(source, setUpBy: terms.deriver, &programs)
+                guard actor.holdsAccessToken(for: nil) else { return .awaited(actor) }
+                exchange.actorToken = try token(source, of: actor, for: account)
+                exchange.actorTokenType = source.type
             }
             exchange.requestedTokenType = terms.requestedType
             return .ready(exchange, programs: programs)
         } catch {
-            switch error {
-            case .failed(let failure): return .failed(failure)
-            case .awaited(let source): return .awaited(source)
-            }
+            return .failed(error)
         }
     }
 
-    /// Reads one source token.
+    /// The source account, if it is there and can be read.
     ///
-    /// - Parameter programs: receives the programs whose executables must be checked before the token is sent.
-    private func token(
+    /// - Parameter programs: receives the programs whose executables must be checked before its token is sent.
+    private func whole(
         _ source: SourceToken,
-        for account: Account,
         setUpBy deriver: SeenProgram?,
         _ programs: inout [ListedProgram]
-    ) throws(SourceError) -> Secret {
+    ) throws(RefreshFailure) -> AccountSnapshot {
         let found: ShownAccount?
         do throws(StoreError) {
             found = try self.account(behind: source)
         } catch {
-            throw .failed(RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description)))
+            throw RefreshFailure(.unavailable, detail: FailureDetail(summary: error.description))
         }
         switch found {
         case nil:
-            throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: "was removed"))
+            throw RefreshFailure(.misconfigured, derivedFrom: source.account, which: "was removed")
         case .damaged:
-            throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: "cannot be read"))
+            throw RefreshFailure(.misconfigured, derivedFrom: source.account, which: "cannot be read")
         case .whole(let snapshot):
             // The list may have changed since the program set the account up.
             if let allowed = snapshot.account.allowedCallers, !allowed.isEverybody,
@@ -81,18 +78,26 @@ struct SourceAccounts {
             {
                 programs.append(ListedProgram(source: source.account, allowed: allowed, program: deriver))
             }
-            guard snapshot.holdsAccessToken(for: nil) else { throw .awaited(snapshot) }
-            // Refresh tokens go only to their own issuer, whatever the settings of both accounts are now.
-            guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
-                let flaw = "belongs to another issuer"
-                throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: flaw))
-            }
-            guard let secret = try? secret(source.type, of: snapshot) else {
-                let flaw = "has no token of this type"
-                throw .failed(RefreshFailure(.misconfigured, derivedFrom: source.account, which: flaw))
-            }
-            return secret
+            return snapshot
         }
+    }
+
+    /// The source token that is exchanged for one of `account`.
+    private func token(
+        _ source: SourceToken,
+        of snapshot: AccountSnapshot,
+        for account: Account
+    ) throws(RefreshFailure) -> Secret {
+        // Refresh tokens go only to their own issuer, whatever the settings of both accounts are now.
+        guard source.type != .refreshToken || snapshot.account.issuer == account.issuer else {
+            let flaw = "belongs to another issuer"
+            throw RefreshFailure(.misconfigured, derivedFrom: source.account, which: flaw)
+        }
+        guard let secret = try? secret(source.type, of: snapshot) else {
+            let flaw = "has no token of this type"
+            throw RefreshFailure(.misconfigured, derivedFrom: source.account, which: flaw)
+        }
+        return secret
     }
 
     /// The token of this type; nil if the account has none.

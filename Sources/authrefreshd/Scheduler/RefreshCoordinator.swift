@@ -161,7 +161,7 @@ actor RefreshCoordinator {
 
     var isStopping: Bool { lifecycle.isStopping }
     /// Why the store cannot be written; nil if it can.
-    var trouble: StoreTrouble? { storeKeeping.trouble }
+    var trouble: StoreOutage? { storeKeeping.trouble }
 
     func take(_ steps: [SignIns.Step]) {
         SignInSteps.carryOut(steps, on: self)

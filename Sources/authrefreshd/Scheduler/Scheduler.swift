@@ -14,7 +14,7 @@ final class Scheduler {
         /// Whether the daemon is stopping.
         var isStopping = false
         /// Why the store cannot be written; nil if it can.
-        var trouble: StoreTrouble?
+        var trouble: StoreOutage?
         /// How long nothing should be sent because the machine is about to sleep; nil if it is not.
         var timeToSleep: Duration?
         /// Whether the machine has a route.
@@ -36,7 +36,7 @@ final class Scheduler {
     }
 
     enum Obstacle {
-        case trouble(StoreTrouble)
+        case trouble(StoreOutage)
         case stopping
         case offline
     }

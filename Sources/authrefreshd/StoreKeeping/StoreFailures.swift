@@ -139,7 +139,7 @@ enum StoreFailures {
                 } else {
                     coordinator.answerWaiters(
                         of: account.id,
-                        with: .storeFailed(StoreTrouble(error: cause, since: now))
+                        with: .storeFailed(StoreOutage(error: cause, since: now))
                     )
                 }
             }

@@ -39,7 +39,7 @@ final class StoreKeeping {
     private let timebase: Timebase
     private let changeLog: ChangeLog
     /// Why the store cannot be written; nil if it can. It is checked before anything begins.
-    private(set) var trouble: StoreTrouble?
+    private(set) var trouble: StoreOutage?
     /// What the daemon currently works without; shown to people.
     private(set) var degradation = Degradation()
     /// Where the store's key is; shown to people.
@@ -71,9 +71,9 @@ final class StoreKeeping {
     // MARK: Trouble
 
     /// Records that the store has failed.
-    func noteFailure(_ error: StoreError, at now: Moment) -> StoreTrouble {
+    func noteFailure(_ error: StoreError, at now: Moment) -> StoreOutage {
         if trouble == nil { changeLog.write(.storeUnwritable(error)) }
-        let trouble = StoreTrouble(error: error, since: now)
+        let trouble = StoreOutage(error: error, since: now)
         self.trouble = trouble
         return trouble
     }
@@ -374,7 +374,7 @@ extension StoreKeeping {
     fileprivate func reseal() -> [Step] {
         guard !isStopping, rekeying != nil else { return [] }
         // The store cannot be written now. Try again as often as everything else.
-        let later = Step.turn(.reseal, after: StoreTrouble.retryInterval)
+        let later = Step.turn(.reseal, after: StoreOutage.retryInterval)
         guard trouble == nil else { return [later] }
         // Backups would also need the old key, which is destroyed in the end.
         let before = endBackups(.store(.beingResealed(path: store.path)))

@@ -31,7 +31,7 @@ struct TokenFiles {
         /// Why there is no token to write; nil if there is one, or if the account has none at all.
         var lack: String?
         /// The error of the file system; nil for none.
-        var error: TokenFolderError?
+        var error: FileError?
     }
 
     /// The work of one batch.
@@ -43,7 +43,7 @@ struct TokenFiles {
 
     private let folder: TokenFolder
     /// There is one batch at a time, so the key is always the same.
-    let work = BlockingWork<Bool, [String: TokenFolderError]>(
+    let work = BlockingWork<Bool, [String: FileError]>(
         "authrefreshd.token-files",
         timeLimit: CallerLimits.tokenFileTime,
         piecesMax: 1
@@ -180,14 +180,14 @@ struct TokenFiles {
     ///
     /// - Parameter errors: the errors by file name; nil if the batch hangs.
     /// - Returns: the news for the journal; nil for none.
-    mutating func ended(_ batch: Batch, _ errors: [String: TokenFolderError]?, at now: Moment) -> News? {
+    mutating func ended(_ batch: Batch, _ errors: [String: FileError]?, at now: Moment) -> News? {
         isBusy = false
         busy = []
         let hadFailed = failedAt != nil
         var first: News?
         for job in batch.jobs {
             let error = errors.map { $0[job.name] } ?? .hangs
-            if let error, first == nil { first = .failed(owners[job.name], "'\(path(job.name))': \(error.reason)") }
+            if let error, first == nil { first = .failed(owners[job.name], "'\(path(job.name))': \(error)") }
             note(error, job, at: now)
         }
         let isFailing = first != nil || !leftovers.isEmpty || entries.values.contains { $0.error != nil }
@@ -199,7 +199,7 @@ struct TokenFiles {
         return hadFailed && !isFailing ? .well : nil
     }
 
-    private mutating func note(_ error: TokenFolderError?, _ job: TokenFolder.Job, at now: Moment) {
+    private mutating func note(_ error: FileError?, _ job: TokenFolder.Job, at now: Moment) {
         guard let owner = owners[job.name], entries[owner]?.file.name == job.name else {
             if error != nil { leftovers.insert(job.name) }
             return
@@ -234,7 +234,7 @@ struct TokenFiles {
             path: path(file.name),
             kind: file.kind.rawValue,
             writtenAtUSec: entry?.writtenAt?.microseconds,
-            trouble: entry?.error.map { "it cannot be written: \($0.reason)" } ?? entry?.lack
+            trouble: entry?.error.map { "it cannot be written: \($0)" } ?? entry?.lack
         )
     }
 

@@ -1,21 +1,6 @@
+internal import BlockingWork
 internal import Glibc
 internal import RefreshCore
-
-/// Why a token file could not be written or removed.
-struct TokenFolderError: Error, Hashable {
-    /// It follows the file's path.
-    let reason: String
-
-    static let notOurs = TokenFolderError(reason: "its folder is a symbolic link, or another user's, or no folder")
-    /// It has files, and was not made by a daemon.
-    static let unmarked = TokenFolderError(reason: "its folder has files that are not the daemon's")
-    static let hangs = TokenFolderError(reason: "its file system does not answer")
-
-    /// A system call failed.
-    static func failed(errno: Int32) -> TokenFolderError {
-        TokenFolderError(reason: unsafe String(cString: strerror(errno)))
-    }
-}
 
 /// The folder of the token files. Its calls block if the file system does, so call them in a piece of `BlockingWork`.
 ///
@@ -46,9 +31,9 @@ struct TokenFolder: Sendable {
     ///
     /// - Parameter kept: the files to keep; nil keeps all.
     /// - Returns: the errors, by file name.
-    func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: TokenFolderError] {
+    func carryOut(_ jobs: [Job], keeping kept: Set<String>?) -> [String: FileError] {
         let folder: Int32
-        do throws(TokenFolderError) {
+        do throws(FileError) {
             guard let opened = try open(creating: jobs.contains { $0.contents != nil }) else { return [:] }
             folder = opened
         } catch {
@@ -56,9 +41,9 @@ struct TokenFolder: Sendable {
         }
         defer { close(folder) }
         if let kept { sweep(folder, keeping: kept) }
-        var errors: [String: TokenFolderError] = [:]
+        var errors: [String: FileError] = [:]
         for job in jobs {
-            do throws(TokenFolderError) {
+            do throws(FileError) {
                 if let contents = job.contents {
                     try write(contents, to: job.name, in: folder)
                 } else {
@@ -74,7 +59,7 @@ struct TokenFolder: Sendable {
     /// Opens the folder.
     ///
     /// - Returns: nil if there is no folder of a daemon's, and none should be created.
-    private func open(creating: Bool) throws(TokenFolderError) -> Int32? {
+    private func open(creating: Bool) throws(FileError) -> Int32? {
         var folder = openFolder()
         if folder < 0, errno == ENOENT {
             guard creating else { return nil }
@@ -86,9 +71,9 @@ struct TokenFolder: Sendable {
         }
         guard folder >= 0 else {
             let number = errno
-            throw number == ENOTDIR || number == ELOOP ? .notOurs : .failed(errno: number)
+            throw number == ENOTDIR || number == ELOOP ? .notOurFolder : .failed(errno: number)
         }
-        do throws(TokenFolderError) {
+        do throws(FileError) {
             guard try check(folder, taking: creating) else {
                 close(folder)
                 return nil
@@ -104,18 +89,18 @@ struct TokenFolder: Sendable {
     ///
     /// - Parameter taking: whether to take the folder if it is empty.
     /// - Returns: whether the folder is a daemon's.
-    private func check(_ folder: Int32, taking: Bool) throws(TokenFolderError) -> Bool {
+    private func check(_ folder: Int32, taking: Bool) throws(FileError) -> Bool {
         var status = stat()
-        guard unsafe fstat(folder, &status) == 0, status.st_uid == geteuid() else { throw .notOurs }
+        guard unsafe fstat(folder, &status) == 0, status.st_uid == geteuid() else { throw .notOurFolder }
         if unsafe faccessat(folder, Self.mark, F_OK, AT_SYMLINK_NOFOLLOW) != 0 {
             guard taking else { return false }
             guard let names = Self.names(in: folder) else { throw .failed(errno: errno) }
-            guard names.isEmpty else { throw .unmarked }
+            guard names.isEmpty else { throw .folderOfOthers }
             let file = unsafe openat(folder, Self.mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw .failed(errno: errno) }
             close(file)
         }
-        guard status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else { throw .notOurs }
+        guard status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else { throw .notOurFolder }
         return true
     }
 
@@ -124,7 +109,7 @@ struct TokenFolder: Sendable {
     }
 
     /// Writes a file atomically. Readers get the old token or the new one, but never a part.
-    private func write(_ contents: Secret, to name: String, in folder: Int32) throws(TokenFolderError) {
+    private func write(_ contents: Secret, to name: String, in folder: Int32) throws(FileError) {
         let temporary = Self.unfinished + name
         // Left over from a daemon that was killed.
         unsafe unlinkat(folder, temporary, 0)
@@ -154,7 +139,7 @@ struct TokenFolder: Sendable {
         return 0
     }
 
-    private func remove(_ name: String, in folder: Int32) throws(TokenFolderError) {
+    private func remove(_ name: String, in folder: Int32) throws(FileError) {
         guard unsafe unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw .failed(errno: errno) }
     }
 

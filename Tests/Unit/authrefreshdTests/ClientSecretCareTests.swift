@@ -77,7 +77,7 @@ struct ClientSecretCareTests {
 
     private static func putStoreBack(of rig: CoordinatorRig) async {
         await rig.inside { _ = unsafe rename($0.store.path + ".away", $0.store.path) }
-        await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+        await rig.pass(StoreOutage.retryInterval + .seconds(1))
     }
 
     private static func stored(_ account: Account, in rig: CoordinatorRig) async throws -> ClientRegistration? {

@@ -82,13 +82,13 @@ struct ClockTests {
             let isStep = { @Sendable (line: String) in line.contains("the wall clock was stepped") }
             try rig.setStoreIsThere(false)
             await rig.stepClock(by: .seconds(-86_400))
-            for _ in 0..<3 { await rig.pass(StoreTrouble.retryInterval) }
+            for _ in 0..<3 { await rig.pass(StoreOutage.retryInterval) }
             #expect(await rig.inside { $0.trouble != nil })
             #expect(!rig.log.all.contains(where: isStep))
             try rig.setStoreIsThere(true)
-            await rig.pass(StoreTrouble.retryInterval)
+            await rig.pass(StoreOutage.retryInterval)
             try await rig.log.first("the step", where: isStep)
-            await rig.pass(StoreTrouble.retryInterval)
+            await rig.pass(StoreOutage.retryInterval)
             #expect(await rig.inside { $0.trouble == nil })
             #expect(rig.log.all.count(where: isStep) == 1)
         }

@@ -121,7 +121,7 @@ struct GrantSwapTests {
             await rig.inside { Shutdown.finishIfIdle(on: $0) }
             #expect(await rig.inside { !$0.lifecycle.isOver && $0.records.unstored.count == 1 })
             try rig.setStoreIsThere(true)
-            await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+            await rig.pass(StoreOutage.retryInterval + .seconds(1))
             await end
             #expect(await rig.inside { $0.lifecycle.isOver && $0.records.areStored })
         }

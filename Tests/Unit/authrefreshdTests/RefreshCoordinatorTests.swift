@@ -138,7 +138,7 @@ struct RefreshCoordinatorTests {
             let held = try await rig.inside { try $0.records.accessToken(of: account)?.secret }
             #expect(held != nil && held != before)
             try rig.setStoreIsThere(true)
-            await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+            await rig.pass(StoreOutage.retryInterval + .seconds(1))
             #expect(await rig.inside { $0.trouble == nil && $0.records.areStored })
             #expect(try await rig.inside { try $0.store.tokens.accessToken(of: account)?.secret } == held)
         }
@@ -169,7 +169,7 @@ struct RefreshCoordinatorTests {
                 StoreFailures.note(.diskFull(path: "/"), with: [second], at: now, on: coordinator)
                 #expect(coordinator.scheduler.hasArrivals)
             }
-            await rig.pass(StoreTrouble.retryInterval + .seconds(1))
+            await rig.pass(StoreOutage.retryInterval + .seconds(1))
             #expect(await rig.inside { $0.trouble == nil && $0.records.areStored })
             let stored = try await rig.inside { try $0.store.tokens.accessToken(of: account)?.secret.reveal() }
             #expect(stored == "second")

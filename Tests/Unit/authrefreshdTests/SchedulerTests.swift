@@ -145,7 +145,7 @@ struct SchedulerTests {
         var callers = Callers()
         _ = ask(&callers, for: .tokenNeeded, of: id)
         let asked = [Arrival(account: id, event: .tokenNeeded)]
-        let full = StoreTrouble(error: .diskFull(path: "/"), since: now)
+        let full = StoreOutage(error: .diskFull(path: "/"), since: now)
         for (conditions, expected) in [
             (Scheduler.Conditions(trouble: full), "trouble"), (Scheduler.Conditions(isStopping: true), "stopping"),
             (Scheduler.Conditions(isOnline: false), "offline"),

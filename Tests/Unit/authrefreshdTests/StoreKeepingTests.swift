@@ -52,7 +52,7 @@ struct StoreKeepingTests {
         _ = keeping.noteFailure(.diskFull(path: store.path), at: now)
         _ = keeping.noteFailure(.diskFull(path: store.path), at: now)
         #expect(log.all.count == 1)
-        #expect(keeping.trouble?.remaining(at: now) == StoreTrouble.retryInterval)
+        #expect(keeping.trouble?.remaining(at: now) == StoreOutage.retryInterval)
         #expect(keeping.noteSuccess() == true)
         #expect(keeping.trouble == nil && log.all.count == 2)
     }
@@ -120,7 +120,7 @@ struct StoreKeepingTests {
         _ = keeping.noteFailure(.diskFull(path: store.path), at: timebase.now())
         let (_, steps) = keeping.rekey { if case .end(let end) = $0 { ends.append((try? end.get()) != nil) } }
         let left = await perform(steps)
-        guard case .turn(.reseal, after: StoreTrouble.retryInterval)? = left.first else {
+        guard case .turn(.reseal, after: StoreOutage.retryInterval)? = left.first else {
             Issue.record("\(left)")
             return
         }

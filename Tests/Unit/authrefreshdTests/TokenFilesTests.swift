@@ -1,5 +1,6 @@
 import AccountStorage
 import AuthRefreshInterface
+import BlockingWork
 import Foundation
 import RefreshCore
 import Synchronization
@@ -143,7 +144,7 @@ struct TokenFilesTests {
         let write = TokenFolder.Job(name: "work", contents: Secret("token"))
         #expect(tokens.carryOut([], keeping: []).isEmpty)
         #expect(tokens.carryOut([TokenFolder.Job(name: "letter", contents: nil)], keeping: []).isEmpty)
-        #expect(tokens.carryOut([write], keeping: []) == ["work": .unmarked])
+        #expect(tokens.carryOut([write], keeping: []) == ["work": .folderOfOthers])
         #expect(try manager.contentsOfDirectory(atPath: path) == ["letter"])
         #expect(try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o755)
 

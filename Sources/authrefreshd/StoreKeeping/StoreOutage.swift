@@ -2,7 +2,7 @@ internal import AccountStorage
 internal import RefreshCore
 
 /// A failure of the store. The daemon continues with what it has in memory.
-struct StoreTrouble: Sendable {
+struct StoreOutage: Sendable {
     let error: StoreError
     /// When the store last failed.
     let since: Moment
