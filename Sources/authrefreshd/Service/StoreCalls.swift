@@ -16,11 +16,11 @@ struct StoreCalls: CallSupport {
         throws(VarlinkError)
     {
         _ = try call.decodeParameters(as: BackupStore.Parameters.self)
-        let tell: @Sendable (Result<StoreBackups.Copy, StoreBackups.Failure>) -> Void = { result in
+        let tell: @Sendable (Result<StoreBackups.Copy, StoreKeepingError>) -> Void = { result in
             switch result {
             case .success(let copy):
                 responder.reply(BackupStore.Reply(path: copy.path, keys: copy.keys.count > 1 ? copy.keys : nil))
-            case .failure(let failure): responder.fail(VarlinkError(failure))
+            case .failure(let failure): responder.fail(VarlinkError(backup: failure))
             }
         }
         let caller = try stored(coordinator.take(coordinator.storeKeeping.backUp(tell)))
@@ -43,7 +43,7 @@ struct StoreCalls: CallSupport {
                 guard wantsMore else { return }
                 responder.reply(RekeyStore.Reply(progress, total: total), continues: true)
             case .end(.success(let outcome)): responder.reply(RekeyStore.Reply(outcome))
-            case .end(.failure(let failure)): responder.fail(VarlinkError(failure))
+            case .end(.failure(let failure)): responder.fail(VarlinkError(rekey: failure))
             }
         }
         let follower = coordinator.take(coordinator.storeKeeping.rekey(tell))
@@ -63,7 +63,7 @@ struct StoreCalls: CallSupport {
             switch news {
             case .progress(let progress): responder.reply(CheckStore.Reply(progress, total: total), continues: true)
             case .end(.success(let outcome)): responder.reply(CheckStore.Reply(outcome, total: outcome.accounts))
-            case .end(.failure(let failure)): responder.fail(VarlinkError(failure))
+            case .end(.failure(let failure)): responder.fail(VarlinkError(check: failure))
             }
         }
         do throws(StoreError) {
@@ -74,7 +74,7 @@ struct StoreCalls: CallSupport {
                 }
             }
         } catch {
-            throw VarlinkError(StoreChecking.Failure.copy(error))
+            throw VarlinkError(check: .store(error))
         }
     }
 
@@ -156,11 +156,11 @@ extension StoreKeyPlace {
 }
 
 extension VarlinkError {
-    fileprivate init(_ failure: Rekeying.Failure) {
+    fileprivate init(rekey failure: StoreKeepingError) {
         switch failure {
-        case .key(let error) where error.isPassing:
+        case .store(.key(let error)) where error.isPassing:
             self.init(StoreLockedError(reason: error.description, hint: error.hint))
-        case .key(let error):
+        case .store(.key(let error)):
             self.init(KeyNotReplacedError(reason: error.description, hint: error.hint))
         case .store(let error): self.init(error)
         case .interrupted:
@@ -172,10 +172,8 @@ extension VarlinkError {
                 ).error
         }
     }
-}
 
-extension VarlinkError {
-    fileprivate init(_ failure: StoreBackups.Failure) {
+    fileprivate init(backup failure: StoreKeepingError) {
         switch failure {
         case .store(let error): self.init(error)
         case .interrupted:
@@ -187,13 +185,11 @@ extension VarlinkError {
                 ).error
         }
     }
-}
 
-extension VarlinkError {
-    fileprivate init(_ failure: StoreChecking.Failure) {
+    fileprivate init(check failure: StoreKeepingError) {
         switch failure {
         // The check works on a copy.
-        case .copy(let error):
+        case .store(let error):
             let isFull = if case .diskFull = error { true } else { false }
             self =
                 Complaint(

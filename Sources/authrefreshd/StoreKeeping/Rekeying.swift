@@ -21,17 +21,10 @@ struct Rekeying: Sendable {
         var leftover: StoreKeyError?
     }
 
-    enum Failure: Error, Hashable, Sendable {
-        case key(StoreKeyError)
-        case store(StoreError)
-        /// The daemon stops. The change continues when it is started again.
-        case interrupted
-    }
-
     /// What followers are told.
     enum News: Sendable {
         case progress(Progress)
-        case end(Result<Outcome, Failure>)
+        case end(Result<Outcome, StoreKeepingError>)
     }
 
     private(set) var progress = Progress()

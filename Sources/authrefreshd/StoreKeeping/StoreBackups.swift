@@ -10,12 +10,6 @@ struct StoreBackups {
         let keys: [String]
     }
 
-    enum Failure: Error, Hashable, Sendable {
-        case store(StoreError)
-        /// The daemon stops.
-        case interrupted
-    }
-
     /// The next step.
     enum Step {
         /// Copy the next batch, after others have had their turn.
@@ -28,7 +22,7 @@ struct StoreBackups {
 
     private struct Caller {
         let number: Int
-        let tell: @Sendable (Result<Copy, Failure>) -> Void
+        let tell: @Sendable (Result<Copy, StoreKeepingError>) -> Void
     }
 
     /// The backup that is being made.
@@ -59,7 +53,7 @@ struct StoreBackups {
     ///
     /// - Parameter tell: must not call back into the coordinator.
     /// - Returns: the caller's number, for its removal.
-    mutating func enqueue(_ tell: @escaping @Sendable (Result<Copy, Failure>) -> Void) -> Int {
+    mutating func enqueue(_ tell: @escaping @Sendable (Result<Copy, StoreKeepingError>) -> Void) -> Int {
         lastNumber += 1
         waiting.append(Caller(number: lastNumber, tell: tell))
         return lastNumber
@@ -135,7 +129,7 @@ struct StoreBackups {
     }
 
     /// Ends all backups, and removes the copies.
-    mutating func endAll(_ failure: Failure) -> Step? {
+    mutating func endAll(_ failure: StoreKeepingError) -> Step? {
         for caller in [making?.caller].compactMap({ $0 }) + waiting { caller.tell(.failure(failure)) }
         waiting = []
         making?.caller = nil

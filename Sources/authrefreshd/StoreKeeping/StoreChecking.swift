@@ -13,17 +13,10 @@ struct StoreChecking {
         var findings: [StoreFinding] = []
     }
 
-    enum Failure: Error, Hashable, Sendable {
-        /// The store could not be copied.
-        case copy(StoreError)
-        /// The daemon stops.
-        case interrupted
-    }
-
     /// What followers are told.
     enum News: Sendable {
         case progress(Progress)
-        case end(Result<Progress, Failure>)
+        case end(Result<Progress, StoreKeepingError>)
     }
 
     /// A caller that follows the check.
@@ -42,7 +35,7 @@ struct StoreChecking {
         /// Check the complete copy on a thread that nobody waits for.
         case check(FinishedCopy)
         /// The end. The failure says why it came early; nil if it did not.
-        case end(Failure?)
+        case end(StoreKeepingError?)
     }
 
     /// The copy while it is made; nil once it is complete.
@@ -96,7 +89,7 @@ struct StoreChecking {
                 add(StoreCheck.Portion(findings: [.unreadable(path: path, error)]))
                 return .end(nil)
             // The disk is full or fails. That says nothing about the store.
-            default: return .end(.copy(error))
+            default: return .end(.store(error))
             }
         }
     }
@@ -118,10 +111,10 @@ struct StoreChecking {
     }
 
     /// Releases the copy, and tells all followers that it is over.
-    func end(failure: Failure?) {
+    func end(failure: StoreKeepingError?) {
         copy?.discard()
         for follower in followers.values {
-            let end = failure.map { Result<Progress, Failure>.failure($0) }
+            let end = failure.map { Result<Progress, StoreKeepingError>.failure($0) }
             follower.tell(.end(end ?? .success(progress(since: follower.told))))
         }
     }

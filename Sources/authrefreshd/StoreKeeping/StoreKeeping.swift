@@ -210,7 +210,7 @@ extension StoreKeeping {
     ///   the copy would need it. A change that is stuck keeps both keys until somebody looks into it, and then a backup
     ///   makes sense.
     func backUp(
-        _ tell: @escaping @Sendable (Result<StoreBackups.Copy, StoreBackups.Failure>) -> Void
+        _ tell: @escaping @Sendable (Result<StoreBackups.Copy, StoreKeepingError>) -> Void
     ) throws(StoreError) -> (number: Int, [Step]) {
         if store.rekeying.isBeingResealed, rekeying != nil, trouble == nil { throw .beingResealed(path: store.path) }
         let number = backups.enqueue(tell)
@@ -223,7 +223,7 @@ extension StoreKeeping {
     }
 
     /// Ends all backups and removes the copies, because the key changes or the daemon stops.
-    fileprivate func endBackups(_ failure: StoreBackups.Failure) -> [Step] {
+    fileprivate func endBackups(_ failure: StoreKeepingError) -> [Step] {
         steps(after: backups.endAll(failure))
     }
 
@@ -300,7 +300,7 @@ extension StoreKeeping {
     /// Tells the followers of the check that it is over; does nothing without a check.
     ///
     /// - Parameter failure: why it ended early; nil if it did not.
-    fileprivate func endChecking(failure: StoreChecking.Failure?) {
+    fileprivate func endChecking(failure: StoreKeepingError?) {
         let ended = checking
         checking = nil
         ended?.end(failure: failure)
@@ -357,7 +357,7 @@ extension StoreKeeping {
         let next = await BlockingCall.result { () throws(StoreKeyError) in try keyring.next(after: present) }
         guard !isStopping else { return [] }
         switch next {
-        case .failure(let error): endRekeying(with: .failure(.key(error)))
+        case .failure(let error): endRekeying(with: .failure(.store(.key(error))))
         case .success(let new):
             do throws(StoreError) {
                 try store.rekeying.begin(to: new.key)
@@ -416,7 +416,7 @@ extension StoreKeeping {
     }
 
     /// Tells the followers of the change that it is over; does nothing without a change.
-    fileprivate func endRekeying(with result: Result<Rekeying.Outcome, Rekeying.Failure>) {
+    fileprivate func endRekeying(with result: Result<Rekeying.Outcome, StoreKeepingError>) {
         let ended = rekeying
         rekeying = nil
         ended?.tell(.end(result))
@@ -465,4 +465,11 @@ extension StoreError {
             false
         }
     }
+}
+
+/// Why a backup, a check or a change of the key ended early.
+enum StoreKeepingError: Error, Hashable, Sendable {
+    case store(StoreError)
+    /// The daemon stops. A change of the key continues when it is started again.
+    case interrupted
 }

@@ -9,7 +9,7 @@ import Varlink
 
 @testable import authrefreshd
 
-private typealias Outcome = Result<StoreBackups.Copy, StoreBackups.Failure>
+private typealias Outcome = Result<StoreBackups.Copy, StoreKeepingError>
 
 extension RefreshCoordinator {
     /// Requests a backup as the service does. Returns the caller's number.
@@ -175,7 +175,7 @@ struct StoreBackupTests {
             }
             // No copy that opens with the old key remains, neither a complete one nor one that was being made.
             #expect(!FileManager.default.fileExists(atPath: halted.path))
-            #expect(throws: StoreBackups.Failure.self) { try stuck.all.first?.get() }
+            #expect(throws: StoreKeepingError.self) { try stuck.all.first?.get() }
             #expect(try await rig.backedUp().keys == [both[1]])
             #expect(try await rig.copies().count == 1)
         }
