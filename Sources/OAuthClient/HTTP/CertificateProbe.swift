@@ -1,6 +1,6 @@
 import BlockingWork
 import CCurl
-import OAuthMessages
+package import OAuthMessages
 package import RefreshCore
 
 /// How long a server's certificate is valid, and who signed it.
@@ -25,67 +25,30 @@ package struct ServerCertificate: Hashable, Sendable {
     }
 }
 
-/// Why no TLS connection to a server could be made.
-package enum CertificateProbeError: Error, Hashable, Sendable {
-    /// Nobody answers at the port, or the name has no address.
-    case unreachable
-    case timedOut
-    /// The handshake failed, but not because of the certificate.
-    case handshake
-    /// The server and this machine have no version of TLS in common.
-    case noSharedProtocol
-    /// The server demands a client certificate, which a look at the server does not show.
-    case clientCertificateDemanded
-    /// The configured CA file cannot be read, or holds no certificate.
-    case authorityFile
-    /// The configured CA file could not be read in time.
-    case authorityFileHangs
-    case expired(at: Timestamp)
-    case notYetValid(until: Timestamp)
-    /// The certificate is for another host.
-    case wrongHost
-    /// No trusted authority has signed the certificate. The authority that has is named if the certificate names it.
-    case untrusted(authority: String?)
+/// What a look at a server's certificate shows.
+package enum CertificateFinding: Hashable, Sendable {
+    case trusted(ServerCertificate)
+    /// There is no TLS connection. The certificate is the one that is not trusted; nil if it could not be read, or if it
+    /// is not the reason.
+    case refused(TransportCause, ServerCertificate?)
 }
 
 /// Opens a TLS connection as a refresh does, reads the certificate and closes the connection. Sends no request.
 struct CertificateProbe: Sendable {
     let transport: HTTPTransport
 
-    /// The certificate of the server at `endpoint`, checked as for a refresh.
-    func run(_ endpoint: Endpoint, caFile: String?) async throws(CertificateProbeError) -> ServerCertificate {
+    /// Looks at the certificate of the server at `endpoint`, and checks it as for a refresh.
+    func run(_ endpoint: Endpoint, caFile: String?) async -> CertificateFinding {
         do throws(TransportFailure) {
-            guard let certificate = try await transport.certificate(of: endpoint, caFile: caFile, verifies: true) else {
-                throw TransportFailure(cause: .tls, wasSent: false)
-            }
-            return certificate
+            let certificate = try await transport.certificate(of: endpoint, caFile: caFile, verifies: true)
+            return certificate.map { .trusted($0) } ?? .refused(.tls, nil)
         } catch {
             guard [.certificateExpired, .certificateNotYetValid, .certificateAuthority].contains(error.cause) else {
-                throw CertificateProbeError(error.cause)
+                return .refused(error.cause, nil)
             }
             // A refused certificate is read over a second connection, which accepts any and transfers no data.
             let refused = try? await transport.certificate(of: endpoint, caFile: caFile, verifies: false)
-            throw CertificateProbeError(error.cause, refused)
-        }
-    }
-}
-
-extension CertificateProbeError {
-    /// - Parameter refused: the certificate that was not trusted; nil if it could not be read.
-    fileprivate init(_ cause: TransportCause, _ refused: ServerCertificate? = nil) {
-        switch (cause, refused) {
-        case (.timeLimit, _): self = .timedOut
-        case (.authorityFile, _): self = .authorityFile
-        case (.authorityFileHangs, _): self = .authorityFileHangs
-        case (.certificateHost, _): self = .wrongHost
-        case (.certificateExpired, let refused?): self = .expired(at: refused.notAfter)
-        case (.certificateNotYetValid, let refused?): self = .notYetValid(until: refused.notBefore)
-        case (.certificate, _), (.certificateExpired, nil), (.certificateNotYetValid, nil), (.certificateAuthority, _):
-            self = .untrusted(authority: refused?.authority)
-        case (.tls, _): self = .handshake
-        case (.tlsProtocol, _): self = .noSharedProtocol
-        case (.clientCertificateDemanded, _): self = .clientCertificateDemanded
-        default: self = .unreachable
+            return .refused(error.cause, refused)
         }
     }
 }

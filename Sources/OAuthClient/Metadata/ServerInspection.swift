@@ -26,14 +26,14 @@ package struct ServerInspection: Sendable {
         return PublishedMetadata(metadata: result.metadata, serverDate: result.serverDate, isFromProfile: false)
     }
 
-    /// The certificate of the server at `endpoint`, checked as for a refresh. Nil if the connection is not encrypted or
-    /// goes through a proxy.
+    /// Looks at the certificate of the server at `endpoint`, and checks it as for a refresh. Nil if the connection is
+    /// not encrypted or goes through a proxy.
     @concurrent package func certificate(
         of endpoint: Endpoint,
         profile: ProviderProfile?
-    ) async throws(CertificateProbeError) -> ServerCertificate? {
+    ) async -> CertificateFinding? {
         guard endpoint.isSecure, !usesProxy(for: endpoint) else { return nil }
-        return try await CertificateProbe(transport: servers.transport.transport).run(endpoint, caFile: profile?.caFile)
+        return await CertificateProbe(transport: servers.transport.transport).run(endpoint, caFile: profile?.caFile)
     }
 
     /// Whether requests to `endpoint` go through the configured proxy.

@@ -50,14 +50,13 @@ struct ServerCheck: Sendable {
                 return false
             }
         }
-        do throws(CertificateProbeError) {
-            guard let certificate = try await inspection.certificate(of: endpoint, profile: server.profile) else {
-                return true
-            }
+        switch await inspection.certificate(of: endpoint, profile: server.profile) {
+        case nil: return true
+        case .trusted(let certificate):
             tell(certificateFinding(certificate, of: endpoint))
             return true
-        } catch {
-            tell(error.finding(of: "\(endpoint.host):\(endpoint.port)", now: wallClock()))
+        case .refused(let cause, let certificate):
+            tell(cause.finding(certificate, of: "\(endpoint.host):\(endpoint.port)", now: wallClock()))
             return false
         }
     }
@@ -150,51 +149,59 @@ struct ServerCheck: Sendable {
     }
 }
 
-extension CertificateProbeError {
+extension TransportCause {
+    /// Why there is no TLS connection to a server.
+    ///
     /// - Parameters:
+    ///   - refused: the certificate that is not trusted; nil if it could not be read, or if it is not the reason.
     ///   - place: the host and the port.
     ///   - now: the time that the certificate's dates are compared with.
-    fileprivate func finding(of place: String, now: Timestamp) -> Finding {
+    fileprivate func finding(_ refused: ServerCertificate?, of place: String, now: Timestamp) -> Finding {
         let network: Hint = "look at the network, a firewall, the server; the daemon tries again by itself"
         let clock: Hint = "check this machine's clock (timedatectl); else tell the operator of the server"
         let (text, need, advice): (String, Finding.Need, Hint) =
-            switch self {
-            case .unreachable: ("no server answers at this address", .time, network)
-            case .timedOut: ("the server did not answer in time", .time, network)
-            case .handshake: ("no TLS connection: what answers does not speak TLS", .repair, "check the URL")
-            case .noSharedProtocol:
+            switch (self, refused) {
+            case (.timeLimit, _): ("the server did not answer in time", .time, network)
+            case (.tls, _): ("no TLS connection: what answers does not speak TLS", .repair, "check the URL")
+            case (.tlsProtocol, _):
                 (
                     "the server and this machine have no TLS version in common", .repair,
                     "the server must speak TLS 1.2 or later: tell its operator"
                 )
-            case .clientCertificateDemanded:
+            case (.clientCertificateDemanded, _):
                 (
                     "the server demands a client certificate", .repair,
                     "give its accounts a key file with a certificate: "
                         + "\(Command("account", "edit", "ACCOUNT", "--client-key-file", "FILE"))"
                 )
-            case .authorityFile:
+            case (.authorityFile, _):
                 (
                     "the configured ca_file cannot be read, or contains no certificate", .repair,
                     "look at ca_file in the configuration and the provider's profile"
                 )
-            case .authorityFileHangs:
+            case (.authorityFileHangs, _):
                 (
                     "the configured ca_file could not be read in time: its file system does not answer", .time,
                     "look at the mount that ca_file is on; the daemon tries again by itself"
                 )
-            case .expired(let end): ("the certificate expired \((now - end).words) ago", .repair, clock)
-            case .notYetValid(let start):
-                ("the certificate becomes valid only in \((start - now).words)", .repair, clock)
-            case .wrongHost:
+            case (.certificateExpired, let refused?):
+                ("the certificate expired \((now - refused.notAfter).words) ago", .repair, clock)
+            case (.certificateNotYetValid, let refused?):
+                ("the certificate becomes valid only in \((refused.notBefore - now).words)", .repair, clock)
+            case (.certificateHost, _):
                 ("the certificate belongs to another host: this may not be the server", .repair, "check the URL")
-            case .untrusted(let authority):
+            case (.certificate, _), (.certificateAuthority, _), (.certificateExpired, nil),
+                (.certificateNotYetValid, nil):
                 (
                     "no certificate authority that this machine trusts has signed the certificate"
-                        + (authority.map { "; \"\($0)\" has" } ?? ""),
+                        + (refused?.authority.map { "; \"\($0)\" has" } ?? ""),
                     .repair,
                     "if the server is your own, name its authority with ca_file; else a proxy or an attacker may be in between"
                 )
+            case (.nameResolution, _), (.connection, _), (.proxyNameResolution, _), (.proxyConnection, _),
+                (.proxySignIn, _), (.proxyRefused, _), (.proxyConfiguration, _), (.requestRefused, _), (.clientKey, _),
+                (.clientCertificate, _), (.connectionLost, _), (.other, _):
+                ("no server answers at this address", .time, network)
             }
         return .error(.tls, text, of: place, needs: need, advice: advice)
     }
