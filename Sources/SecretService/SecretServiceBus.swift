@@ -79,11 +79,6 @@ final class SecretServiceBus {
 extension SecretServiceError {
     /// Why the bus cannot be connected.
     init(_ error: SystemdError) {
-        // `BusHandle` throws nothing else.
-        guard case .busUnavailable(let errno) = error else {
-            self = .noBus
-            return
-        }
-        self = .busUnusable(errno: errno)
+        self = error.errno.map { .busUnusable(errno: $0) } ?? .noBus
     }
 }

@@ -14,7 +14,7 @@ package final class ClockWatch {
 
     /// Watches from now on and calls `onStep` on `queue`.
     ///
-    /// - Throws: `clockTimerUnavailable`. The caller should continue, and check expiry at each wake-up as usual.
+    /// - Throws: if the kernel has no such timer. The caller should continue, and check expiry at each wake-up as usual.
     package init(queue: DispatchQueue, onStep: @escaping @Sendable () -> Void) throws(SystemdError) {
         let descriptor = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
         guard descriptor >= 0 else { throw .clockTimerUnavailable(errno: errno) }
@@ -61,6 +61,17 @@ package final class ClockWatch {
     }
 }
 
+extension SystemdError {
+    fileprivate static func bootIDUnreadable(errno: Int32) -> SystemdError {
+        SystemdError("cannot read \"\(BootClock.bootIDPath)\"", errno: errno)
+    }
+
+    /// The kernel provides no timer that reports clock steps.
+    fileprivate static func clockTimerUnavailable(errno: Int32) -> SystemdError {
+        SystemdError("cannot watch the clock for steps", errno: errno)
+    }
+}
+
 /// The wall clock. It can be stepped in either direction (`ClockWatch` reports that).
 package enum WallClock {
     /// µs since 1970-01-01 00:00 UTC.
@@ -91,7 +102,7 @@ package enum BootClock {
     /// The first 64 bits of the kernel's random ID of this boot. Readings of this clock can be compared only if their
     /// IDs are equal.
     ///
-    /// - Throws: `bootIDUnreadable`, `malformedBootID`. The caller should use the wall clock alone.
+    /// - Throws: if it cannot be read. The caller should use the wall clock alone.
     package static func bootID() throws(SystemdError) -> Int64 {
         let descriptor = unsafe open(bootIDPath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .bootIDUnreadable(errno: errno) }
@@ -99,7 +110,9 @@ package enum BootClock {
         var text = [UInt8](repeating: 0, count: 64)
         let count = unsafe read(descriptor, &text, text.count)
         guard count >= 0 else { throw .bootIDUnreadable(errno: errno) }
-        guard let id = bootID(in: String(decoding: text.prefix(count), as: UTF8.self)) else { throw .malformedBootID }
+        guard let id = bootID(in: String(decoding: text.prefix(count), as: UTF8.self)) else {
+            throw SystemdError("\"\(bootIDPath)\" is not a UUID")
+        }
         return id
     }
 

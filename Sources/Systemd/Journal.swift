@@ -19,7 +19,7 @@ package enum Journal {
     /// libsystemd adds a length to values with a line break, and passes an entry that is too large for a datagram as a
     /// sealed memory file. So a value may have any bytes and any length.
     ///
-    /// - Throws: `journalRefused`. The entry is lost; report that on standard error.
+    /// - Throws: if the journal refuses the entry. It is lost; report that on standard error.
     package static func send(_ fields: [JournalField]) throws(SystemdError) {
         guard !fields.isEmpty else { return }
         let assignments = fields.map(\.assignment)
@@ -32,7 +32,7 @@ package enum Journal {
             }
             return unsafe sd_journal_sendv(vectors, Int32(clamping: vectors.count))
         }
-        guard result >= 0 else { throw .journalRefused(errno: -result) }
+        guard result >= 0 else { throw SystemdError("cannot write to the journal", errno: -result) }
     }
 }
 

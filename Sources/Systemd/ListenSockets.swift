@@ -7,13 +7,13 @@ package enum ListenSockets {
     ///
     /// The environment is not changed. `LISTEN_PID` names this process, so children ignore the variables.
     ///
-    /// - Throws: `malformedListenEnvironment`; `notListeningUnixSocket` for the first socket of another kind. Both are
-    ///   errors in the unit files, and the caller should refuse to start.
+    /// - Throws: if the variables contradict each other, or for the first socket of another kind. Both are errors in the
+    ///   unit files, and the caller should refuse to start.
     package static func received() throws(SystemdError) -> [ListenSocket] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = unsafe sd_listen_fds_with_names(0, &names)
         defer { unsafe release(names, count: count) }
-        guard count >= 0 else { throw .malformedListenEnvironment(errno: -count) }
+        guard count >= 0 else { throw SystemdError("cannot read the sockets passed in LISTEN_FDS", errno: -count) }
 
         var sockets: [ListenSocket] = []
         for index in 0..<Int(count) {
@@ -21,7 +21,9 @@ package enum ListenSockets {
             let name = if let text = unsafe names?[index] { unsafe String(cString: text) } else { "unknown" }
             // libsystemd has already set close-on-exec; it does not check the kind of the descriptors.
             guard sd_is_socket_unix(descriptor, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 else {
-                throw .notListeningUnixSocket(name: name, descriptor: descriptor)
+                throw SystemdError(
+                    "passed socket \"\(name)\" (descriptor \(descriptor)) is not a listening Unix stream socket"
+                )
             }
             sockets.append(ListenSocket(descriptor: descriptor, name: name))
         }
@@ -73,7 +75,7 @@ package struct SocketUnit: Equatable, Sendable {
     ///
     /// - Parameter runtimeDirectory: the user's `$XDG_RUNTIME_DIR`. It contains the manager's own socket, which
     ///   `systemctl --user` uses and which exists even without a bus.
-    /// - Throws: `managerRefused`.
+    /// - Throws: if the manager cannot be reached, or refuses.
     package func restart(runtimeDirectory: String) throws(SystemdError) {
         var bus: OpaquePointer?
         var result = unsafe sd_bus_new(&bus)
@@ -81,6 +83,8 @@ package struct SocketUnit: Equatable, Sendable {
         if result >= 0 { result = unsafe sd_bus_set_address(bus, "unix:path=\(runtimeDirectory)/systemd/private") }
         if result >= 0 { result = unsafe sd_bus_start(bus) }
         if result >= 0 { result = unsafe authrefresh_restart_unit(bus, name) }
-        guard result >= 0 else { throw .managerRefused(unit: name, errno: -result) }
+        guard result >= 0 else {
+            throw SystemdError("the service manager does not restart \"\(name)\"", errno: -result)
+        }
     }
 }

@@ -15,7 +15,7 @@ package enum ProcessHardening {
     /// - `RLIMIT_CORE` 0, soft and hard: it also applies to children, even after their `execve`, which resets the first
     ///   setting.
     ///
-    /// - Throws: `hardeningRefused`; the caller should refuse to start.
+    /// - Throws: if the kernel refuses; the caller should refuse to start.
     package static func apply() throws(SystemdError) {
         // Before the next line, after which the file belongs to root. If it cannot be written (no /proc), the other
         // settings remain.
@@ -32,6 +32,12 @@ package enum ProcessHardening {
         guard filter >= 0 else { return }
         _ = unsafe write(filter, "0", 1)
         close(filter)
+    }
+}
+
+extension SystemdError {
+    fileprivate static func hardeningRefused(errno: Int32) -> SystemdError {
+        SystemdError("cannot keep this process out of core dumps", errno: errno)
     }
 }
 

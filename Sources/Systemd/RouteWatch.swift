@@ -36,7 +36,7 @@ package final class RouteWatch {
     ///   - onOtherNetwork: called on `queue` if the network was and is up, and the default routes lead elsewhere: after a
     ///     cable was plugged in beside the radio, or a VPN came up.
     ///   - onChange: called on `queue`, with true if the network is up.
-    /// - Throws: `routesUnavailable`; the caller should assume that the network is up.
+    /// - Throws: if the routes cannot be read; the caller should assume that the network is up.
     package init(
         queue: DispatchQueue,
         onOtherNetwork: @escaping @Sendable () -> Void = {},
@@ -219,7 +219,7 @@ struct RouteReading {
 
     /// Reads one datagram of messages.
     ///
-    /// - Throws: `routesUnavailable` if the kernel answers with an error.
+    /// - Throws: if the kernel answers with an error.
     mutating func take(_ datagram: NetlinkBytes) throws(SystemdError) {
         var offset = 0
         // struct nlmsghdr: u32 total length, u16 type, u16 flags, u32 sequence, u32 port.
@@ -274,7 +274,7 @@ final class RouteTable {
 
     /// Opens the socket.
     ///
-    /// - Throws: `routesUnavailable`.
+    /// - Throws: if the kernel refuses.
     init() throws(SystemdError) {
         descriptor = try NetlinkSocket.open(groups: 0)
         // Connected to the kernel (port 0), the socket accepts messages from nobody else.
@@ -292,7 +292,7 @@ final class RouteTable {
     ///
     /// It does not wait: when one piece of the answer is read, the kernel has the next one ready.
     ///
-    /// - Throws: `routesUnavailable`.
+    /// - Throws: if the kernel refuses.
     func routes() throws(SystemdError) -> RouteReading {
         for _ in 1..<Self.attempts {
             let reading = try read()
@@ -335,7 +335,7 @@ final class RouteTable {
 enum NetlinkSocket {
     /// Opens a non-blocking socket that receives the multicast `groups` (one bit each). The caller closes it.
     ///
-    /// - Throws: `routesUnavailable`.
+    /// - Throws: if the kernel refuses.
     static func open(groups: UInt32) throws(SystemdError) -> Int32 {
         let type = Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_NETLINK, type, NETLINK_ROUTE)
@@ -399,5 +399,11 @@ struct NetlinkBytes: Hashable {
     /// Netlink aligns everything to four bytes.
     static func aligned(_ length: Int) -> Int {
         (length + 3) & ~3
+    }
+}
+
+extension SystemdError {
+    static func routesUnavailable(errno: Int32) -> SystemdError {
+        SystemdError("cannot read the routing table", errno: errno)
     }
 }
