@@ -117,7 +117,7 @@ private struct UnitState {
         case ("loaded", "active"): return active(state)
         // Between two starts that fail, it is activating.
         case ("loaded", let activity?) where activity == "failed" || activity == "activating" && restarts > 0:
-            if isService, let failure = StartFailure(values, surroundings) {
+            if isService, let failure = StartFinding(values, surroundings) {
                 return error("it has failed: \(failure.text)", advice: failure.advice)
             }
             let status = values["ExecMainStatus"].flatMap { $0 == "0" ? nil : ", status \($0)" } ?? ""

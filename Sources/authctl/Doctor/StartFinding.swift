@@ -2,7 +2,7 @@ internal import CommandLineProgram
 
 /// Why the service could not start, as far as systemd's exit status or the daemon's own tells it (systemd.exec(5),
 /// "Process Exit Codes").
-struct StartFailure {
+struct StartFinding {
     let text: String
     let advice: Hint
 
