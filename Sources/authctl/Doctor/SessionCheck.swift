@@ -73,7 +73,7 @@ struct SessionCheck {
             return .note(
                 .path,
                 "programs do not find authctl: '\(folder)' is not in PATH",
-                advice: "export PATH=\"\(folder):$PATH\" in ~/.profile, and log in again"
+                advice: "\(Command(verbatim: "export PATH=\"\(folder):$PATH\"")) in ~/.profile, and log in again"
             )
         }
         guard surroundings.target(found) != own else { return .ok(.path, "a shell finds '\(found)'") }

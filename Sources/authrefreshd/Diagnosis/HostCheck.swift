@@ -99,7 +99,7 @@ struct HostCheck: Sendable {
             "no file descriptor is left: callers are let in one at a time",
             needs: .repair,
             advice:
-                "see who keeps connections open (ss -xp), or raise LimitNOFILE="
+                "see who keeps connections open (\(Command(program: "ss", "-xp"))), or raise LimitNOFILE="
                 + " (\(Command(program: "systemctl", "--user", "edit", "authrefreshd")))"
         )
         let refusals = condition.hoarders.map { hoarder, ago in

@@ -158,7 +158,8 @@ extension TransportCause {
     ///   - now: the time that the certificate's dates are compared with.
     fileprivate func finding(_ refused: ServerCertificate?, of place: String, now: Timestamp) -> Finding {
         let network: Hint = "look at the network, a firewall, the server; the daemon tries again by itself"
-        let clock: Hint = "check this machine's clock (timedatectl); else tell the operator of the server"
+        let clock: Hint =
+            "check this machine's clock (\(Command(program: "timedatectl"))); else tell the operator of the server"
         let (text, need, advice): (String, Finding.Need, Hint) =
             switch (self, refused) {
             case (.timeLimit, _): ("the server did not answer in time", .time, network)
@@ -217,7 +218,8 @@ enum NameLookupError: Error, Hashable, Sendable {
     case resolverHangs
 
     fileprivate func finding(of host: String, isProxy: Bool) -> Finding {
-        let advice: Hint = "look at the network and /etc/resolv.conf: getent hosts \(host)"
+        let lookUp = Command(program: "getent", "hosts", host)
+        let advice: Hint = "look at the network and /etc/resolv.conf: \(lookUp)"
         switch self {
         case .noSuchName:
             return .error(
@@ -225,7 +227,7 @@ enum NameLookupError: Error, Hashable, Sendable {
                 "there is no such name",
                 of: host,
                 needs: .repair,
-                advice: "check the \(isProxy ? "proxy's" : "issuer's") URL; or: getent hosts \(host)"
+                advice: "check the \(isProxy ? "proxy's" : "issuer's") URL; or: \(lookUp)"
             )
         case .serverFailed:
             return .error(.dns, "the name servers cannot be reached", of: host, needs: .time, advice: advice)
