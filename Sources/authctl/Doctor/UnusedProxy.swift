@@ -98,8 +98,8 @@ extension UnusedProxy {
 }
 
 extension ErrorReply {
-    /// What errors about a server have in common.
-    private struct ServerError: Decodable {
+    /// The parameters that errors about a server have in common.
+    private struct Parameters: Decodable {
         var kind: String?
         var failure: FailureReport?
     }
@@ -111,7 +111,7 @@ extension ErrorReply {
             TemporarilyUnavailableError.name, SignInFailedError.name, ClientNotRegisteredError.name,
             GrantNotImportedError.name,
         ]
-        guard names.contains(name), let error = WireText.decode(ServerError.self, fromText: parameters) else {
+        guard names.contains(name), let error = WireText.decode(Parameters.self, fromText: parameters) else {
             return false
         }
         return error.kind ?? "unavailable" == "unavailable" && error.failure?.isWithoutAnswer ?? false
