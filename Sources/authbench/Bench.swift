@@ -12,7 +12,7 @@ enum Bench: String, CaseIterable, Sendable {
     /// The summary for the help text.
     var summary: String {
         switch self {
-        case .tokenProcess: "authctl token NAME as a whole process"
+        case .tokenProcess: "authctl as a whole process that prints a token"
         case .serve: "AcquireToken with a new connection for each request"
         case .idle: "memory and wake-ups of a daemon that has nothing to do"
         case .million: "start and memory of a daemon with 1,000,000 accounts"

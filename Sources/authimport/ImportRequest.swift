@@ -22,7 +22,7 @@ struct ImportRequest {
 
     private static let startedByHand = ProgramError(
         .usage,
-        "authimport cannot be used alone: 'authctl import' runs it",
+        "authimport cannot be used alone: authctl runs it",
         hint: Hint(Command("import", "--help"))
     )
 

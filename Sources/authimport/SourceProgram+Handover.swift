@@ -44,29 +44,34 @@ extension SourceProgram {
     /// The commands that remove an account there, or other steps. None of them revokes the grant that was taken over.
     func retire(_ account: MovableAccount, sourceName: String, name: String) -> [Hint] {
         let origin = account.origin
+        let (remove, there) = (Command(program: "rm", path: origin), ShellWord.quoted(sourceName))
         return switch self {
         // `oidc-gen --delete` and `gcloud … revoke` also revoke the grant.
-        case .oidcAgent: ["rm \(ShellWord.quoted(origin)) ('oidc-gen --delete' would revoke the grant)"]
-        case .muttOAuth2:
-            ["in the mail program's settings: \(Command("token", name))", "rm \(ShellWord.quoted(origin))"]
-        case .pizauth: ["delete the block of '\(sourceName)' from '\(origin)'", "pizauth reload"]
-        case .gcloud:
-            ["rm \(ShellWord.quoted(origin)) ('gcloud auth application-default revoke' would revoke the grant)"]
-        case .azureCLI: ["az logout --username \(ShellWord.quoted(sourceName))"]
+        case .oidcAgent: ["\(remove) ('oidc-gen --delete' would revoke the grant)"]
+        case .muttOAuth2: ["in the mail program's settings: \(Command("token", name))", "\(remove)"]
+        case .pizauth:
+            ["delete the block of '\(sourceName)' from '\(origin)'", "\(Command(program: "pizauth", "reload"))"]
+        case .gcloud: ["\(remove) ('gcloud auth application-default revoke' would revoke the grant)"]
+        case .azureCLI: [Hint(Command(verbatim: "az logout --username \(there)"))]
         case .rclone:
-            ["rclone config delete \(ShellWord.quoted(sourceName)) ('rclone config disconnect' would revoke the grant)"]
+            [
+                "\(Command(verbatim: "rclone config delete \(there)"))"
+                    + " ('rclone config disconnect' would revoke the grant)"
+            ]
         // Without a grant there is no cache file, and the origin is the kubeconfig file.
         case .kubelogin:
-            (account.refreshToken == nil ? [] : ["rm \(ShellWord.quoted(origin))"])
+            (account.refreshToken == nil ? [] : ["\(remove)"])
                 + ["\(Command("kubeconfig", name)) prints the entry for kubectl"]
         case .kubeconfig:
             [
-                "kubectl config --kubeconfig=\(ShellWord.quoted(origin)) delete-user \(ShellWord.quoted(sourceName))",
+                Hint(
+                    Command(verbatim: "kubectl config --kubeconfig=\(ShellWord.quoted(origin)) delete-user \(there)")
+                ),
                 "\(Command("kubeconfig", name)) prints the entry for kubectl",
             ]
-        case .onedrive: ["rm \(ShellWord.quoted(origin)) ('onedrive --logout' does the same)"]
+        case .onedrive: ["\(remove) ('onedrive --logout' does the same)"]
         case .aerc: ["in aerc's accounts.conf: source-cred-cmd = \(Command("token", name))"]
-        case .file: ["rm \(ShellWord.quoted(origin))"]
+        case .file: ["\(remove)"]
         }
     }
 
