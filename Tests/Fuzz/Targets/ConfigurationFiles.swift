@@ -1,3 +1,4 @@
+internal import CommandLineProgram
 @testable internal import OAuthMessages
 internal import RefreshCore
 @testable internal import authrefreshd
