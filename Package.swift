@@ -168,6 +168,7 @@ let package = Package(
         .target(
             name: "AuthRefreshInterface",
             dependencies: ["CommandLineProgram"],
+            exclude: ["generate"],
             resources: [.embedInCode("io.authrefresh.varlink")],
             swiftSettings: strict + hotPath
         ),

@@ -23,3 +23,19 @@ package enum AccountNews: String, CaseIterable, Sendable {
     case accountParked = "account-parked"
     case accountResumed = "account-resumed"
 }
+
+extension Subscribe.Reply {
+    /// A page of the present state.
+    package static func present(_ accounts: [AccountStatus], atUSec: Int64) -> Self {
+        Self(event: "present", atUSec: atUSec, accounts: accounts)
+    }
+
+    /// The end of the present state.
+    package static func ready(atUSec: Int64) -> Self {
+        Self(event: "ready", atUSec: atUSec, accounts: [])
+    }
+
+    package var isReady: Bool { event == "ready" }
+    /// Nil for the present state, and for news that this version does not know.
+    package var news: AccountNews? { AccountNews(rawValue: event) }
+}

@@ -1,7 +1,5 @@
 /// The interface's name and text.
 package enum Interface {
-    package static let name = "io.authrefresh"
-
     /// The interface description, as returned by `GetInterfaceDescription`.
     package static var text: String {
         String(decoding: PackageResources.io_authrefresh_varlink, as: UTF8.self)
@@ -10,42 +8,6 @@ package enum Interface {
     /// The most accounts in a page of `GetStatus` and `ListAccounts`: about 300 KiB of JSON. It never exceeds the 16
     /// MiB that `authctl` reads, because the settings of an account are limited, too (`Limit.settingsBytes`).
     package static let largestPage = 500
-}
-
-/// The methods of `io.authrefresh`.
-package enum Method: String, CaseIterable, Sendable {
-    case getInfo = "io.authrefresh.GetInfo"
-    case getMetrics = "io.authrefresh.GetMetrics"
-    case getStatus = "io.authrefresh.GetStatus"
-    case listAccounts = "io.authrefresh.ListAccounts"
-    case findAccount = "io.authrefresh.FindAccount"
-    case listUrls = "io.authrefresh.ListUrls"
-    case addAccount = "io.authrefresh.AddAccount"
-    case updateAccount = "io.authrefresh.UpdateAccount"
-    case renameAccount = "io.authrefresh.RenameAccount"
-    case removeAccount = "io.authrefresh.RemoveAccount"
-    case importGrant = "io.authrefresh.ImportGrant"
-    case exportGrant = "io.authrefresh.ExportGrant"
-    case resumeAccount = "io.authrefresh.ResumeAccount"
-    case acquireToken = "io.authrefresh.AcquireToken"
-    case provePossession = "io.authrefresh.ProvePossession"
-    case reportRejected = "io.authrefresh.ReportRejected"
-    case refresh = "io.authrefresh.Refresh"
-    case subscribe = "io.authrefresh.Subscribe"
-    case startSignIn = "io.authrefresh.StartSignIn"
-    case continueSignIn = "io.authrefresh.ContinueSignIn"
-    case cancelSignIn = "io.authrefresh.CancelSignIn"
-    case startWebSession = "io.authrefresh.StartWebSession"
-    case serveConfirmations = "io.authrefresh.ServeConfirmations"
-    case answerConfirmation = "io.authrefresh.AnswerConfirmation"
-    case signOut = "io.authrefresh.SignOut"
-    case backupStore = "io.authrefresh.BackupStore"
-    case listProviders = "io.authrefresh.ListProviders"
-    case discoverProvider = "io.authrefresh.DiscoverProvider"
-    case checkServer = "io.authrefresh.CheckServer"
-    case rekeyStore = "io.authrefresh.RekeyStore"
-    case checkStore = "io.authrefresh.CheckStore"
-    case diagnose = "io.authrefresh.Diagnose"
 }
 
 /// The limits that a caller can reach, by their names in `LimitExceeded`. Of what is limited for all callers together, a

@@ -133,7 +133,7 @@ struct Agent: ~Copyable {
     private func bring(_ answer: ConfirmationAnswer, to question: String) {
         do throws(VarlinkClientError) {
             var connection = try VarlinkConnection(path: socket)
-            let parameters = AnswerConfirmation.Parameters(question: question, answer: answer)
+            let parameters = AnswerConfirmation.Parameters(question: question, answer: answer.rawValue)
             // It contains only text, so encoding cannot fail.
             guard let json = try? JSONEncoder().encode(parameters) else { return }
             let method = Method.answerConfirmation.rawValue

@@ -89,7 +89,7 @@ struct DaemonConnection: ~Copyable {
         let reply: VarlinkConnection.Reply
         do throws(Report) {
             reply = try call(method, json, patience, waitingFor: awaited)
-        } catch  where error.cause == .ended && method.isRepeatable {
+        } catch  where error.cause == .ended && method.rules.isRepeatable {
             reply = try askSuccessors(method, json, until: start + patience)
         }
         return try Self.parameters(of: reply)
@@ -217,22 +217,6 @@ struct DaemonConnection: ~Copyable {
             throw ErrorReply(name: name, parameters: reply.parameters.text).report
         }
         return reply.parameters
-    }
-}
-
-extension Method {
-    /// Whether a call without an answer may simply be made again. The method changes nothing, or the second call
-    /// changes nothing that matters: it refreshes a token again, or makes another proof.
-    fileprivate var isRepeatable: Bool {
-        switch self {
-        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .listProviders,
-            .discoverProvider, .checkServer, .acquireToken, .refresh, .reportRejected, .provePossession:
-            true
-        case .addAccount, .updateAccount, .renameAccount, .removeAccount, .importGrant, .exportGrant, .resumeAccount,
-            .subscribe, .startSignIn, .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations,
-            .answerConfirmation, .signOut, .backupStore, .rekeyStore, .checkStore, .diagnose:
-            false
-        }
     }
 }
 

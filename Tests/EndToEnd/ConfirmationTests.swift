@@ -60,7 +60,7 @@ struct ConfirmationTests {
         async throws
     {
         let number = try #require(question.question)
-        let parameters = AnswerConfirmation.Parameters(question: number, answer: answer)
+        let parameters = AnswerConfirmation.Parameters(question: number, answer: answer.rawValue)
         let reply = try await stage.ask(.answerConfirmation, parameters, for: AnswerConfirmation.Reply.self)
         #expect(reply.taken)
     }
@@ -185,7 +185,10 @@ struct ConfirmationTests {
             try await feed.questions.first("withdrawn") {
                 $0.event == "withdrawn" && $0.question == question.question
             }
-            let late = AnswerConfirmation.Parameters(question: try #require(question.question), answer: .allowOnce)
+            let late = AnswerConfirmation.Parameters(
+                question: try #require(question.question),
+                answer: ConfirmationAnswer.allowOnce.rawValue
+            )
             #expect(try await !stage.ask(.answerConfirmation, late, for: AnswerConfirmation.Reply.self).taken)
         }
     }

@@ -12,7 +12,7 @@ struct IDTokenTests {
         try await call.completed()
     }
 
-    private func idToken(_ stage: DaemonStage, minimumValiditySec: Int64? = nil) async throws -> AcquireToken.IDToken {
+    private func idToken(_ stage: DaemonStage, minimumValiditySec: Int64? = nil) async throws -> IdToken {
         let parameters = AcquireToken.Parameters(
             account: "work",
             minimumValiditySec: minimumValiditySec,

@@ -22,7 +22,7 @@ struct ResponseTypeTests {
         return try SignInCall(stage, parameters)
     }
 
-    private func idToken(_ stage: DaemonStage) async throws -> AcquireToken.IDToken {
+    private func idToken(_ stage: DaemonStage) async throws -> IdToken {
         let parameters = AcquireToken.Parameters(account: "work", idToken: true)
         return try #require(try await stage.ask(.acquireToken, parameters, for: AcquireToken.Reply.self).idToken)
     }

@@ -48,7 +48,7 @@ struct KubeCredentialCommand: ParsableCommand {
 
     func run() throws(Report) {
         let info = try KubeExecInfo(ToolEnvironment.value("KUBERNETES_EXEC_INFO"))
-        let token = try token(for: AcquireToken.TokenHolder(process: ParentProcess.name, use: info.cluster))
+        let token = try token(for: TokenHolder(process: ParentProcess.name, use: info.cluster))
         let status = JSONText.object([
             ("expirationTimestamp", UTCStamp.text(token.heldUntil * 1_000_000).map(JSONText.quote)),
             ("token", JSONText.quote(token.secret.reveal())),
@@ -60,7 +60,7 @@ struct KubeCredentialCommand: ParsableCommand {
         try StandardOutput.write(answer + "\n")
     }
 
-    private func token(for holder: AcquireToken.TokenHolder) throws(Report) -> ToolToken {
+    private func token(for holder: TokenHolder) throws(Report) -> ToolToken {
         var request = TokenRequest(
             account: account,
             minimumValidity: minValidity?.seconds,

@@ -239,7 +239,7 @@ struct ProvenToken {
 
 /// An account's ID token, and its printed forms.
 struct PrintedIDToken {
-    let token: AcquireToken.IDToken
+    let token: IdToken
     /// Until when the request's holder should keep it, in µs since 1970; nil if the daemon does not say.
     let heldUntilUSec: Int64?
 

@@ -43,8 +43,6 @@ struct ForwardedCallFilter {
         case refuse(reply: String, endsConnection: Bool)
     }
 
-    static let methods: [Method] = [.acquireToken, .reportRejected]
-
     /// The other machine, as the person named it.
     private let host: String
     /// The accounts by the bytes of their names, because Swift compares strings by Unicode equivalence (a Kelvin sign
@@ -69,7 +67,7 @@ struct ForwardedCallFilter {
             guard let value = envelope[flag], !value.isNull else { continue }
             guard value.bool == false else { return Self.broken(flag) }
         }
-        guard let method = Self.methods.first(where: { $0.rawValue == name }) else { return .notForwarded }
+        guard let method = Method(rawValue: name), method.rules.isForwarded else { return .notForwarded }
         guard let value = envelope["parameters"], let members = Self.members(of: value) else {
             return Self.invalid("parameters")
         }

@@ -26,7 +26,7 @@ struct TokenRequest: Hashable, Sendable {
     /// The mailbox for the SASL formats; nil uses the account's name, if that is an address.
     var user: String?
     /// The program that keeps the token until a time that it is told; nil if the caller is none.
-    var holder: AcquireToken.TokenHolder?
+    var holder: TokenHolder?
     /// The value of `--socket`.
     var socket: String?
 
@@ -244,7 +244,7 @@ extension TokenRequest {
         return object.text
     }
 
-    private static func object(_ holder: AcquireToken.TokenHolder) -> String {
+    private static func object(_ holder: TokenHolder) -> String {
         var object = JSONObjectText()
         object.add("process", holder.process.map(JSONText.quote))
         object.add("use", holder.use.map(JSONText.quote))

@@ -21,7 +21,7 @@ struct TokenHold: Hashable, Sendable {
 
     /// Returns nil if a text is longer than the interface allows.
     init?(
-        _ asked: AcquireToken.TokenHolder,
+        _ asked: TokenHolder,
         of account: AccountID,
         for target: TokenTarget?,
         _ call: AcquireToken.Parameters

@@ -132,7 +132,7 @@ extension Confirmations.Notice {
                 event: "asked",
                 question: String(number),
                 account: question.account.text,
-                request: question.request.wireName,
+                request: question.request.wireName.rawValue,
                 untilUSec: until.microseconds
             )
             switch question.request {

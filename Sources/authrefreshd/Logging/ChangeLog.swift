@@ -100,7 +100,7 @@ extension PeerFinding {
         case .messageTooLong(let limit):
             VarlinkError(LimitExceededError(.messageBytes, maximum: limit))
         case .repliesNotRead(let limit):
-            VarlinkError(SubscriberFellBehindError(unreadBytesMax: limit))
+            VarlinkError(SubscriberFellBehindError(unreadBytesMax: Int64(limit)))
         case .messageMalformed, .messageIncomplete:
             standardError
         }

@@ -37,7 +37,7 @@ struct AuthRefreshService: Sendable {
                 self.coordinator.assumeIsolated { answer(call, responder, from: Caller(known), on: $0) }
             }
         }
-        guard !method.namesProfiles || caller.known.hasCurrentProfiles else {
+        guard !method.rules.namesProfiles || caller.known.hasCurrentProfiles else {
             return readProfiles(caller.known, on: coordinator, again)
         }
         do throws(VarlinkError) {
@@ -148,18 +148,4 @@ struct AuthRefreshService: Sendable {
     private var providers: ProviderCalls { ProviderCalls(coordinator: coordinator) }
     private var confirmations: ConfirmationCalls { ConfirmationCalls(coordinator: coordinator) }
     private var store: StoreCalls { StoreCalls(coordinator: coordinator, configurationError: configurationError) }
-}
-
-extension Method {
-    /// Whether the answer depends on which provider profiles there are.
-    fileprivate var namesProfiles: Bool {
-        switch self {
-        case .addAccount, .updateAccount, .listProviders, .checkServer: true
-        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .renameAccount, .removeAccount,
-            .importGrant, .exportGrant, .resumeAccount, .acquireToken, .provePossession, .reportRejected, .refresh,
-            .subscribe, .startSignIn, .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations,
-            .answerConfirmation, .signOut, .backupStore, .discoverProvider, .rekeyStore, .checkStore, .diagnose:
-            false
-        }
-    }
 }

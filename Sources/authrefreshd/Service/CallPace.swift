@@ -44,15 +44,10 @@ struct CallPace {
 extension Method {
     /// What a call costs its process.
     var cost: Int {
-        switch self {
-        case .addAccount, .updateAccount, .renameAccount, .removeAccount, .importGrant, .exportGrant, .resumeAccount,
-            .reportRejected, .refresh, .startSignIn, .continueSignIn, .cancelSignIn, .signOut, .backupStore,
-            .rekeyStore, .checkStore:
-            1
-        case .diagnose, .checkServer, .discoverProvider: CallPace.costOfQuestion
-        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .acquireToken,
-            .provePossession, .subscribe, .startWebSession, .serveConfirmations, .answerConfirmation, .listProviders:
-            0
+        switch rules.cost {
+        case .nothing: 0
+        case .change: 1
+        case .question: CallPace.costOfQuestion
         }
     }
 }

@@ -168,12 +168,12 @@ private struct HeldIDToken: Sendable {
         !hasEnded(at: snapshot) && remaining(at: snapshot) >= wanted(minimumValidity)
     }
 
-    func onTheWire(at snapshot: AccountSnapshot) -> AcquireToken.IDToken {
-        AcquireToken.IDToken(token, claims, clockSkew: snapshot.clockSkew)
+    func onTheWire(at snapshot: AccountSnapshot) -> IdToken {
+        IdToken(token, claims, clockSkew: snapshot.clockSkew)
     }
 }
 
-extension AcquireToken.IDToken {
+extension IdToken {
     /// Creates the reply.
     ///
     /// - Parameter clockSkew: the server's clock minus ours; nil if it is unknown.

@@ -235,7 +235,7 @@ extension RunningSignIn {
         if end == .policyCompleted { return reply(.policyCompleted, at: now) }
         guard end == .completed, let idToken else { return nil }
         var reply = reply(.completed, at: now)
-        reply.idToken = AcquireToken.IDToken(idToken.token, idToken.claims, clockSkew: nil)
+        reply.idToken = IdToken(idToken.token, idToken.claims, clockSkew: nil)
         return reply
     }
 }

@@ -26,39 +26,12 @@ enum VarlinkParameters {
     }
 
     private static func check(_ call: VarlinkCall, of method: Method) {
-        switch method {
-        case .getInfo, .getMetrics, .listProviders, .rekeyStore, .checkStore, .serveConfirmations: break
-        case .getStatus: reread(call, GetStatus.Parameters.self)
-        case .listAccounts: reread(call, ListAccounts.Parameters.self)
-        case .findAccount: reread(call, FindAccount.Parameters.self)
-        case .listUrls: reread(call, ListUrls.Parameters.self)
-        case .addAccount: reread(call, AddAccount.Parameters.self).map(checkSettings)
-        case .updateAccount: reread(call, UpdateAccount.Parameters.self)
-        case .renameAccount: reread(call, RenameAccount.Parameters.self)
-        case .removeAccount: reread(call, RemoveAccount.Parameters.self)
-        case .importGrant: reread(call, ImportGrant.Parameters.self)
-        case .exportGrant: reread(call, ExportGrant.Parameters.self)
-        case .resumeAccount: reread(call, ResumeAccount.Parameters.self)
-        case .acquireToken: checkTokenQuestion(call, reread(call, AcquireToken.Parameters.self))
-        case .provePossession: reread(call, ProvePossession.Parameters.self)
-        case .reportRejected: reread(call, ReportRejected.Parameters.self)
-        case .refresh: reread(call, Refresh.Parameters.self)
-        case .subscribe: reread(call, Subscribe.Parameters.self)
-        case .startSignIn: reread(call, StartSignIn.Parameters.self)
-        case .continueSignIn: reread(call, ContinueSignIn.Parameters.self)
-        case .cancelSignIn: reread(call, CancelSignIn.Parameters.self)
-        case .startWebSession: reread(call, StartWebSession.Parameters.self)
-        case .answerConfirmation: reread(call, AnswerConfirmation.Parameters.self)
-        case .signOut: reread(call, SignOut.Parameters.self)
-        case .backupStore: reread(call, BackupStore.Parameters.self)
-        case .discoverProvider: reread(call, DiscoverProvider.Parameters.self)
-        case .checkServer: reread(call, CheckServer.Parameters.self)
-        case .diagnose: reread(call, Diagnose.Parameters.self)
-        }
+        let parameters = reread(call, method.parameters)
+        if let added = parameters as? AddAccount.Parameters { checkSettings(added) }
+        if method == .acquireToken { checkTokenQuestion(call, parameters as? AcquireToken.Parameters) }
     }
 
     /// A value that is parsed, written and parsed again stays the same.
-    @discardableResult
     private static func reread<T: Codable & Equatable>(_ call: VarlinkCall, _ type: T.Type) -> T? {
         let value: T
         do {

@@ -106,7 +106,7 @@ struct IntegrationUse: Sendable {
 /// The tokens of an account.
 struct IntegrationTokens: Sendable {
     let access: AcquireToken.Reply
-    let idToken: AcquireToken.IDToken
+    let idToken: IdToken
     /// µs since 1970; nil if the account stays signed in.
     let signOutAtUSec: Int64?
 }

@@ -124,7 +124,10 @@ final class Agent: Sendable {
     }
 
     private static func answer(_ question: String, _ socket: String) {
-        let parameters = AnswerConfirmation.Parameters(question: question, answer: .allowOnce)
+        let parameters = AnswerConfirmation.Parameters(
+            question: question,
+            answer: ConfirmationAnswer.allowOnce.rawValue
+        )
         guard var connection = try? VarlinkConnection(path: socket), let json = try? JSONEncoder().encode(parameters)
         else { return }
         let method = AuthRefreshInterface.Method.answerConfirmation.rawValue

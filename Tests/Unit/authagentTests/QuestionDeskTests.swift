@@ -12,7 +12,8 @@ import Testing
             _ request: ConfirmationRequest,
             _ others: (inout ServeConfirmations.Reply) -> Void = { _ in }
         ) -> ServeConfirmations.Reply {
-            var reply = ServeConfirmations.Reply(event: "asked", question: "1", account: "work", request: request)
+            var reply = ServeConfirmations.Reply(event: "asked", question: "1", account: "work")
+            reply.request = request.rawValue
             others(&reply)
             return reply
         }

@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: Method.allCases) func `every other method is refused, whatever its parameters`(method: Method) {
-        guard !ForwardedCallFilter.methods.contains(method) else { return }
+        guard !method.rules.isForwarded else { return }
         for parameters in [#"{"account":"work"}"#, #"{"account":"home"}"#, "{}", "7"] {
             expectRefusal(
                 #"{"method":"\#(method.rawValue)","parameters":\#(parameters)}"#,
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `exactly two methods pass`() {
-        #expect(ForwardedCallFilter.methods == [.acquireToken, .reportRejected])
+        #expect(Method.allCases.filter(\.rules.isForwarded) == [.acquireToken, .reportRejected])
         for name in [
             "org.varlink.service.GetInfo", "io.authrefresh.acquiretoken", "io.authrefresh.AcquireToken ",
             "io.authrefresh.AcquireToken\\u0000", "AcquireToken", "",

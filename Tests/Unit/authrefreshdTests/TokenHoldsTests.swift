@@ -30,7 +30,7 @@ struct TokenHoldsTests {
     }
 
     private func hold(_ process: String?, use: String? = "a", account: Int64 = 1) throws -> TokenHold {
-        let holder = AcquireToken.TokenHolder(process: process, use: use)
+        let holder = TokenHolder(process: process, use: use)
         let call = AcquireToken.Parameters(account: "work", holder: holder)
         return try #require(TokenHold(holder, of: AccountID(account), for: nil, call))
     }
@@ -73,7 +73,7 @@ struct TokenHoldsTests {
         #expect(!rig.isRefused(try hold("2.0"), issue, at(1)), "it was forgotten")
         #expect(rig.isRefused(try hold("2.\(TokenHolds.maximum)"), issue, at(1)))
         #expect(!rig.isRefused(first, issue, at(1)))
-        let long = AcquireToken.TokenHolder(process: String(repeating: "a", count: 101))
+        let long = TokenHolder(process: String(repeating: "a", count: 101))
         let call = AcquireToken.Parameters(account: "work", holder: long)
         #expect(TokenHold(long, of: AccountID(1), for: nil, call) == nil)
     }

@@ -1,54 +1,5 @@
 package import CommandLineProgram
 
-/// The result of one check. The fields are described in `io.authrefresh.varlink`.
-package struct Finding: Codable, Hashable, Sendable {
-    package var check: String
-    package var subject: String?
-    package var level: String
-    package var text: String
-    package var advice: String?
-    package var command: String?
-    package var needs: String?
-
-    package init(
-        check: String,
-        subject: String? = nil,
-        level: String,
-        text: String,
-        advice: Hint? = nil,
-        needs: String? = nil
-    ) {
-        self.check = check
-        self.subject = subject
-        self.level = level
-        self.text = text
-        self.advice = advice?.text
-        self.command = advice?.command
-        self.needs = needs
-    }
-}
-
-/// The wire types of `Diagnose`.
-package enum Diagnose {
-    /// The parameters.
-    package struct Parameters: Codable, Hashable, Sendable {
-        package var accounts: [String]?
-
-        package init(accounts: [String]? = nil) {
-            self.accounts = accounts
-        }
-    }
-
-    /// The reply.
-    package struct Reply: Codable, Hashable, Sendable {
-        package var findings: [Finding]
-
-        package init(findings: [Finding]) {
-            self.findings = findings
-        }
-    }
-}
-
 /// The constants of `Finding`, and functions that create findings. A peer of another version may use other constants.
 extension Finding {
     package enum Check: String, CaseIterable, Sendable {
