@@ -147,16 +147,14 @@ struct CommandTests {
 
     @Test func `profiles in the user's folder are shown with their file`() async throws {
         let stage = try DaemonStage()
-        try stage.folder.write(
-            "name: example\nissuer: https://as.example\nrefresh_token_lifetime: 90d\n",
-            to: "config/authrefreshd/providers.d/mine.yaml"
-        )
+        let profile = "name: example\nissuer: https://as.example\nrefresh_token_lifetime: 90d # by its documentation\n"
+        try stage.folder.write(profile, to: "config/authrefreshd/providers.d/mine.yaml")
         let daemon = try await stage.start()
         let shown = try await stage.authctl("provider", "show", "example", "--json")
         let reply = try JSONDecoder().decode([String: ProviderDescription].self, from: Data(shown.output.utf8))
         let provider = try #require(reply["provider"])
         #expect(provider.issuer == "https://as.example")
-        #expect(provider.refreshTokenLifetimeSec == 7_776_000)
+        #expect(provider.text == profile)
         #expect(provider.path == stage.folder.path + "/config/authrefreshd/providers.d/mine.yaml")
         #expect(try await stage.authctl("provider", "list").output.contains("example"))
         try await daemon.terminate()

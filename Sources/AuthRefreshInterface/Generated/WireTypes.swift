@@ -367,22 +367,6 @@ package struct ProviderVariable: Codable, Hashable, Sendable {
     }
 }
 
-/// An answer without an error code that says that a grant has ended.
-package struct EndOfGrant: Codable, Hashable, Sendable {
-    /// The HTTP status.
-    package var status: Int64
-    /// The field that says so: names joined by dots. Absent: the body is empty.
-    package var field: String?
-    /// The text of that field. Absent: the body is empty.
-    package var text: String?
-
-    package init(status: Int64, field: String? = nil, text: String? = nil) {
-        self.status = status
-        self.field = field
-        self.text = text
-    }
-}
-
 /// What a person has to know about a provider.
 package struct ProviderNote: Codable, Hashable, Sendable {
     /// What the note is about: client (which kind of client to register, and where), redirects (which redirect URI and
@@ -417,6 +401,10 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var name: String
     /// The file it was read from.
     package var path: String
+    /// The content of that file: everything that the profile says, in YAML with comments. The manual page
+    /// provider-profile.yaml describes its keys. The other fields are some of them. Absent: an earlier version sends
+    /// the profile.
+    package var text: String?
     /// Where the provider documents what the profile says. Absent: not said.
     package var documentation: String?
     /// Where the owner of an account gets a client id, in one line. Absent: not said.
@@ -425,329 +413,50 @@ package struct ProviderDescription: Codable, Hashable, Sendable {
     package var variables: [ProviderVariable]?
     /// The issuer of accounts that name only the provider. Absent: each account names its own.
     package var issuer: String?
-    /// The value that the metadata may have as "issuer", with names in braces ("{tenantid}"). Absent: the issuer
-    /// itself.
-    package var issuerTemplate: String?
-    /// Other values that ID tokens may have as "iss", with variables in braces. Absent: only the issuer is accepted.
-    package var issuerAliases: [String]?
     /// The token endpoint. If it is named here, the daemon fetches no metadata. Absent: the daemon fetches the
     /// metadata.
     package var tokenEndpoint: String?
-    /// Where refreshes go. Absent: to the token endpoint.
-    package var refreshEndpoint: String?
-    /// Which token a refresh sends: "access_token" is the previous access token. Absent: the refresh token.
-    package var refreshWith: String?
-    /// The grant_type of refreshes. Absent: "refresh_token".
-    package var refreshGrantType: String?
-    /// The field that carries the token which a refresh sends. Absent: "refresh_token".
-    package var refreshTokenParameter: String?
-    /// How refreshes are sent: "get", with all fields in the query. Absent: by POST.
-    package var refreshMethod: String?
-    /// The revocation endpoint (RFC 7009). Absent: the metadata's; none if tokenEndpoint is named.
-    package var revocationEndpoint: String?
-    /// How revocations are sent: "delete", as DELETE with a body. Absent: by POST.
-    package var revocationMethod: String?
-    /// Which token ends the grant: "access_token" means that only this one is sent. Absent: the refresh token, and then
-    /// the access token.
-    package var revocationToken: String?
-    /// The field that carries the token. Absent: "token".
-    package var revocationTokenParameter: String?
-    /// The format of revocations: "json". Absent: forms.
-    package var revocationFormat: String?
-    /// How clients authenticate there: see clientAuthentication. Absent: as at the other endpoints.
-    package var revocationAuthentication: String?
-    /// The introspection endpoint (RFC 7662). The daemon asks it for the lifetime of an access token if the token's
-    /// answer did not say it. Absent: the daemon asks nobody.
-    package var introspectionEndpoint: String?
-    /// The user name with which git servers accept a token as the password. Absent: any.
-    package var gitUsername: String?
-    /// How git servers accept a token: "bearer" means in a header. Absent: as a password, unless the server asks for a
-    /// header.
-    package var gitAuthorization: String?
-    /// Where the daemon exchanges the access token of a sign-in at once for a long-lived one. Absent: it does not.
-    package var exchangeEndpoint: String?
-    /// The grant_type of that exchange. Absent: none is sent.
-    package var exchangeGrantType: String?
-    /// The field that carries the token in it. Absent: "access_token".
-    package var exchangeTokenParameter: String?
-    /// How it is sent: "get", with all fields in the query. Absent: by POST.
-    package var exchangeMethod: String?
-    /// Where a person's browser is sent (RFC 6749). Absent: see revocationEndpoint.
-    package var authorizationEndpoint: String?
-    /// The device authorization endpoint (RFC 8628). Absent: see revocationEndpoint.
-    package var deviceAuthorizationEndpoint: String?
-    /// The endpoint for pushed authorization requests (RFC 9126). Absent: see revocationEndpoint.
-    package var pushedAuthorizationRequestEndpoint: String?
-    /// The logout endpoint (OpenID Connect RP-Initiated Logout). Absent: see revocationEndpoint.
-    package var endSessionEndpoint: String?
-    /// The parameter of that endpoint that says where the browser goes afterwards. Absent: "post_logout_redirect_uri".
-    package var endSessionRedirectParameter: String?
-    /// The registration endpoint (RFC 7591). Absent: see revocationEndpoint.
-    package var registrationEndpoint: String?
-    /// Where the server's keys are (RFC 7517). Absent: see revocationEndpoint.
-    package var jwksUri: String?
-    /// The UserInfo endpoint (OpenID Connect Core). Absent: see revocationEndpoint.
-    package var userinfoEndpoint: String?
-    /// The format of token requests: "json". Absent: forms.
-    package var bodyFormat: String?
     /// How clients authenticate if the account does not say it: see AccountSettings. Absent: the daemon chooses by the
     /// metadata.
     package var clientAuthentication: String?
-    /// The header for client_secret_basic: "bearer" sends the secret alone. Absent: Basic, with the client id and the
-    /// secret.
-    package var clientSecretScheme: String?
-    /// The audience of a client's assertion: issuer, token_endpoint or endpoint. Absent: the daemon tries the issuer
-    /// first.
-    package var assertionAudience: String?
-    /// Parameters added to refresh requests. Absent: none.
-    package var refreshParameters: [String: String]?
-    /// Parameters added to revocation requests. Absent: none.
-    package var revocationParameters: [String: String]?
-    /// Headers added to token and revocation requests. Absent: none.
-    package var headers: [String: String]?
-    /// The header that carries the correlation id. Absent: none is sent.
-    package var correlationHeader: String?
-    /// What separates the scopes of an answer. Absent: a space.
-    package var scopeSeparator: String?
-    /// Where in the answer the tokens are, outermost name first. Absent: at the top.
-    package var tokenPath: [String]?
-    /// Fields of the token answer that are kept with the account. Absent: none.
-    package var tokenFields: [String]?
-    /// The lifetime of access tokens whose answer does not state it, in seconds. Absent: one hour.
-    package var defaultLifetimeSec: Int64?
-    /// What expires_in 0 means: "never" means that the token never expires. Absent: the token has expired.
-    package var zeroLifetime: String?
-    /// The lifetime of a refresh token, in seconds. Absent: as the server says.
-    package var refreshTokenLifetimeSec: Int64?
-    /// When that lifetime begins: "sign-in" means that use does not extend it. Absent: it begins again with each use.
-    package var refreshTokenLifetimeFrom: String?
-    /// How long the server still accepts a refresh token after it was rotated, in seconds. Absent: unknown, which
-    /// counts as 0.
-    package var rotationGraceSec: Int64?
-    /// Answers that end a grant although they have no error code. Absent: none.
-    package var grantEnded: [EndOfGrant]?
-    /// PEM file with certificate authorities trusted in addition to the system's. Absent: none.
-    package var caFile: String?
-    /// How many requests to its issuer may be under way. Absent: as configured for all issuers.
-    package var maxConcurrentRefreshes: Int64?
-    /// How many requests to its issuer may begin in a second. Absent: as configured for all issuers.
-    package var maxRefreshesPerSecond: Double?
-    /// The shortest time between two refreshes of an account, in seconds, even if its access token expires earlier.
-    /// Absent: none.
-    package var validationIntervalSec: Int64?
-    /// Parameters added to authorization requests. The account's own take precedence. Absent: none.
-    package var authorizationParameters: [String: String]?
     /// The scopes of a sign-in if the account names none. Absent: none.
     package var scopes: [String]?
-    /// The parameter that carries the scopes. Absent: "scope".
-    package var scopeParameter: String?
-    /// Whether a challenge is sent (PKCE, RFC 7636): "none" means that it is not. Absent: the daemon sends one (S256).
-    package var pkce: String?
-    /// The kinds of redirect URI that the provider accepts, the best first: loopback (127.0.0.1), loopback-localhost
-    /// (the name), scheme, https, paste. Absent: not known; the daemon assumes loopback.
-    package var redirects: [String]?
-    /// A fixed redirect URI. Absent: the daemon makes one.
-    package var redirectUri: String?
-    /// The TCP port on loopback that is registered. Absent: any.
-    package var redirectPort: Int64?
-    /// The URI scheme that is registered. Absent: none.
-    package var redirectScheme: String?
-    /// How the answer comes back: query or form_post. Absent: the server decides.
-    package var responseMode: String?
-    /// Other names that the code may have in the answer. Absent: only "code".
-    package var codeParameters: [String]?
-    /// Fields of the authorization response that are kept with the account. Absent: none.
-    package var callbackFields: [String]?
-    /// Whether ID tokens are required, optional or ignored. Absent: required if "openid" is asked for, else optional.
-    package var idToken: String?
-    /// The field of the UserInfo answer that identifies a person. Absent: "sub".
-    package var userinfoSubject: String?
-    /// The field of the UserInfo answer with the name that a person signs in with. Absent: "preferred_username".
-    package var userinfoUsername: String?
-    /// The variable that names the policy of a sign-in ("policy" of StartSignIn). Absent: the provider has no policies.
-    package var policyVariable: String?
-    /// The claims of an ID token that may name the policy. The first of them that is present must name the account's
-    /// policy. Absent: no claim names it.
-    package var policyClaims: [String]?
-    /// The policy in which people reset their password. Absent: not said.
-    package var passwordResetPolicy: String?
-    /// If the description of a server's error begins with one of these texts, the daemon starts that policy. Absent: no
-    /// error starts it.
-    package var passwordResetOn: [String]?
-    /// If the description of a server's error begins with one of these texts, the person has cancelled. Absent: only
-    /// the error's code says so.
-    package var cancelledOn: [String]?
     /// Settings that an account needs before anybody can sign in, by their names in AccountSettings: scopes (at least
     /// one of an API, in addition to those of OpenID Connect), redirectPort (or redirectUri, or redirectScheme).
     /// Absent: none.
     package var requiredSettings: [String]?
     /// Scopes by purpose, in the order of the purposes' names. Absent: not said.
     package var scopesFor: [PurposeScopes]?
-    /// The SASL mechanisms by which the provider's mail servers take a token, the best first: oauthbearer, xoauth2.
-    /// Empty: it has no mail servers. Absent: not said.
-    package var sasl: [String]?
     /// What people have to know. Absent: nothing.
     package var notes: [ProviderNote]?
 
     package init(
         name: String,
         path: String,
+        text: String? = nil,
         documentation: String? = nil,
         clientIdHint: String? = nil,
         variables: [ProviderVariable]? = nil,
         issuer: String? = nil,
-        issuerTemplate: String? = nil,
-        issuerAliases: [String]? = nil,
         tokenEndpoint: String? = nil,
-        refreshEndpoint: String? = nil,
-        refreshWith: String? = nil,
-        refreshGrantType: String? = nil,
-        refreshTokenParameter: String? = nil,
-        refreshMethod: String? = nil,
-        revocationEndpoint: String? = nil,
-        revocationMethod: String? = nil,
-        revocationToken: String? = nil,
-        revocationTokenParameter: String? = nil,
-        revocationFormat: String? = nil,
-        revocationAuthentication: String? = nil,
-        introspectionEndpoint: String? = nil,
-        gitUsername: String? = nil,
-        gitAuthorization: String? = nil,
-        exchangeEndpoint: String? = nil,
-        exchangeGrantType: String? = nil,
-        exchangeTokenParameter: String? = nil,
-        exchangeMethod: String? = nil,
-        authorizationEndpoint: String? = nil,
-        deviceAuthorizationEndpoint: String? = nil,
-        pushedAuthorizationRequestEndpoint: String? = nil,
-        endSessionEndpoint: String? = nil,
-        endSessionRedirectParameter: String? = nil,
-        registrationEndpoint: String? = nil,
-        jwksUri: String? = nil,
-        userinfoEndpoint: String? = nil,
-        bodyFormat: String? = nil,
         clientAuthentication: String? = nil,
-        clientSecretScheme: String? = nil,
-        assertionAudience: String? = nil,
-        refreshParameters: [String: String]? = nil,
-        revocationParameters: [String: String]? = nil,
-        headers: [String: String]? = nil,
-        correlationHeader: String? = nil,
-        scopeSeparator: String? = nil,
-        tokenPath: [String]? = nil,
-        tokenFields: [String]? = nil,
-        defaultLifetimeSec: Int64? = nil,
-        zeroLifetime: String? = nil,
-        refreshTokenLifetimeSec: Int64? = nil,
-        refreshTokenLifetimeFrom: String? = nil,
-        rotationGraceSec: Int64? = nil,
-        grantEnded: [EndOfGrant]? = nil,
-        caFile: String? = nil,
-        maxConcurrentRefreshes: Int64? = nil,
-        maxRefreshesPerSecond: Double? = nil,
-        validationIntervalSec: Int64? = nil,
-        authorizationParameters: [String: String]? = nil,
         scopes: [String]? = nil,
-        scopeParameter: String? = nil,
-        pkce: String? = nil,
-        redirects: [String]? = nil,
-        redirectUri: String? = nil,
-        redirectPort: Int64? = nil,
-        redirectScheme: String? = nil,
-        responseMode: String? = nil,
-        codeParameters: [String]? = nil,
-        callbackFields: [String]? = nil,
-        idToken: String? = nil,
-        userinfoSubject: String? = nil,
-        userinfoUsername: String? = nil,
-        policyVariable: String? = nil,
-        policyClaims: [String]? = nil,
-        passwordResetPolicy: String? = nil,
-        passwordResetOn: [String]? = nil,
-        cancelledOn: [String]? = nil,
         requiredSettings: [String]? = nil,
         scopesFor: [PurposeScopes]? = nil,
-        sasl: [String]? = nil,
         notes: [ProviderNote]? = nil
     ) {
         self.name = name
         self.path = path
+        self.text = text
         self.documentation = documentation
         self.clientIdHint = clientIdHint
         self.variables = variables
         self.issuer = issuer
-        self.issuerTemplate = issuerTemplate
-        self.issuerAliases = issuerAliases
         self.tokenEndpoint = tokenEndpoint
-        self.refreshEndpoint = refreshEndpoint
-        self.refreshWith = refreshWith
-        self.refreshGrantType = refreshGrantType
-        self.refreshTokenParameter = refreshTokenParameter
-        self.refreshMethod = refreshMethod
-        self.revocationEndpoint = revocationEndpoint
-        self.revocationMethod = revocationMethod
-        self.revocationToken = revocationToken
-        self.revocationTokenParameter = revocationTokenParameter
-        self.revocationFormat = revocationFormat
-        self.revocationAuthentication = revocationAuthentication
-        self.introspectionEndpoint = introspectionEndpoint
-        self.gitUsername = gitUsername
-        self.gitAuthorization = gitAuthorization
-        self.exchangeEndpoint = exchangeEndpoint
-        self.exchangeGrantType = exchangeGrantType
-        self.exchangeTokenParameter = exchangeTokenParameter
-        self.exchangeMethod = exchangeMethod
-        self.authorizationEndpoint = authorizationEndpoint
-        self.deviceAuthorizationEndpoint = deviceAuthorizationEndpoint
-        self.pushedAuthorizationRequestEndpoint = pushedAuthorizationRequestEndpoint
-        self.endSessionEndpoint = endSessionEndpoint
-        self.endSessionRedirectParameter = endSessionRedirectParameter
-        self.registrationEndpoint = registrationEndpoint
-        self.jwksUri = jwksUri
-        self.userinfoEndpoint = userinfoEndpoint
-        self.bodyFormat = bodyFormat
         self.clientAuthentication = clientAuthentication
-        self.clientSecretScheme = clientSecretScheme
-        self.assertionAudience = assertionAudience
-        self.refreshParameters = refreshParameters
-        self.revocationParameters = revocationParameters
-        self.headers = headers
-        self.correlationHeader = correlationHeader
-        self.scopeSeparator = scopeSeparator
-        self.tokenPath = tokenPath
-        self.tokenFields = tokenFields
-        self.defaultLifetimeSec = defaultLifetimeSec
-        self.zeroLifetime = zeroLifetime
-        self.refreshTokenLifetimeSec = refreshTokenLifetimeSec
-        self.refreshTokenLifetimeFrom = refreshTokenLifetimeFrom
-        self.rotationGraceSec = rotationGraceSec
-        self.grantEnded = grantEnded
-        self.caFile = caFile
-        self.maxConcurrentRefreshes = maxConcurrentRefreshes
-        self.maxRefreshesPerSecond = maxRefreshesPerSecond
-        self.validationIntervalSec = validationIntervalSec
-        self.authorizationParameters = authorizationParameters
         self.scopes = scopes
-        self.scopeParameter = scopeParameter
-        self.pkce = pkce
-        self.redirects = redirects
-        self.redirectUri = redirectUri
-        self.redirectPort = redirectPort
-        self.redirectScheme = redirectScheme
-        self.responseMode = responseMode
-        self.codeParameters = codeParameters
-        self.callbackFields = callbackFields
-        self.idToken = idToken
-        self.userinfoSubject = userinfoSubject
-        self.userinfoUsername = userinfoUsername
-        self.policyVariable = policyVariable
-        self.policyClaims = policyClaims
-        self.passwordResetPolicy = passwordResetPolicy
-        self.passwordResetOn = passwordResetOn
-        self.cancelledOn = cancelledOn
         self.requiredSettings = requiredSettings
         self.scopesFor = scopesFor
-        self.sasl = sasl
         self.notes = notes
     }
 }

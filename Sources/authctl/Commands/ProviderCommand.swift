@@ -66,6 +66,8 @@ struct ProviderShowCommand: ParsableCommand {
             Examples:
 
               \(CalledName.here) provider show google
+
+            It prints the profile's file, with its comments. provider-profile.yaml(5) describes the keys.
             """
     )
 
@@ -80,7 +82,9 @@ struct ProviderShowCommand: ParsableCommand {
         var daemon = try connection.connect()
         let reply = try daemon.ask(.listProviders, ListProviders.Parameters(), for: ListProviders.Reply.self)
         let found = try reply.provider(named: provider)
-        try output.print(ProviderAnswer(provider: found), or: ProviderView(provider: found).text)
+        let text = found.text ?? ""
+        let end = text.isEmpty || text.hasSuffix("\n") ? "" : "\n"
+        try output.print(ProviderAnswer(provider: found), or: "# \(PlainText.line(found.path))\n\(text)\(end)")
     }
 }
 

@@ -81,6 +81,11 @@ struct ProviderProfiles: Equatable, Sendable {
         files[name]?.path ?? ""
     }
 
+    /// The content of that file; nil if there is none.
+    func text(of name: String) -> String? {
+        files[name]?.text
+    }
+
     /// The first profile whose issuer has the same host as `issuer`; nil if there is none.
     func nameForHost(of issuer: Issuer) -> String? {
         let host = ShownHost.of(issuer.url).lowercased()

@@ -148,137 +148,32 @@ struct ProviderCalls: CallSupport {
         return ListProviders.Reply(
             providers: profiles.names.compactMap { name in
                 guard let profile = profiles.named(name) else { return nil }
-                return ProviderDescription(profile, path: profiles.path(of: name))
+                return ProviderDescription(profile, path: profiles.path(of: name), text: profiles.text(of: name))
             }
         )
     }
 }
 
 extension ProviderDescription {
-    fileprivate init(_ profile: ProviderProfile, path: String) {
-        self.init(name: profile.name, path: path)
-        documentation = profile.documentation
-        clientIdHint = profile.clientIDHint
-        variables = profile.variables.isEmpty ? nil : profile.variables.map(ProviderVariable.init)
-        issuer = profile.issuerText
-        issuerTemplate = profile.issuerTemplate
-        issuerAliases = profile.issuerAliases.isEmpty ? nil : profile.issuerAliases
-        tokenEndpoint = profile.text("token_endpoint", profile.tokenEndpoint)
-        revocationEndpoint = profile.text("revocation_endpoint", profile.revocationEndpoint)
-        clientAuthentication = profile.authentication?.rawValue
-        clientSecretScheme = profile.clientSecretScheme == .basic ? nil : profile.clientSecretScheme.rawValue
-        assertionAudience = profile.assertionAudience?.rawValue
-        refreshParameters = profile.refreshParameters.isEmpty ? nil : profile.refreshParameters
-        revocationParameters = profile.revocationParameters.isEmpty ? nil : profile.revocationParameters
-        headers = profile.headers.isEmpty ? nil : profile.headers
-        correlationHeader = profile.correlationHeader
-        scopeSeparator = profile.scopeSeparator
-        tokenPath = profile.tokenPath
-        defaultLifetimeSec = profile.defaultLifetime?.duration.components.seconds
-        zeroLifetime = profile.zeroLifetime == .ended ? nil : profile.zeroLifetime.rawValue
-        refreshTokenLifetimeSec = profile.refreshTokenLifetime?.duration.components.seconds
-        let lifetimeStart = profile.refreshTokenLifetimeStart
-        refreshTokenLifetimeFrom = lifetimeStart == .use ? nil : lifetimeStart.rawValue
-        rotationGraceSec = profile.rotationGrace?.duration.components.seconds
-        grantEnded = profile.grantEnded.isEmpty ? nil : profile.grantEnded.map(EndOfGrant.init)
-        caFile = profile.caFile
-        maxConcurrentRefreshes = profile.maxConcurrentRefreshes.map(Int64.init)
-        maxRefreshesPerSecond = profile.maxRefreshesPerSecond
-        validationIntervalSec = profile.validateAtMost?.duration.components.seconds
-        tokenFields = profile.tokenFields.isEmpty ? nil : profile.tokenFields
-        bodyFormat = profile.bodyFormat == .form ? nil : profile.bodyFormat.rawValue
-        describe(profile.refreshForm)
-        describe(profile.exchangeForm)
-        describe(profile.revocationForm)
-        describeEndpoints(of: profile)
-        describe(profile.signIn)
-        describe(profile.policies)
-        describeKnowledge(of: profile)
-    }
-
-    private mutating func describe(_ form: RefreshForm) {
-        let other = { (text: String, usual: String) in text == usual ? nil : text }
-        refreshWith = other(form.credential.rawValue, RefreshForm.Credential.refreshToken.rawValue)
-        refreshGrantType = other(form.grantType, RefreshForm.standard)
-        refreshTokenParameter = other(form.parameter, RefreshForm.standard)
-        refreshMethod = other(form.method.rawValue, RefreshForm.Method.post.rawValue)
-    }
-
-    private mutating func describe(_ form: ExchangeForm) {
-        exchangeGrantType = form.grantType
-        exchangeTokenParameter = form.parameter == ExchangeForm.standard ? nil : form.parameter
-        exchangeMethod = form.method == .post ? nil : form.method.rawValue
-    }
-
-    private mutating func describe(_ form: RevocationForm) {
-        revocationMethod = form.method == .post ? nil : form.method.rawValue
-        revocationToken = form.credential == .refreshToken ? nil : form.credential.rawValue
-        revocationTokenParameter = form.parameter == RevocationForm.standard ? nil : form.parameter
-        revocationFormat = form.format == .form ? nil : form.format.rawValue
-        revocationAuthentication = form.authentication?.rawValue
-    }
-
-    private mutating func describeKnowledge(of profile: ProviderProfile) {
+    fileprivate init(_ profile: ProviderProfile, path: String, text: String?) {
         let required = profile.requiredSettings.map { $0.field }
-        requiredSettings = required.isEmpty ? nil : required
-        let scopes = profile.scopesByPurpose.sorted { $0.key < $1.key }
-        scopesFor = scopes.isEmpty ? nil : scopes.map { PurposeScopes(purpose: $0.key, scopes: $0.value) }
-        sasl = profile.sasl?.map(\.rawValue)
-        let notes = profile.notes.map { ProviderNote(about: $0.topic.rawValue, text: $0.text) }
-        self.notes = notes.isEmpty ? nil : notes
-    }
-
-    private mutating func describeEndpoints(of profile: ProviderProfile) {
-        let endpoints = profile.endpoints
-        refreshEndpoint = profile.text("refresh_endpoint", profile.refreshEndpoint)
-        introspectionEndpoint = profile.text("introspection_endpoint", profile.introspectionEndpoint)
-        gitUsername = profile.gitUsername
-        gitAuthorization = profile.gitAuthorization == .basic ? nil : profile.gitAuthorization.rawValue
-        exchangeEndpoint = profile.text("exchange_endpoint", profile.exchangeEndpoint)
-        authorizationEndpoint = profile.text("authorization_endpoint", endpoints.authorization)
-        deviceAuthorizationEndpoint = profile.text("device_authorization_endpoint", endpoints.deviceAuthorization)
-        pushedAuthorizationRequestEndpoint = profile.text(
-            "pushed_authorization_request_endpoint",
-            endpoints.pushedAuthorizationRequest
+        let scopesFor = profile.scopesByPurpose.sorted { $0.key < $1.key }
+        self.init(
+            name: profile.name,
+            path: path,
+            text: text,
+            documentation: profile.documentation,
+            clientIdHint: profile.clientIDHint,
+            variables: profile.variables.isEmpty ? nil : profile.variables.map(ProviderVariable.init),
+            issuer: profile.issuerText,
+            tokenEndpoint: profile.text("token_endpoint", profile.tokenEndpoint),
+            clientAuthentication: profile.authentication?.rawValue,
+            scopes: profile.signIn.scopes.isEmpty ? nil : profile.signIn.scopes,
+            requiredSettings: required.isEmpty ? nil : required,
+            scopesFor: scopesFor.isEmpty ? nil : scopesFor.map { PurposeScopes(purpose: $0.key, scopes: $0.value) },
+            notes: profile.notes.isEmpty
+                ? nil : profile.notes.map { ProviderNote(about: $0.topic.rawValue, text: $0.text) }
         )
-        endSessionEndpoint = profile.text("end_session_endpoint", endpoints.endSession)
-        endSessionRedirectParameter = profile.endSessionRedirectParameter
-        registrationEndpoint = profile.text("registration_endpoint", endpoints.registration)
-        jwksUri = profile.text("jwks_uri", endpoints.keySet)
-        userinfoEndpoint = profile.text("userinfo_endpoint", endpoints.userInfo)
-    }
-
-    private mutating func describe(_ policies: SignInPolicies) {
-        let present = { (list: [String]) in list.isEmpty ? nil : list }
-        policyVariable = policies.variable
-        policyClaims = present(policies.claims)
-        passwordResetPolicy = policies.passwordReset
-        passwordResetOn = present(policies.passwordResetCodes)
-        cancelledOn = present(policies.cancellationCodes)
-    }
-
-    private mutating func describe(_ signIn: SignInProfile) {
-        let present = { (list: [String]) in list.isEmpty ? nil : list }
-        authorizationParameters = signIn.authorizationParameters.isEmpty ? nil : signIn.authorizationParameters
-        scopes = present(signIn.scopes)
-        scopeParameter = signIn.scopeParameter
-        pkce = signIn.pkce?.rawValue
-        redirects = present(signIn.redirects.map(\.rawValue))
-        redirectUri = signIn.redirectURI
-        redirectPort = signIn.redirectPort.map(Int64.init)
-        redirectScheme = signIn.redirectScheme
-        responseMode = signIn.responseMode?.rawValue
-        codeParameters = present(signIn.codeParameters)
-        callbackFields = present(signIn.callbackFields)
-        idToken = signIn.idToken?.rawValue
-        userinfoSubject = signIn.userSubject
-        userinfoUsername = signIn.userName
-    }
-}
-
-extension EndOfGrant {
-    fileprivate init(_ answer: GrantEndedAnswer) {
-        self.init(status: Int64(answer.status), field: answer.field, text: answer.text)
     }
 }
 
