@@ -77,6 +77,21 @@ package struct AccountName: Hashable, Comparable, Sendable, CustomStringConverti
     }
 }
 
+extension AccountName: Codable {
+    package init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        guard let name = AccountName(try value.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: value, debugDescription: "not the name of an account")
+        }
+        self = name
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(text)
+    }
+}
+
 /// The programs that may get an account's secrets: those on two lists, with or without asking the user first.
 ///
 /// A caller is allowed if it matches either list. If both lists are empty, every process of this user is allowed.
@@ -107,7 +122,7 @@ extension AllowedCallers: CustomStringConvertible {
 }
 
 /// A program as it was when it called. After it has ended, the daemon checks a list of allowed callers against this.
-package struct SeenProgram: Hashable, Sendable {
+package struct SeenProgram: Codable, Hashable, Sendable {
     /// The systemd unit that the program ran in; nil if it ran in none.
     package let unit: String?
     /// The path of its executable, without symbolic links; nil if the daemon could not read it, or found another file

@@ -149,6 +149,16 @@ package struct FailureDetail: Hashable, Sendable {
     }
 }
 
+/// As the store has it.
+extension FailureDetail: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case summary, httpStatus
+        case oauthError = "error"
+        case oauthErrorDescription = "errorDescription"
+        case subError, providerCode, correlationID, source
+    }
+}
+
 extension FailureDetail {
     /// Whether the server does not know the client, or does not accept how it authenticates (RFC 6749 §5.2).
     package var deniesClient: Bool {

@@ -30,7 +30,7 @@ enum AccountColumns {
             SQLValue(exchange?.subject.id?.rawValue),
             SQLValue(exchange?.actor?.account.text),
             SQLValue(exchange?.actor?.id?.rawValue),
-            try SQLValue(exchange?.deriver.map { try JSONColumn.text(of: StoredProgram($0)) }),
+            try SQLValue(exchange?.deriver.map { try JSONColumn.text(of: $0) }),
             try SQLValue(account.allowedCallers.map { try JSONColumn.text(of: StoredCallers($0)) }),
             try seal(registration.clientSecret, .clientSecret),
             SQLValue(registration.clientSecretExpiresAt?.microseconds),
@@ -64,7 +64,7 @@ enum AccountColumns {
         var settings = stored.settings
         let (subject, subjectID) = (try reader.accountName(), reader.integer().map(AccountID.init))
         let (actor, actorID) = (try reader.accountName(), reader.integer().map(AccountID.init))
-        let deriver = try value(StoredProgram.self, "deriver", from: &reader)?.program
+        let deriver = try value(SeenProgram.self, "deriver", from: &reader)
         (settings.subjectAccount, settings.actorAccount) = (subject?.text, actor?.text)
         var (registration, policy, delivery) = try meaning(of: settings, of: id)
         registration.serviceGrant?.exchange?.subject.id = subjectID

@@ -42,19 +42,6 @@ struct StoredCallers: Codable {
     }
 }
 
-/// The stored form of `SeenProgram`.
-struct StoredProgram: Codable {
-    private let unit: String?
-    private let executable: String?
-
-    init(_ program: SeenProgram) {
-        unit = program.unit
-        executable = program.executable
-    }
-
-    var program: SeenProgram { SeenProgram(unit: unit, executable: executable) }
-}
-
 /// The `GrantFacts` without a column of their own. Members of later versions are ignored, because none of them
 /// restricts anything.
 struct StoredGrantFacts: Codable {
@@ -117,41 +104,5 @@ struct StoredGrantFacts: Codable {
     private var person: PersonNames? {
         let names = PersonNames(username: username, email: email, fullName: fullName, tenant: tenant)
         return names == PersonNames() ? nil : names
-    }
-}
-
-/// The stored form of `FailureDetail`. The core's own type is not Codable, so that its names may change.
-struct StoredFailureDetail: Codable {
-    private let summary: String
-    private let httpStatus: Int?
-    private let error: String?
-    private let errorDescription: String?
-    private let subError: String?
-    private let providerCode: String?
-    private let correlationID: String?
-    private let source: String?
-
-    init(_ detail: FailureDetail) {
-        summary = detail.summary
-        httpStatus = detail.httpStatus
-        error = detail.oauthError
-        errorDescription = detail.oauthErrorDescription
-        subError = detail.subError
-        providerCode = detail.providerCode
-        correlationID = detail.correlationID
-        source = detail.source?.text
-    }
-
-    var detail: FailureDetail {
-        FailureDetail(
-            summary: summary,
-            httpStatus: httpStatus,
-            oauthError: error,
-            oauthErrorDescription: errorDescription,
-            subError: subError,
-            providerCode: providerCode,
-            correlationID: correlationID,
-            source: source.flatMap(AccountName.init)
-        )
     }
 }

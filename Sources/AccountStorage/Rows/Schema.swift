@@ -146,7 +146,7 @@ enum Schema {
             subject_id INTEGER,                    -- and by its number; NULL: removed
             actor_account TEXT,
             actor_id INTEGER,
-            deriver TEXT,                          -- a JSON object: StoredProgram
+            deriver TEXT,                          -- a JSON object: SeenProgram
             allowed_callers TEXT,                  -- a JSON object: StoredCallers; NULL is every process of this user
             client_secret BLOB,                    -- sealed
             client_secret_expires_usec INTEGER,    -- NULL: never, or unknown

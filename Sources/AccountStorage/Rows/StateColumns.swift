@@ -38,7 +38,7 @@ enum StateColumns {
         values.append(columns.reason?.rawValue)
         values.append(columns.failure?.failureClass.rawValue)
         values.append(columns.failure?.retryAfter?.microseconds)
-        values.append(try columns.failure.map { try JSONColumn.text(of: StoredFailureDetail($0.detail)) })
+        values.append(try columns.failure.map { try JSONColumn.text(of: $0.detail) })
         values.append(columns.calledSince?.microseconds)
         values.append(moment: columns.attemptedAt)
         values.append(moment: state.accessToken?.issuedAt)
@@ -212,10 +212,10 @@ struct PhaseColumns {
         calledSince = try reader.timestamp()
         attemptedAt = try reader.moment()
         guard let failureClass else { return }
-        let stored = JSONColumn.value(StoredFailureDetail.self, from: try reader.required(detail, "failure_detail"))
+        let stored = JSONColumn.value(FailureDetail.self, from: try reader.required(detail, "failure_detail"))
         failure = RefreshFailure(
             failureClass,
-            detail: try reader.required(stored, "failure_detail", .notJSON).detail,
+            detail: try reader.required(stored, "failure_detail", .notJSON),
             retryAfter: retryAfter
         )
     }
