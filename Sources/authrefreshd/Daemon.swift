@@ -98,7 +98,7 @@ struct Daemon {
             if !parts.isServing { try await start(parts.server) }
         } catch {
             // Refreshes may be under way. Their answers are worth more than a quick end.
-            await Shutdown.run(on: coordinator)
+            await coordinator.shutDown()
             await client.shutdown()
             throw error
         }
@@ -112,7 +112,7 @@ struct Daemon {
         parts.manager.stopping()
         await parts.server.stopAccepting()
         await webSessions.stop()
-        await Shutdown.run(on: coordinator)
+        await coordinator.shutDown()
         await end(parts)
         await client.shutdown()
         if let reason { throw reason }
@@ -132,7 +132,7 @@ struct Daemon {
             case .signal(.terminate), .signal(.interrupt): return nil
             case .storeReplaced(let error): return ProgramError(error)
             case .descriptors(let areLacking):
-                await StoreKeepingSteps.descriptorsChanged(areLacking: areLacking, on: coordinator)
+                await coordinator.descriptorsChanged(areLacking: areLacking)
             case .store: continue
             }
         }
@@ -184,7 +184,7 @@ struct Daemon {
                 await coordinator.configurationRejected()
             }
         }
-        await StoreKeepingSteps.checkKey(on: coordinator)
+        await coordinator.checkStoreKey()
         parts.manager.ready(status: await coordinator.statusLine)
     }
 

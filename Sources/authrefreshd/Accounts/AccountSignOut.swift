@@ -3,69 +3,67 @@ internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
 
-/// A sign-out: it tells the server, then erases the tokens, whatever the server says.
-///
-/// Each step is done even if earlier ones failed. If an import or a sign-in brings a new grant meanwhile, this grant
-/// and its account stay, because nobody asked to end that grant.
-struct AccountSignOut {
-    let request: SignOutRequest
-    /// The account that signs out. It is updated when a running refresh has ended.
-    private var snapshot: AccountSnapshot
-    private var report = SignOutReport()
-
-    init(_ request: SignOutRequest, of snapshot: AccountSnapshot) {
-        self.request = request
-        self.snapshot = snapshot
-    }
-
-    private var account: Account { snapshot.account }
-
-    mutating func run(on coordinator: isolated RefreshCoordinator) async -> SignOutReport {
+extension RefreshCoordinator {
+    /// Signs an account out: tells the server, then erases the tokens, whatever the server says.
+    ///
+    /// Each step is done even if earlier ones failed. If an import or a sign-in brings a new grant meanwhile, this grant
+    /// and its account stay, because nobody asked to end that grant.
+    ///
+    /// - Parameter snapshot: the account when it was asked to sign out.
+    func carryOut(_ request: SignOutRequest, of snapshot: AccountSnapshot) async -> SignOutReport {
+        // It changes when a running refresh has ended.
+        var snapshot = snapshot
+        var report = SignOutReport()
         let isSignedOut = snapshot.state.phase == .signedOut
-        if request.revokes { report.note(.revoke, await revoke(on: coordinator)) }
+        if request.revokes { report.note(.revoke, await revokeTokens(of: &snapshot, request)) }
         if request.endsSession {
-            switch await sessionEnd(on: coordinator) {
+            switch await sessionEnd(of: snapshot.account) {
             case .success(let url):
                 report.sessionEnd = url
                 report.note(.endSession, .done)
             case .failure(let failure): report.note(.endSession, .failed(failure.detail))
             }
         }
-        let erasure = outcome { () throws(StoreError) in try eraseTokens(on: coordinator) }
+        let erasure = SignOutReport.Outcome { () throws(StoreError) in try eraseTokens(of: snapshot) }
         if case .done = erasure, isSignedOut {
             report.note(.erase, .notNeeded)
         } else {
             report.note(.erase, erasure)
         }
         guard request.forgets, case .done = erasure else { return report }
-        if let management = account.registration.management {
-            report.note(.deregister, await deregister(management, on: coordinator))
+        if let management = snapshot.account.registration.management {
+            report.note(.deregister, await deregister(management, of: snapshot.account))
         }
-        report.note(.remove, outcome { () throws(StoreError) in try remove(on: coordinator) })
+        let removal = SignOutReport.Outcome { () throws(StoreError) in try removeIfPresent(snapshot.account.id) }
+        report.note(.remove, removal)
         return report
     }
 
     /// Asks the server to revoke the tokens (RFC 7009).
-    private mutating func revoke(on coordinator: isolated RefreshCoordinator) async -> SignOutReport.Outcome {
+    private func revokeTokens(
+        of snapshot: inout AccountSnapshot,
+        _ request: SignOutRequest
+    ) async -> SignOutReport.Outcome {
+        let id = snapshot.account.id
         var outcome = SignOutReport.Outcome.notNeeded
         var revoked: Generation?
         do throws(StoreError) {
-            let wasStopping = coordinator.isStopping
-            try await waitForRefresh(on: coordinator)
+            let wasStopping = isStopping
+            try await waitForRefresh(of: id)
             // The service manager does not wait for a refresh and for a revocation. The tokens must be erased in time.
-            guard coordinator.isStopping == wasStopping else {
+            guard isStopping == wasStopping else {
                 return .failed(FailureDetail(summary: "the daemon was stopped before it could revoke the tokens"))
             }
             // Tries twice, because a refresh during the revocation may replace the token.
             for _ in 0..<2 {
-                guard let record = try coordinator.records.record(of: account.id), holdsSameGrant(record) else { break }
-                snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
+                guard let record = try records.record(of: id), snapshot.holdsSameGrant(as: record) else { break }
+                snapshot = self.snapshot(of: record, at: timebase.now())
                 guard request.revokesParked || !snapshot.state.phase.isParked else {
                     return .failed(FailureDetail(summary: "the grant was exported to be moved meanwhile"))
                 }
-                guard snapshot.state.generation != revoked, let request = try revocation(on: coordinator) else { break }
+                guard snapshot.state.generation != revoked, let request = try revocation(of: snapshot) else { break }
                 revoked = snapshot.state.generation
-                switch await coordinator.client.revoke(request) {
+                switch await client.revoke(request) {
                 case .success: outcome = .done
                 case .failure(.unsupported): outcome = .unsupported
                 case .failure(let failure): outcome = .failed(failure.detail)
@@ -85,41 +83,33 @@ struct AccountSignOut {
     ///
     /// The server may have replaced the token in the answer that is awaited. It then accepts the revocation of the
     /// spent token, and does nothing (RFC 7009 §2.2).
-    private func waitForRefresh(on coordinator: isolated RefreshCoordinator) async throws(StoreError) {
-        let id = account.id
-        guard !coordinator.isStopping, case .refreshing? = try coordinator.records.record(of: id)?.state.phase else {
-            return
-        }
+    private func waitForRefresh(of account: AccountID) async throws(StoreError) {
+        guard !isStopping, case .refreshing? = try records.record(of: account)?.state.phase else { return }
         await withCheckedContinuation { continuation in
-            _ = coordinator.wait(for: .attempt, of: id, after: .requestContinues) { _ in continuation.resume() }
+            _ = wait(for: .attempt, of: account, after: .requestContinues) { _ in continuation.resume() }
         }
-    }
-
-    /// Whether the account's token is the one in the snapshot, or one that replaced it in a refresh.
-    private func holdsSameGrant(_ record: Record) -> Bool {
-        let known = snapshot.state.generation
-        return record.state.generation == known || record.state.previous?.generation == known
     }
 
     /// The request to revoke the tokens; nil if there is nothing to revoke.
-    private func revocation(on coordinator: isolated RefreshCoordinator) throws(StoreError) -> RevocationRequest? {
-        let refreshToken = try coordinator.records.refreshToken(of: snapshot)
-        let accessToken = snapshot.state.accessToken == nil ? nil : try coordinator.records.accessToken(of: account.id)
+    private func revocation(of snapshot: AccountSnapshot) throws(StoreError) -> RevocationRequest? {
+        let account = snapshot.account
+        let refreshToken = try records.refreshToken(of: snapshot)
+        let accessToken = snapshot.state.accessToken == nil ? nil : try records.accessToken(of: account.id)
         guard refreshToken != nil || accessToken != nil else { return nil }
-        return RevocationRequest(client: asking(coordinator), refreshToken: refreshToken, accessToken: accessToken)
+        let asking = requestingClient(of: account, correlationID: CorrelationID.new())
+        return RevocationRequest(client: asking, refreshToken: refreshToken, accessToken: accessToken)
     }
 
     /// The URL at which a browser ends the person's session at the server.
-    private func sessionEnd(on coordinator: isolated RefreshCoordinator) async -> Result<EndSessionURL, RefreshFailure>
-    {
-        let asking = asking(coordinator)
+    private func sessionEnd(of account: Account) async -> Result<EndSessionURL, RefreshFailure> {
+        let asking = requestingClient(of: account, correlationID: CorrelationID.new())
         let request = EndSessionRequest(
             client: asking,
             // Without the hint, the server asks the person which session to end. That is no reason to fail.
-            idTokenHint: (try? coordinator.records.idToken(of: account.id)) ?? nil,
+            idTokenHint: (try? records.idToken(of: account.id)) ?? nil,
             postLogoutRedirectURI: account.registration.redirect.postLogoutURI
         )
-        return await coordinator.client.browser.endSessionURL(for: request).flatMap { url in
+        return await client.browser.endSessionURL(for: request).flatMap { url in
             guard let url else {
                 let detail = FailureDetail(
                     summary: "the server publishes no address where a session ends",
@@ -132,45 +122,35 @@ struct AccountSignOut {
     }
 
     /// Asks the server to delete the client, if it was registered for this account alone (RFC 7592 §2.3).
-    private func deregister(
-        _ management: RegistrationManagement,
-        on coordinator: isolated RefreshCoordinator
-    ) async -> SignOutReport.Outcome {
-        let asking = asking(coordinator)
-        switch await coordinator.client.registrar.deregister(asking.registration.management ?? management, of: asking) {
+    private func deregister(_ management: RegistrationManagement, of account: Account) async -> SignOutReport.Outcome {
+        let asking = requestingClient(of: account, correlationID: CorrelationID.new())
+        switch await client.registrar.deregister(asking.registration.management ?? management, of: asking) {
         case .success: return .done
         case .failure(let failure): return .failed(failure.detail)
         }
     }
 
-    private func eraseTokens(
-        on coordinator: isolated RefreshCoordinator
-    ) throws(StoreError) -> SignOutReport.Outcome {
-        guard let record = try coordinator.records.record(of: account.id) else { return .notNeeded }
-        guard holdsSameGrant(record) else {
+    private func eraseTokens(of snapshot: AccountSnapshot) throws(StoreError) -> SignOutReport.Outcome {
+        let id = snapshot.account.id
+        guard let record = try records.record(of: id) else { return .notNeeded }
+        guard snapshot.holdsSameGrant(as: record) else {
             return .failed(FailureDetail(summary: "the grant was replaced meanwhile; the new one is kept"))
         }
-        if record.state.phase != .signedOut { try AccountChanges.signOut(account.id, on: coordinator) }
+        if record.state.phase != .signedOut { try eraseTokens(of: id) }
         return .done
     }
 
-    private func remove(on coordinator: isolated RefreshCoordinator) throws(StoreError) -> SignOutReport.Outcome {
-        guard try coordinator.records.entry(of: account.id) != nil else { return .notNeeded }
-        try AccountChanges.remove(account.id, on: coordinator)
+    private func removeIfPresent(_ account: AccountID) throws(StoreError) -> SignOutReport.Outcome {
+        guard try records.entry(of: account) != nil else { return .notNeeded }
+        try remove(account)
         return .done
     }
+}
 
-    /// The client in the requests to the server.
-    private func asking(_ coordinator: isolated RefreshCoordinator) -> RequestingClient {
-        coordinator.requestingClient(of: account, correlationID: CorrelationID.new())
-    }
-
-    private func outcome(of step: () throws(StoreError) -> SignOutReport.Outcome) -> SignOutReport.Outcome {
-        do throws(StoreError) {
-            return try step()
-        } catch {
-            return .failed(FailureDetail(summary: error.description))
-        }
+extension AccountSnapshot {
+    /// Whether the token of `record` is this account's, or one that replaced it in a refresh.
+    fileprivate func holdsSameGrant(as record: Record) -> Bool {
+        record.state.generation == state.generation || record.state.previous?.generation == state.generation
     }
 }
 
@@ -200,6 +180,14 @@ struct SignOutReport: Sendable {
         /// The server cannot do it.
         case unsupported
         case failed(FailureDetail)
+
+        fileprivate init(of step: () throws(StoreError) -> SignOutReport.Outcome) {
+            do throws(StoreError) {
+                self = try step()
+            } catch {
+                self = .failed(FailureDetail(summary: error.description))
+            }
+        }
     }
 
     struct Result: Sendable {

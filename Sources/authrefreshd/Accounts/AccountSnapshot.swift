@@ -111,56 +111,43 @@ enum ShownAccount: Sendable {
 }
 
 /// Lists accounts from the store.
-enum AccountListing {
+extension RefreshCoordinator {
     /// The current account of this name; nil if there is none.
-    static func account(
-        named name: String,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(StoreError) -> ShownAccount? {
-        guard let entry = try coordinator.store.entry(named: name) else { return nil }
-        return shown(entry, at: coordinator.timebase.now(), on: coordinator)
+    func shownAccount(named name: String) throws(StoreError) -> ShownAccount? {
+        guard let entry = try store.entry(named: name) else { return nil }
+        return shown(entry, at: timebase.now())
     }
 
     /// The name of an account that is similar to `name`; nil if none is. With very many accounts, it compares only
     /// those with the same first letter, and the first ones.
-    static func nearest(to name: String, on coordinator: isolated RefreshCoordinator) throws(StoreError) -> String? {
+    func nearestAccountName(to name: String) throws(StoreError) -> String? {
         let limit = 500
-        var names = try coordinator.store.names(after: "", limit: limit)
-        if names.count == limit { names += try coordinator.store.names(after: String(name.prefix(1)), limit: limit) }
+        var names = try store.names(after: "", limit: limit)
+        if names.count == limit { names += try store.names(after: String(name.prefix(1)), limit: limit) }
         return Spelling.nearest(to: name, in: names)
     }
 
     /// A page of all accounts, ordered by name.
-    static func accounts(
-        after name: String?,
-        limit: Int,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(StoreError) -> [ShownAccount] {
-        let now = coordinator.timebase.now()
-        return try coordinator.store.entries(after: name, limit: limit).map { shown($0, at: now, on: coordinator) }
+    func shownAccounts(after name: String?, limit: Int) throws(StoreError) -> [ShownAccount] {
+        let now = timebase.now()
+        return try store.entries(after: name, limit: limit).map { shown($0, at: now) }
     }
 
     /// A page of all accounts, ordered by number.
-    static func accounts(
-        afterID id: AccountID,
-        limit: Int,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(StoreError) -> [ShownAccount] {
-        let now = coordinator.timebase.now()
-        return try coordinator.store.entries(afterID: id, limit: limit).map { shown($0, at: now, on: coordinator) }
+    func shownAccounts(afterID id: AccountID, limit: Int) throws(StoreError) -> [ShownAccount] {
+        let now = timebase.now()
+        return try store.entries(afterID: id, limit: limit).map { shown($0, at: now) }
     }
 
     /// An account from the store in its current state.
-    static func shown(_ entry: AccountEntry, at now: Moment, on coordinator: isolated RefreshCoordinator)
-        -> ShownAccount
-    {
+    func shown(_ entry: AccountEntry, at now: Moment) -> ShownAccount {
         switch entry {
         case .intact(let record):
-            return .whole(coordinator.snapshot(of: coordinator.records.current(record), at: now))
+            return .whole(snapshot(of: records.current(record), at: now))
         case .damaged(let account):
             // The next turn records the damage and sets the account aside, unless an earlier turn has done that.
-            coordinator.records.noteDamage(of: account.id)
-            coordinator.submit(.deadlineReached, for: account.id)
+            records.noteDamage(of: account.id)
+            submit(.deadlineReached, for: account.id)
             return .damaged(account)
         }
     }

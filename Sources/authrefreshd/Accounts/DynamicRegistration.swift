@@ -15,82 +15,9 @@ struct DynamicRegistration: Sendable {
     let asking: RequestingClient
     let initialAccessToken: Secret?
 
-    init(_ account: Account, initialAccessToken: Secret? = nil, on coordinator: isolated RefreshCoordinator) {
-        self.account = account
-        self.initialAccessToken = initialAccessToken
-        asking = RequestingClient(
-            issuer: account.issuer,
-            profile: coordinator.settings.profile(for: account),
-            registration: account.registration,
-            correlationID: CorrelationID.new()
-        )
-    }
-
-    /// Registers a client at the server, and adds `new` with it.
-    ///
-    /// - Throws: `server` if the server refuses; `store` if the account cannot be added. In that case the client is
-    ///   deregistered again if possible.
-    func add(_ new: NewAccount, on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError)
-        -> AccountSnapshot
-    {
-        var new = new
-        new.registration = try await client(on: coordinator)
-        do throws(StoreError) {
-            return try AccountChanges.add(new, grant: nil, on: coordinator)
-        } catch {
-            await forget(new.registration, on: coordinator)
-            throw .store(error)
-        }
-    }
-
-    /// Registers another client at the server, and changes the account to it.
-    ///
-    /// - Parameter change: what changes with it; nil for nothing else.
-    /// - Returns: nil if the account was removed meanwhile.
-    /// - Throws: as `add`.
-    func replaceClient(
-        changing change: SettingsChange? = nil,
-        on coordinator: isolated RefreshCoordinator
-    ) async throws(ServerOrStoreError) -> AccountSnapshot? {
-        let registration = try await client(on: coordinator)
-        let newClient = SettingsChange(byOwner: { account in
-            var changed = change?.applied(to: account) ?? account
-            changed.registration.takeClient(of: registration)
-            return changed
-        })
-        do throws(StoreError) {
-            let updated = try AccountChanges.update(account.id, by: newClient, on: coordinator)
-            if updated == nil { await forget(registration, on: coordinator) }
-            return updated
-        } catch {
-            await forget(registration, on: coordinator)
-            throw .store(error)
-        }
-    }
-
-    /// Registers another client at the server, and returns the account with it, which is not stored.
-    func withClient(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> Account {
-        var changed = account
-        changed.registration = try await client(on: coordinator)
-        return changed
-    }
-
-    /// The account's registration with a client that the server has just registered.
-    private func client(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError)
-        -> ClientRegistration
-    {
-        var registration = account.registration
-        if let port = await port() { registration.redirect.port = port }
-        switch await coordinator.client.registrar.register(request(registration.redirect)) {
-        case .success(let success): registration.takeClient(of: success.registration)
-        case .failure(let failure): throw .server(failure)
-        }
-        return registration
-    }
-
     /// The loopback port to register; nil if the account has one, or needs none. One that we chose for an earlier client
     /// may be another program's by now.
-    private func port() async -> Int? {
+    fileprivate func port() async -> Int? {
         let registration = account.registration
         let profile = asking.profile?.signIn ?? SignInProfile()
         guard registration.serviceGrant == nil else { return nil }
@@ -104,15 +31,7 @@ struct DynamicRegistration: Sendable {
         return await RedirectListener.freePort()
     }
 
-    /// Deletes a client that no account uses, if possible.
-    private func forget(_ registration: ClientRegistration, on coordinator: isolated RefreshCoordinator) async {
-        guard let management = registration.management else { return }
-        var owner = asking
-        owner.registration = registration
-        _ = await coordinator.client.registrar.deregister(management, of: owner)
-    }
-
-    private func request(_ redirect: RegisteredRedirect) -> RegistrationRequest {
+    fileprivate func request(_ redirect: RegisteredRedirect) -> RegistrationRequest {
         let wanted = account.registration
         let signIn = (asking.profile?.signIn ?? SignInProfile()).registered(with: redirect)
         var request = RegistrationRequest(
@@ -131,6 +50,84 @@ struct DynamicRegistration: Sendable {
         request.softwareVersion = Version.text
         request.keySet = wanted.clientKey.flatMap { ClientKeys.keySet(of: $0, keyID: wanted.clientKeyID) }
         return request
+    }
+}
+
+extension RefreshCoordinator {
+    /// A registration of a client for `account`, with the profiles that are in force now.
+    func newRegistration(for account: Account, initialAccessToken: Secret? = nil) -> DynamicRegistration {
+        DynamicRegistration(
+            account: account,
+            asking: RequestingClient(
+                issuer: account.issuer,
+                profile: settings.profile(for: account),
+                registration: account.registration,
+                correlationID: CorrelationID.new()
+            ),
+            initialAccessToken: initialAccessToken
+        )
+    }
+
+    /// Registers a client at the server, and adds `new` with it.
+    ///
+    /// - Throws: `server` if the server refuses; `store` if the account cannot be added. In that case the client is
+    ///   deregistered again if possible.
+    func add(
+        _ new: NewAccount,
+        with registration: DynamicRegistration
+    ) async throws(ServerOrStoreError) -> AccountSnapshot {
+        var new = new
+        new.registration = try await registerClient(by: registration)
+        do throws(StoreError) {
+            return try add(new, grant: nil)
+        } catch {
+            await forgetClient(of: new.registration, by: registration)
+            throw .store(error)
+        }
+    }
+
+    /// Registers another client at the server, and changes the account to it.
+    ///
+    /// - Parameter change: what changes with it; nil for nothing else.
+    /// - Returns: nil if the account was removed meanwhile.
+    /// - Throws: as `add`.
+    func replaceClient(
+        by registration: DynamicRegistration,
+        changing change: SettingsChange? = nil
+    ) async throws(ServerOrStoreError) -> AccountSnapshot? {
+        let registered = try await registerClient(by: registration)
+        let newClient = SettingsChange(byOwner: { account in
+            var changed = change?.applied(to: account) ?? account
+            changed.registration.takeClient(of: registered)
+            return changed
+        })
+        do throws(StoreError) {
+            let updated = try update(registration.account.id, by: newClient)
+            if updated == nil { await forgetClient(of: registered, by: registration) }
+            return updated
+        } catch {
+            await forgetClient(of: registered, by: registration)
+            throw .store(error)
+        }
+    }
+
+    /// The account's registration with a client that the server has just registered. It is not stored.
+    func registerClient(by registration: DynamicRegistration) async throws(ServerOrStoreError) -> ClientRegistration {
+        var registered = registration.account.registration
+        if let port = await registration.port() { registered.redirect.port = port }
+        switch await client.registrar.register(registration.request(registered.redirect)) {
+        case .success(let success): registered.takeClient(of: success.registration)
+        case .failure(let failure): throw .server(failure)
+        }
+        return registered
+    }
+
+    /// Deletes a client that no account uses, if possible.
+    private func forgetClient(of registered: ClientRegistration, by registration: DynamicRegistration) async {
+        guard let management = registered.management else { return }
+        var owner = registration.asking
+        owner.registration = registered
+        _ = await client.registrar.deregister(management, of: owner)
     }
 }
 

@@ -16,36 +16,39 @@ struct GrantProof: Sendable {
 
     /// How a proof ends; a success without a snapshot means that the account was removed meanwhile.
     typealias Outcome = Result<AccountSnapshot?, ServerOrStoreError>
+}
 
-    func result(on coordinator: isolated RefreshCoordinator) async -> Outcome {
+extension RefreshCoordinator {
+    func outcome(of proof: GrantProof) async -> GrantProof.Outcome {
         do throws(ServerOrStoreError) {
-            return .success(try await run(on: coordinator))
+            return .success(try await prove(proof))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Proves the new grant.
+    /// Proves a new grant.
     ///
     /// - Returns: nil if the account was removed meanwhile.
     /// - Throws: `server` if the server issues no tokens; the account then keeps its grant and its settings. `store` if
     ///   the answer could not be stored; it is kept and stored as soon as possible.
-    func run(on coordinator: isolated RefreshCoordinator) async throws(ServerOrStoreError) -> AccountSnapshot? {
-        let (sentAt, correlationID) = (coordinator.timebase.now(), CorrelationID.new())
+    func prove(_ proof: GrantProof) async throws(ServerOrStoreError) -> AccountSnapshot? {
+        let (account, change) = (proof.account, proof.change)
+        let (sentAt, correlationID) = (timebase.now(), CorrelationID.new())
         // Nobody has said whose grant it is.
         let request = RefreshRequest(
-            client: coordinator.requestingClient(of: account, correlationID: correlationID),
-            refreshToken: grant,
+            client: requestingClient(of: account, correlationID: correlationID),
+            refreshToken: proof.grant,
             target: nil,
             hasWorkedBefore: false,
             subject: nil
         )
         // Somebody is waiting, and may have just repaired the server.
-        coordinator.client.forgetFailures(of: account.issuer)
-        let outcome = await coordinator.client.refresh(request)
+        client.forgetFailures(of: account.issuer)
+        let outcome = await client.refresh(request)
         // Keep the answer even if the store cannot be read now.
-        let record = try? coordinator.records.record(of: account.id)
-        if let record { HostChanges.noteServerDate(outcome.serverDate, of: record.issuerID, on: coordinator) }
+        let record = try? records.record(of: account.id)
+        if let record { noteServerDate(outcome.serverDate, of: record.issuerID) }
         let response: TokenResponse
         do throws(RefreshFailure) { response = try outcome.result.get() } catch { throw .server(error) }
         if let record {
@@ -56,9 +59,9 @@ struct GrantProof: Sendable {
             }
         }
         var tokens = StoredTokens(response)
-        tokens.refreshToken = tokens.refreshToken ?? grant
-        tokens.imported = grant
-        let now = coordinator.timebase.now()
+        tokens.refreshToken = tokens.refreshToken ?? proof.grant
+        tokens.imported = proof.grant
+        let now = timebase.now()
         let arrival = Arrival(
             account: account.id,
             event: .grantProved(response.issuance, sentAt: sentAt),
@@ -73,8 +76,8 @@ struct GrantProof: Sendable {
             correlationID: correlationID
         )
         do throws(StoreError) {
-            try coordinator.decideNow(arrival, at: now)
-            return try coordinator.records.record(of: account.id).map { coordinator.snapshot(of: $0, at: now) }
+            try decideNow(arrival, at: now)
+            return try records.record(of: account.id).map { snapshot(of: $0, at: now) }
         } catch {
             throw .store(error)
         }

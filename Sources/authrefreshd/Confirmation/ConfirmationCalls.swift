@@ -6,46 +6,39 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls of agents that ask the user, and the questions of callers that wait for the answer.
-struct ConfirmationCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func serve(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
+extension RefreshCoordinator {
+    func serveConfirmations(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         _ = try call.decodeParameters(as: ServeConfirmations.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
-        let number = coordinator.confirmations.addAgent { responder.reply($0.wireReply, continues: true) }
+        let number = confirmations.addAgent { responder.reply($0.wireReply, continues: true) }
         responder.reply(ServeConfirmations.Reply(event: "ready"), continues: true)
-        responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.removeAgent(number) } }
+        responder.onDisconnect { self.later { $0.confirmations.removeAgent(number) } }
     }
 
-    func answer(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> AnswerConfirmation.Reply
-    {
+    func answerConfirmation(_ call: VarlinkCall) throws(VarlinkError) -> AnswerConfirmation.Reply {
         let asked = try call.decodeParameters(as: AnswerConfirmation.Parameters.self)
         guard let answer = ConfirmationAnswer(rawValue: asked.answer) else { throw .invalidParameter("answer") }
-        let now = coordinator.timebase.now()
+        let now = timebase.now()
         guard let number = Int64(asked.question) else { return AnswerConfirmation.Reply(taken: false) }
-        return AnswerConfirmation.Reply(taken: coordinator.confirmations.answer(number, answer, at: now))
+        return AnswerConfirmation.Reply(taken: confirmations.answer(number, answer, at: now))
     }
 
     /// Asks the user about a call that waits for the answer.
     ///
     /// - Parameter tell: called once on the coordinator's queue, but not if the caller goes away.
-    func ask(
+    func askUser(
         _ question: ConfirmationQuestion,
         for responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
     ) {
-        let now = coordinator.timebase.now()
+        let now = timebase.now()
         let process = responder.peer.pid
-        if let known = coordinator.confirmations.known(question, for: process, at: now) {
-            if case .tooMany(let crowding) = known { _ = coordinator.refusal(of: process, .confirmations, crowding) }
+        if let known = confirmations.known(question, for: process, at: now) {
+            if case .tooMany(let crowding) = known { _ = refusal(of: process, .confirmations, crowding) }
             return tell(known)
         }
-        let number = ask(question, of: process, on: coordinator, tell)
-        responder.onDisconnect { [coordinator] in coordinator.later { $0.confirmations.withdraw(number) } }
+        let number = askUser(question, of: process, tell)
+        responder.onDisconnect { self.later { $0.confirmations.withdraw(number) } }
     }
 
     /// Asks the user.
@@ -55,23 +48,22 @@ struct ConfirmationCalls: CallSupport {
     ///   - time: how long the question is open. Tests use a shorter time.
     /// - Returns: the question's number.
     @discardableResult
-    func ask(
+    func askUser(
         _ question: ConfirmationQuestion,
         of process: Int32,
         for time: Duration = CallerLimits.confirmationTime,
-        on coordinator: isolated RefreshCoordinator,
         _ tell: @escaping @Sendable (ConfirmationOutcome) -> Void
     ) -> Int64 {
-        let number = coordinator.confirmations.ask(question, of: process, at: coordinator.timebase.now(), tell)
+        let number = confirmations.ask(question, of: process, at: timebase.now(), tell)
         let time = DispatchTimeInterval.microseconds(Int(time.microseconds))
-        coordinator.queue.asyncAfter(deadline: .now() + time) { [weak coordinator] in
-            coordinator?.assumeIsolated { $0.confirmations.expire(number) }
+        queue.asyncAfter(deadline: .now() + time) { [weak self] in
+            self?.assumeIsolated { $0.confirmations.expire(number) }
         }
         return number
     }
 }
 
-extension CallSupport {
+extension RefreshCoordinator {
     /// Checks whether the user allows this to this call, by the answer to a question or by an earlier answer.
     ///
     /// - Returns: false if the user has to be asked first.
@@ -115,10 +107,9 @@ extension CallSupport {
     func confirm(
         _ request: ConfirmationQuestion.Request,
         ofAccount name: String,
-        _ caller: Caller,
-        on coordinator: isolated RefreshCoordinator
+        _ caller: Caller
     ) throws(VarlinkError) -> Bool {
-        guard let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)), allowed.asksFirst
+        guard let (account, allowed) = try stored(store.allowedCallers(named: name)), allowed.asksFirst
         else { return true }
         return try confirm(request, of: account, caller)
     }

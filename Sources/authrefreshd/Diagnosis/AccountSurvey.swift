@@ -226,24 +226,6 @@ struct UnusedAddress: Sendable {
     /// The account that tools use.
     let used: String
 
-    /// Looks for them among the addresses of an account.
-    static func all(
-        of account: ShownAccount,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(StoreError) -> [UnusedAddress] {
-        guard case .whole(let snapshot) = account else { return [] }
-        let delivery = snapshot.account.delivery
-        var found: [UnusedAddress] = []
-        for url in delivery.urls {
-            guard let address = ServiceAddress(url),
-                let used = try coordinator.store.accounts(for: address, username: delivery.username).first,
-                used != account.name
-            else { continue }
-            found.append(UnusedAddress(url: url, used: used))
-        }
-        return found
-    }
-
     func finding(of account: String) -> Finding {
         .note(
             .account,
@@ -251,5 +233,21 @@ struct UnusedAddress: Sendable {
             of: account,
             advice: "to tell them apart: \(Command("account", "edit", account, "--username", "NAME"))"
         )
+    }
+}
+
+extension RefreshCoordinator {
+    /// Looks for addresses that another account has, too, among those of an account.
+    func unusedAddresses(of account: ShownAccount) throws(StoreError) -> [UnusedAddress] {
+        guard case .whole(let snapshot) = account else { return [] }
+        let delivery = snapshot.account.delivery
+        var found: [UnusedAddress] = []
+        for url in delivery.urls {
+            guard let address = ServiceAddress(url),
+                let used = try store.accounts(for: address, username: delivery.username).first, used != account.name
+            else { continue }
+            found.append(UnusedAddress(url: url, used: used))
+        }
+        return found
     }
 }

@@ -44,7 +44,7 @@ struct Diagnosis: Sendable {
         await checkConfiguration(tell)
         if let program = ProgramCheck() { tell(program.finding) }
         do throws(StoreError) {
-            let condition = try await DaemonCondition(of: coordinator)
+            let condition = try await coordinator.condition()
             HostCheck(condition: condition, proxy: inspection.proxy, clocks: .now()).findings.forEach(tell)
             await StoreInspection(condition: condition).run(tell)
             condition.paceFindings.forEach(tell)
@@ -88,17 +88,17 @@ struct Diagnosis: Sendable {
         )
         if let accounts {
             for name in accounts {
-                if let account = try await AccountListing.account(named: name, on: coordinator) {
-                    survey.look(at: account, unused: try await UnusedAddress.all(of: account, on: coordinator))
+                if let account = try await coordinator.shownAccount(named: name) {
+                    survey.look(at: account, unused: try await coordinator.unusedAddresses(of: account))
                 }
             }
             return survey
         }
         var last: String?
         while survey.seen < Self.accountsMax, !Task.isCancelled {
-            let page = try await AccountListing.accounts(after: last, limit: Self.pageSize, on: coordinator)
+            let page = try await coordinator.shownAccounts(after: last, limit: Self.pageSize)
             for account in page {
-                survey.look(at: account, unused: try await UnusedAddress.all(of: account, on: coordinator))
+                survey.look(at: account, unused: try await coordinator.unusedAddresses(of: account))
             }
             guard page.count == Self.pageSize else { break }
             last = page.last?.name
@@ -165,23 +165,25 @@ struct DaemonCondition: Sendable {
     }
 }
 
-extension DaemonCondition {
-    /// Reads the coordinator's state.
+extension RefreshCoordinator {
+    /// What a diagnosis reads here.
     ///
     /// - Throws: the error of reading the store.
-    init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
-        overview = try Overview(of: coordinator)
-        keyring = coordinator.storeKeeping.keyring
-        keyIdentifier = coordinator.store.rekeying.keyIdentifier
-        storePath = coordinator.store.path
-        storeHasName = coordinator.store.hasName
-        isRekeying = coordinator.storeKeeping.isRekeying
-        now = coordinator.timebase.now()
-        settings = coordinator.settings
-        watchesClock = coordinator.host.watchesClock
-        watchesRoutes = coordinator.host.watchesRoutes
-        watchesSleep = coordinator.host.watchesSleep
-        hoarders = coordinator.changeLog.hoarders.recent()
+    fileprivate func condition() throws(StoreError) -> DaemonCondition {
+        DaemonCondition(
+            overview: try overview(),
+            keyring: storeKeeping.keyring,
+            keyIdentifier: store.rekeying.keyIdentifier,
+            storePath: store.path,
+            storeHasName: store.hasName,
+            isRekeying: storeKeeping.isRekeying,
+            now: timebase.now(),
+            settings: settings,
+            watchesClock: host.watchesClock,
+            watchesRoutes: host.watchesRoutes,
+            watchesSleep: host.watchesSleep,
+            hoarders: changeLog.hoarders.recent()
+        )
     }
 }
 

@@ -257,7 +257,7 @@ final class HostWatch: Sendable {
         do throws(SystemdError) {
             watches.append(
                 try ClockWatch(queue: queue) { [weak coordinator] in
-                    coordinator?.assumeIsolated { HostChanges.take(.clockStepped, on: $0) }
+                    coordinator?.assumeIsolated { $0.hostChanged(.clockStepped) }
                 }
             )
         } catch {
@@ -269,10 +269,10 @@ final class HostWatch: Sendable {
             let routes = try RouteWatch(
                 queue: queue,
                 onOtherNetwork: { [weak coordinator] in
-                    coordinator?.assumeIsolated { HostChanges.take(.otherNetwork, on: $0) }
+                    coordinator?.assumeIsolated { $0.hostChanged(.otherNetwork) }
                 },
                 onChange: { [weak coordinator] isOnline in
-                    coordinator?.assumeIsolated { HostChanges.take(.routeChanged(isOnline: isOnline), on: $0) }
+                    coordinator?.assumeIsolated { $0.hostChanged(.routeChanged(isOnline: isOnline)) }
                 }
             )
             isOnline = routes.hadRouteAtStart
@@ -289,7 +289,7 @@ final class HostWatch: Sendable {
                     onLost: { [weak coordinator, changeLog] error in
                         // This runs later, because the watch itself makes this call.
                         queue.async { [weak coordinator] in
-                            coordinator?.assumeIsolated { HostChanges.take(.sleepWatchLost, on: $0) }
+                            coordinator?.assumeIsolated { $0.hostChanged(.sleepWatchLost) }
                         }
                         changeLog.logger.info(
                             "the system bus is gone; the daemon notices sleep by comparing clocks",
@@ -297,9 +297,9 @@ final class HostWatch: Sendable {
                         )
                     },
                     onSleep: { [weak coordinator] in
-                        coordinator?.assumeIsolated { HostChanges.take(.sleepBegins, on: $0) }
+                        coordinator?.assumeIsolated { $0.hostChanged(.sleepBegins) }
                     },
-                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { HostChanges.take(.resumed, on: $0) }
+                    onResume: { [weak coordinator] in coordinator?.assumeIsolated { $0.hostChanged(.resumed) }
                     }
                 )
             )

@@ -4,25 +4,21 @@ internal import RefreshCore
 internal import Varlink
 
 /// The call that returns figures for a monitoring system.
-struct MetricsCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func metrics(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> GetMetrics.Reply
-    {
+extension RefreshCoordinator {
+    func getMetrics(_ call: VarlinkCall) throws(VarlinkError) -> GetMetrics.Reply {
         _ = try call.decodeParameters(as: GetMetrics.Parameters.self)
-        return try figures(on: coordinator)
+        return try metrics()
     }
 
-    func figures(on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> GetMetrics.Reply {
-        let requests = coordinator.requestMetrics
-        let counts = try stored(coordinator.store.counts())
-        let shown = try stored(accounts(of: counts.total, on: coordinator))
+    func metrics() throws(VarlinkError) -> GetMetrics.Reply {
+        let requests = requestMetrics
+        let counts = try stored(store.counts())
+        let shown = try stored(measuredAccounts(of: counts.total))
         return GetMetrics.Reply(
             version: Version.text,
-            atUSec: coordinator.timebase.now().wall.microseconds,
-            startedAtUSec: coordinator.startedAt.microseconds,
-            online: coordinator.host.isOnline,
+            atUSec: timebase.now().wall.microseconds,
+            startedAtUSec: startedAt.microseconds,
+            online: host.isOnline,
             states: counts.byState,
             accounts: shown.map(AccountExpiry.init),
             requestsSucceeded: requests.succeeded,
@@ -37,17 +33,14 @@ struct MetricsCalls: CallSupport {
 
     /// All accounts if there are few, otherwise those with problems, because a monitoring system stores a series for
     /// each.
-    private func accounts(
-        of total: Int,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(StoreError) -> [ShownAccount] {
+    private func measuredAccounts(of total: Int) throws(StoreError) -> [ShownAccount] {
         let limit = CallerLimits.measuredAccountsMax
-        guard total > limit else { return try AccountListing.accounts(after: nil, limit: limit, on: coordinator) }
-        let now = coordinator.timebase.now()
+        guard total > limit else { return try shownAccounts(after: nil, limit: limit) }
+        let now = timebase.now()
         var shown: [ShownAccount] = []
-        for id in try coordinator.store.schedule.troubled(limit: limit) {
-            guard let entry = try coordinator.store.entry(id) else { continue }
-            shown.append(AccountListing.shown(entry, at: now, on: coordinator))
+        for id in try store.schedule.troubled(limit: limit) {
+            guard let entry = try store.entry(id) else { continue }
+            shown.append(self.shown(entry, at: now))
         }
         return shown
     }

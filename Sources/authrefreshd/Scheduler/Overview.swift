@@ -14,20 +14,6 @@ struct Overview: Sendable {
     /// Whether the last reload found an invalid configuration.
     var isConfigurationRejected: Bool
 
-    /// Creates the summary.
-    ///
-    /// - Throws: the error of reading the store; `replaced` if the open store is not at its path.
-    init(of coordinator: isolated RefreshCoordinator) throws(StoreError) {
-        try StoreFailures.checkPlace(on: coordinator)
-        counts = try coordinator.store.counts()
-        isOnline = coordinator.host.isOnline
-        nextDeadline = try coordinator.store.schedule.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline)
-        trouble = coordinator.trouble?.error
-        degradation = coordinator.storeKeeping.degradation
-        behind = coordinator.scheduler.behind
-        isConfigurationRejected = coordinator.isConfigurationRejected
-    }
-
     /// The most important problem in one sentence; nil if there is none.
     var troubleText: String? { trouble?.description ?? degradation.texts.first }
     var accounts: Int { counts.total }
@@ -59,5 +45,24 @@ struct Overview: Sendable {
             parts.append("next refresh \(time)")
         }
         return parts.joined(separator: ", ")
+    }
+}
+
+extension RefreshCoordinator {
+    /// A summary of the present state.
+    ///
+    /// - Throws: the error of reading the store; `replaced` if the open store is not at its path.
+    func overview() throws(StoreError) -> Overview {
+        try checkStorePlace()
+        let isOnline = host.isOnline
+        return Overview(
+            counts: try store.counts(),
+            nextDeadline: try store.schedule.nextDeadline(after: Timestamp(microseconds: 0), online: isOnline),
+            isOnline: isOnline,
+            trouble: trouble?.error,
+            degradation: storeKeeping.degradation,
+            behind: scheduler.behind,
+            isConfigurationRejected: isConfigurationRejected
+        )
     }
 }

@@ -118,14 +118,14 @@ actor RefreshCoordinator {
         let parked = store.parkedGrants
         if parked > 0 { changeLog.write(.storeFromOtherMachine(parked: parked)) }
         store.onLogRenewed = { [changeLog] in changeLog.write(.storeLogLost) }
-        StoreFailures.watchFiles(on: self)
-        StoreKeepingSteps.keepMetadata(on: self)
-        try HostChanges.reconcileClock(at: timebase.now(), on: self)
-        try StoreFailures.takeBackMended(after: AccountID(0), on: self)
-        try DerivedAccounts.wakeLackingSource(on: self)
+        watchStoreFiles()
+        keepMetadata()
+        try reconcileClock(at: timebase.now())
+        try takeBackMended(after: AccountID(0))
+        try wakeAccountsLackingSource()
         StoreCopy.removeLeftovers(besides: store.path)
         take(try storeKeeping.resumeRekeying())
-        try TokenFileSteps.begin(on: self)
+        try beginTokenFiles()
         try settleAbandoned()
         wake()
     }
@@ -139,7 +139,7 @@ actor RefreshCoordinator {
         do throws(StoreError) {
             if !arrivals.isEmpty { try decide(arrivals, at: now) }
         } catch {
-            StoreFailures.note(error, with: arrivals, at: now, on: self)
+            noteStoreFailure(error, with: arrivals, at: now)
             arrivals.forEach(submit)
         }
         // Now that the crash is stored with its accounts, it must not be counted again.
@@ -164,11 +164,11 @@ actor RefreshCoordinator {
     var trouble: StoreOutage? { storeKeeping.trouble }
 
     func take(_ steps: [SignIns.Step]) {
-        SignInSteps.carryOut(steps, on: self)
+        carryOut(steps)
     }
 
     func take(_ steps: [StoreKeeping.Step]) {
-        StoreKeepingSteps.carryOut(steps, on: self)
+        carryOut(steps)
     }
 
     /// Acts on a result of the store's keeping, and returns its value.
@@ -192,7 +192,7 @@ actor RefreshCoordinator {
     /// One line for `systemctl status`.
     var statusLine: String {
         do throws(StoreError) {
-            return try Overview(of: self).statusLine
+            return try overview().statusLine
         } catch {
             if case .replaced = error { return Overview.trouble(error) }
             return "the store cannot be read"
@@ -306,19 +306,19 @@ actor RefreshCoordinator {
                 try decide(turn.arrivals, at: now)
             }
         } catch {
-            StoreFailures.note(error, with: turn.arrivals, at: now, on: self)
+            noteStoreFailure(error, with: turn.arrivals, at: now)
         }
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
         take(signIns.advance(at: now))
         if trouble == nil { take(signIns.unadded) }
         scheduler.forgetIdleGates(at: now)
-        TokenFileSteps.advance(at: now, on: self)
-        ChangeCommandSteps.runNext(at: now, on: self)
+        advanceTokenFiles(at: now)
+        runNextChangeCommands(at: now)
         // All answers are stored.
         if !scheduler.requests.areYoung, !scheduler.hasArrivals { host.allowSleep() }
         arm(at: now)
-        Shutdown.finishIfIdle(on: self)
-        if let error = StoreFailures.reasonToStartAnew(of: self) { onStoreReplaced(error) }
+        finishShutdownIfIdle()
+        if let error = reasonToStartAnew { onStoreReplaced(error) }
     }
 
     /// Adds what is due.
@@ -335,9 +335,9 @@ actor RefreshCoordinator {
     private func noteClock(at now: Moment) {
         guard trouble?.remaining(at: now) ?? .zero == .zero else { return }
         do {
-            try HostChanges.reconcileClock(at: now, on: self)
+            try reconcileClock(at: now)
         } catch {
-            StoreFailures.note(error, at: now, on: self)
+            noteStoreFailure(error, at: now)
         }
     }
 
@@ -348,7 +348,7 @@ actor RefreshCoordinator {
         do {
             deadlines.append(try scheduler.nextDeadline(for: callers, conditions(at: now), at: now))
         } catch {
-            StoreFailures.note(error, at: now, on: self)
+            noteStoreFailure(error, at: now)
         }
         deadlines += [
             callers.remaining(at: now), signIns.remaining(at: now), tokenFiles.remaining(at: now),
@@ -386,24 +386,24 @@ actor RefreshCoordinator {
         }
         let outcome: Scheduler.Outcome
         do throws(StoreError) {
-            try StoreFailures.setAside(plan.damaged, at: now, on: self)
+            try setAside(plan.damaged, at: now)
             outcome = try scheduler.commit(plan, afterTrouble: trouble != nil)
         } catch {
             scheduler.keepAnswers(of: plan)
             throw error
         }
-        StoreFailures.noteSuccess(on: self)
+        noteStoreSuccess()
         // The timer is only for the future. A token that expired while its answer was on its way and the machine slept
         // is due now.
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
         act(on: outcome.committed, at: now)
-        StoreFailures.dismiss(outcome, at: now, on: self)
+        dropRefused(of: outcome, at: now)
         // This comes after the commit, which may contain another registration, and after the requests that are sent
         // with these decisions.
         do throws(StoreError) {
-            try AccountChanges.storeRegistrations(at: now, on: self)
+            try storeRegistrations(at: now)
         } catch {
-            StoreFailures.note(error, at: now, on: self)
+            noteStoreFailure(error, at: now)
         }
         return plan.damaged.mapValues(\.cause).merging(outcome.causes) { damage, _ in damage }
     }
@@ -418,7 +418,7 @@ actor RefreshCoordinator {
             refusals = try decide([arrival], at: now)
         } catch {
             if arrival.event.isAnswer {
-                StoreFailures.note(error, with: [arrival], at: now, on: self)
+                noteStoreFailure(error, with: [arrival], at: now)
                 wake()
             }
             throw error
@@ -437,13 +437,12 @@ actor RefreshCoordinator {
                 case .send(let lease, let target):
                     guard let token = tokens.popFirst() else { preconditionFailure("a lease has its token looked up") }
                     let record = decision.record
-                    let isSent = SentRequest.send(
+                    let isSent = send(
                         lease,
                         for: target,
                         of: record,
                         spending: token,
                         after: decision.failureBefore,
-                        on: self,
                         at: now
                     )
                     if isSent { announcements.append((.refreshStarted, of: decision)) }
@@ -458,10 +457,10 @@ actor RefreshCoordinator {
         // This comes before callers are answered, because a caller that learns of a new grant may ask for a derived
         // token at once.
         for decision in decisions where decision.concernsDerived {
-            DerivedAccounts.wake(from: decision.record.account.id, on: self)
+            wakeAccountsDerived(from: decision.record.account.id)
         }
         for decision in decisions where decision.event.isSignIn {
-            SignInSteps.stored(of: decision.record.account.id, at: now, on: self)
+            signInStored(of: decision.record.account.id, at: now)
         }
         for decision in decisions where callers.isAwaited(decision.record.account.id) {
             records.noteStored(decision)
@@ -474,10 +473,10 @@ actor RefreshCoordinator {
             announceLater(announcement, of: decision.record, at: now, correlationID: decision.arrival.correlationID)
         }
         for decision in decisions {
-            AccountChanges.tellOfSettings(changedBy: decision, at: now, on: self)
-            LifetimeQuestion.ask(after: decision, on: self)
+            tellOfSettings(changedBy: decision, at: now)
+            askForLifetime(after: decision)
         }
-        TokenFileSteps.follow(decisions, at: now, on: self)
+        updateTokenFiles(after: decisions, at: now)
         subscribers.send()
         if !decisions.isEmpty { showStatus(at: now) }
     }
@@ -552,7 +551,7 @@ actor RefreshCoordinator {
             clockSkew: host.clockSkew(of: record.issuerID, in: store),
             lastFailure: scheduler.requests[record.account.id]?.lastFailure,
             stepUp: stepUps[record.account.id],
-            timeToSourcesSignOut: DerivedAccounts.timeToSignOut(ofSourcesOf: record.account, at: now, on: self),
+            timeToSourcesSignOut: timeToSignOut(ofSourcesOf: record.account, at: now),
             needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
         )
         // This is done only for the few accounts that need it, because every reply is made from snapshots.
@@ -605,7 +604,7 @@ actor RefreshCoordinator {
         }
         guard let news else { return }
         subscribers.publish(news, of: snapshot, previousName: announcement.previousName)
-        ChangeCommandSteps.note(news, of: snapshot, previousName: announcement.previousName, on: self)
+        noteForChangeCommand(news, of: snapshot, previousName: announcement.previousName)
     }
 }
 

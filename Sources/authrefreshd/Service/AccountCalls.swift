@@ -8,43 +8,39 @@ internal import SignIn
 internal import Varlink
 
 /// The calls about accounts.
-struct AccountCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func info(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> GetInfo.Reply {
+extension RefreshCoordinator {
+    func getInfo(_ call: VarlinkCall) throws(VarlinkError) -> GetInfo.Reply {
         _ = try call.decodeParameters(as: GetInfo.Parameters.self)
-        let overview = try stored(Overview(of: coordinator))
+        let overview = try stored(self.overview())
         return GetInfo.Reply(
             version: Version.text,
-            startedAtUSec: coordinator.startedAt.microseconds,
+            startedAtUSec: startedAt.microseconds,
             accounts: Int64(overview.accounts),
             interactionRequired: Int64(overview.interactionRequired),
             nextDeadlineUSec: overview.nextDeadline?.microseconds,
             online: overview.isOnline,
             trouble: overview.troubleText,
             damaged: overview.damaged > 0 ? Int64(overview.damaged) : nil,
-            proxy: coordinator.client.inspection.proxy.place
+            proxy: client.inspection.proxy.place
         )
     }
 
-    func status(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> GetStatus.Reply
-    {
+    func getStatus(_ call: VarlinkCall) throws(VarlinkError) -> GetStatus.Reply {
         let asked = try call.decodeParameters(as: GetStatus.Parameters.self)
-        let now = coordinator.timebase.now()
+        let now = timebase.now()
         var accounts: [AccountStatus] = []
-        let next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) {
+        let next = try page(asked.accounts, after: asked.after, limit: asked.limit) {
             account throws(VarlinkError) in
             var status = account.wireStatus
             status.accountId = account.id.description
-            let targets = try stored(coordinator.records.targetRecords(of: account.id))
+            let targets = try stored(records.targetRecords(of: account.id))
             status.tokenSets = targets.isEmpty ? nil : targets.map { TokenSetStatus($0, at: now) }
             if case .whole(let snapshot) = account {
                 let facts = snapshot.account.grantFacts
                 status.subject = facts.subject
                 status.grantedScopes = facts.scope?.granted
                 status.keptFields = facts.keptFields.isEmpty ? nil : facts.keptFields
-                status.tokenFile = coordinator.tokenFiles.status(of: snapshot.account)
+                status.tokenFile = tokenFiles.status(of: snapshot.account)
             }
             accounts.append(status)
             return WireJSON.encode(status).count
@@ -52,12 +48,10 @@ struct AccountCalls: CallSupport {
         return GetStatus.Reply(accounts: accounts, next: next)
     }
 
-    func list(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> ListAccounts.Reply
-    {
+    func listAccounts(_ call: VarlinkCall) throws(VarlinkError) -> ListAccounts.Reply {
         let asked = try call.decodeParameters(as: ListAccounts.Parameters.self)
         var reply = ListAccounts.Reply(accounts: [])
-        reply.next = try page(asked.accounts, after: asked.after, limit: asked.limit, on: coordinator) { account in
+        reply.next = try page(asked.accounts, after: asked.after, limit: asked.limit) { account in
             switch account {
             case .whole(let snapshot):
                 let settings = AccountSettings(snapshot.account)
@@ -75,20 +69,15 @@ struct AccountCalls: CallSupport {
     }
 
     /// Changes an account. If there is a refresh token, the settings change together with the grant.
-    func update(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func updateAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
         let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
-        guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator),
-            try admit(caller, toSourcesOf: snapshot.account, on: coordinator)
+        guard let snapshot = try account(asked.account, for: caller, wanting: request),
+            try admit(caller, toSourcesOf: snapshot.account)
         else { return }
-        if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
-        if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
-        guard let change = try change(asked, of: snapshot.account, from: caller, on: coordinator) else { return }
+        if let secret = asked.clientSecret { _ = try Secret(checked: secret, field: "clientSecret") }
+        if let key = asked.clientKey { _ = try Secret(checked: key, field: "clientKey") }
+        guard let change = try settingsChange(asked, of: snapshot.account, from: caller) else { return }
         let changed = change.applied(to: snapshot.account)
         let isListRight = try checkList(
             changed.allowedCallers,
@@ -100,27 +89,19 @@ struct AccountCalls: CallSupport {
         guard isListRight else { return }
         try refuseMove(of: snapshot, to: changed)
         guard asked.register != true else {
-            return try replaceClient(of: snapshot, by: change, asked, responder, on: coordinator)
+            return try replaceClient(of: snapshot, by: change, asked, responder)
         }
         if let text = asked.refreshToken {
-            return try GrantCalls(coordinator: self.coordinator).swapGrant(
-                of: snapshot,
-                for: text,
-                by: change,
-                responder,
-                on: coordinator
-            ) {
-                UpdateAccount.Reply($0)
-            }
+            return try swapGrant(of: snapshot, for: text, by: change, responder) { UpdateAccount.Reply($0) }
         }
         try refuseEnd(of: snapshot, by: asked)
-        let before = coordinator.tokenFiles.file(of: snapshot.account.id)
+        let before = tokenFiles.file(of: snapshot.account.id)
         let (id, mayEnd) = (snapshot.account.id, asked.signOutNow == true)
-        guard let updated = try stored(AccountChanges.update(id, by: change, mayEnd: mayEnd, on: coordinator)) else {
+        guard let updated = try stored(update(id, by: change, mayEnd: mayEnd)) else {
             throw VarlinkError(NoSuchAccountError(account: asked.account))
         }
         // A caller that has set a file name will look for the file next.
-        coordinator.tokenFiles.whenSettled([before, updated.account.delivery.file]) {
+        tokenFiles.whenSettled([before, updated.account.delivery.file]) {
             responder.reply(UpdateAccount.Reply(updated))
         }
     }
@@ -128,18 +109,17 @@ struct AccountCalls: CallSupport {
     /// The change that a caller requests; nil if the caller has to be looked up first.
     ///
     /// - Throws: what is wrong with it for the current `account`.
-    private func change(
+    private func settingsChange(
         _ asked: UpdateAccount.Parameters,
         of account: Account,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
+        from caller: Caller
     ) throws(VarlinkError) -> SettingsChange? {
         // The change is computed several times: before the server is asked, and when it is stored. The new key must be
         // the same each time.
         let key = ClientKeys.newDPoPKey()
-        let reader = SettingsReader(profiles: coordinator.settings.profiles, newDPoPKey: { key })
+        let reader = SettingsReader(profiles: settings.profiles, newDPoPKey: { key })
         let changed = try reader.account(account, changedBy: asked)
-        try TokenFileSteps.check(changed.delivery.file, of: account.id, on: coordinator)
+        try checkTokenFile(changed.delivery.file, of: account.id)
         guard changed.registration.serviceGrant?.exchange == nil else {
             guard let program = try program(of: caller, for: changed.name) else { return nil }
             return SettingsChange(byOwner: { account in
@@ -177,36 +157,26 @@ struct AccountCalls: CallSupport {
         ).error
     }
 
-    func rename(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func renameAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
         let request = ConfirmationQuestion.Request.change(settings: ["name"])
-        guard try confirm(request, ofAccount: asked.account, caller, on: coordinator) else { return }
-        let snapshot = try account(asked.account, on: coordinator)
+        guard try confirm(request, ofAccount: asked.account, caller) else { return }
+        let snapshot = try account(asked.account)
         guard let name = AccountName(asked.newName) else {
             throw Complaint.noAccountName(asked.newName, field: "newName").error
         }
-        try stored(AccountChanges.rename(snapshot.account.id, to: name, on: coordinator))
+        try stored(rename(snapshot.account.id, to: name))
         responder.reply(RenameAccount.Reply())
     }
 
     /// Removes an account. It replies when the account's token file has been removed.
-    func remove(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func removeAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
-        guard try confirm(.removal, ofAccount: asked.account, caller, on: coordinator) else { return }
-        let id = try shownAccount(asked.account, on: coordinator).id
-        let file = coordinator.tokenFiles.file(of: id)
-        try stored(AccountChanges.remove(id, on: coordinator))
-        coordinator.tokenFiles.whenSettled([file]) { responder.reply(RemoveAccount.Reply()) }
+        guard try confirm(.removal, ofAccount: asked.account, caller) else { return }
+        let id = try shownAccount(asked.account).id
+        let file = tokenFiles.file(of: id)
+        try stored(remove(id))
+        tokenFiles.whenSettled([file]) { responder.reply(RemoveAccount.Reply()) }
     }
 
     /// Reads the named accounts, or a page of all of them.
@@ -217,10 +187,9 @@ struct AccountCalls: CallSupport {
         _ names: [String]?,
         after: String?,
         limit: Int64?,
-        on coordinator: isolated RefreshCoordinator,
         add: (ShownAccount) throws(VarlinkError) -> Int
     ) throws(VarlinkError) -> String? {
-        try stored(StoreFailures.checkPlace(on: coordinator))
+        try stored(checkStorePlace())
         let largest = Interface.largestPage
         var bytes = 0
         if let names {
@@ -232,7 +201,7 @@ struct AccountCalls: CallSupport {
                 guard bytes <= 4 * CallerLimits.pageBytesMax else {
                     throw VarlinkError(LimitExceededError(.page, maximum: count))
                 }
-                bytes += try add(try shownAccount(name, on: coordinator))
+                bytes += try add(try shownAccount(name))
             }
             return nil
         }
@@ -243,7 +212,7 @@ struct AccountCalls: CallSupport {
         while left > 0 {
             // Accounts are read in steps, because those that do not fit into the page need not be read.
             let step = min(left, Self.pageStep)
-            let accounts = try stored(AccountListing.accounts(after: last, limit: step, on: coordinator))
+            let accounts = try stored(shownAccounts(after: last, limit: step))
             for account in accounts {
                 bytes += try add(account)
                 last = account.name
@@ -258,15 +227,10 @@ struct AccountCalls: CallSupport {
     /// How many accounts are read at once for a page.
     private static let pageStep = 50
 
-    func add(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func addAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
-        let grant = try asked.refreshToken.map { text throws(VarlinkError) in try checked(refreshToken: text) }
-        var new = try draft(asked, hasGrant: grant != nil, on: coordinator)
+        let grant = try asked.refreshToken.map { text throws(VarlinkError) in try RefreshToken(checked: text) }
+        var new = try draft(asked, hasGrant: grant != nil)
         let isListRight = try checkList(
             new.allowedCallers,
             naming: asked.settings.allowedExecutables,
@@ -275,40 +239,36 @@ struct AccountCalls: CallSupport {
             from: caller
         )
         guard isListRight else { return }
-        try TokenFileSteps.check(new.delivery.file, of: nil, on: coordinator)
-        guard try stored(Overview(of: coordinator)).accounts < coordinator.settings.maxAccounts else {
-            throw VarlinkError(LimitExceededError(.accounts, maximum: coordinator.settings.maxAccounts))
+        try checkTokenFile(new.delivery.file, of: nil)
+        guard try stored(overview()).accounts < settings.maxAccounts else {
+            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
         }
         guard grant == nil || new.registration.serviceGrant == nil else {
             throw Complaint.needsNoRefreshToken.error
         }
-        guard try bindSources(of: &new, to: caller, on: coordinator) else { return }
+        guard try bindSources(of: &new, to: caller) else { return }
         let registers = asked.register ?? false
-        let signIn = coordinator.settings.profile(for: new.account)?.signIn
+        let signIn = settings.profile(for: new.account)?.signIn
         let ownRedirect = RedirectChoice.own(for: new.account, profile: signIn, isRegistering: registers)
         new.registration.redirect.uri = ownRedirect ?? new.registration.redirect.uri
-        guard !registers else { return try register(new, asked, responder, on: coordinator) }
-        let added = try stored(AccountChanges.add(new, grant: grant, on: coordinator))
+        guard !registers else { return try register(new, asked, responder) }
+        let added = try stored(add(new, grant: grant))
         let registered = (signIn ?? SignInProfile()).registered(with: new.registration.redirect)
         let uri = ownRedirect == nil ? nil : RedirectChoice.loopbackURI(registered)
         responder.reply(AddAccount.Reply(status: added.wireStatus, redirectUri: uri))
     }
 
     /// The requested account, with its secrets.
-    private func draft(
-        _ asked: AddAccount.Parameters,
-        hasGrant: Bool,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> NewAccount {
+    private func draft(_ asked: AddAccount.Parameters, hasGrant: Bool) throws(VarlinkError) -> NewAccount {
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
             guard asked.settings.dpop == true, let key = ClientKeys.dpopKey(text) else {
                 throw Complaint(field: "dpopKey", "it is not the key of an account with 'dpop'").error
             }
             return key
         }
-        if let secret = asked.clientSecret { _ = try checked(secret: secret, field: "clientSecret") }
-        if let key = asked.clientKey { _ = try checked(secret: key, field: "clientKey") }
-        var settings = coordinator.settings
+        if let secret = asked.clientSecret { _ = try Secret(checked: secret, field: "clientSecret") }
+        if let key = asked.clientKey { _ = try Secret(checked: key, field: "clientKey") }
+        var settings = self.settings
         let reader = SettingsReader(profiles: settings.profiles, isRegistering: asked.register ?? false)
         var draft = try reader.draft(
             asked.settings,
@@ -332,8 +292,7 @@ struct AccountCalls: CallSupport {
     private func register(
         _ new: NewAccount,
         _ asked: AddAccount.Parameters,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) throws(VarlinkError) {
         guard asked.refreshToken == nil, asked.clientSecret == nil else {
             throw Complaint(
@@ -343,16 +302,16 @@ struct AccountCalls: CallSupport {
             ).error
         }
         // Check first, before the server has a client that nobody needs.
-        guard try stored(AccountListing.account(named: new.name.text, on: coordinator)) == nil else {
+        guard try stored(shownAccount(named: new.name.text)) == nil else {
             throw VarlinkError(StoreError.nameTaken(new.name))
         }
         let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
-            try checked(secret: text, field: "initialAccessToken")
+            try Secret(checked: text, field: "initialAccessToken")
         }
-        let registration = DynamicRegistration(new.account, initialAccessToken: token, on: coordinator)
-        try beginServerCall(for: responder, on: coordinator) { coordinator in
+        let registration = newRegistration(for: new.account, initialAccessToken: token)
+        try beginServerCall(for: responder) { coordinator in
             do throws(ServerOrStoreError) {
-                let added = try await registration.add(new, on: coordinator)
+                let added = try await coordinator.add(new, with: registration)
                 let clientID = added.account.registration.clientID
                 responder.reply(AddAccount.Reply(status: added.wireStatus, clientId: clientID))
             } catch {
@@ -366,8 +325,7 @@ struct AccountCalls: CallSupport {
         of snapshot: AccountSnapshot,
         by change: SettingsChange,
         _ asked: UpdateAccount.Parameters,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) throws(VarlinkError) {
         let isNamed = asked.settings.clientId != nil || asked.clientSecret != nil || asked.refreshToken != nil
         guard !isNamed else {
@@ -379,13 +337,13 @@ struct AccountCalls: CallSupport {
         }
         try refuseEnd(of: snapshot, by: asked)
         let token = try asked.initialAccessToken.map { text throws(VarlinkError) in
-            try checked(secret: text, field: "initialAccessToken")
+            try Secret(checked: text, field: "initialAccessToken")
         }
         let changed = change.applied(to: snapshot.account)
-        let registration = DynamicRegistration(changed, initialAccessToken: token, on: coordinator)
-        try beginServerCall(for: responder, on: coordinator) { coordinator in
+        let registration = newRegistration(for: changed, initialAccessToken: token)
+        try beginServerCall(for: responder) { coordinator in
             do throws(ServerOrStoreError) {
-                guard let updated = try await registration.replaceClient(changing: change, on: coordinator) else {
+                guard let updated = try await coordinator.replaceClient(by: registration, changing: change) else {
                     return responder.fail(VarlinkError(NoSuchAccountError(account: asked.account)))
                 }
                 responder.reply(UpdateAccount.Reply(updated))
@@ -403,7 +361,7 @@ struct AccountCalls: CallSupport {
         guard ClientRegistrar.isManagementURI(known.uri, of: issuer) else {
             throw Complaint(field: "registration", "its address is not an https URL").error
         }
-        let accessToken = try checked(secret: known.accessToken, field: "registration")
+        let accessToken = try Secret(checked: known.accessToken, field: "registration")
         return RegistrationManagement(uri: known.uri, accessToken: accessToken)
     }
 }

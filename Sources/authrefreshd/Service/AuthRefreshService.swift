@@ -50,7 +50,7 @@ struct AuthRefreshService: Sendable {
         case .look(let executables): CallerLookUp.run(executables, caller.known, of: responder, again)
         case .answer(let question):
             let known = caller.known
-            ConfirmationCalls(coordinator: self.coordinator).ask(question, for: responder, on: coordinator) { outcome in
+            coordinator.askUser(question, for: responder) { outcome in
                 var known = known
                 known.answers[question] = outcome
                 again(known)
@@ -95,57 +95,38 @@ struct AuthRefreshService: Sendable {
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         switch method {
-        case .getInfo: responder.reply(try accounts.info(call, on: coordinator))
-        case .getMetrics:
-            responder.reply(try MetricsCalls(coordinator: self.coordinator).metrics(call, on: coordinator))
-        case .getStatus: responder.reply(try accounts.status(call, on: coordinator))
-        case .listAccounts: responder.reply(try accounts.list(call, on: coordinator))
-        case .findAccount: responder.reply(try tools.findAccount(call, on: coordinator))
-        case .listUrls: responder.reply(try tools.listURLs(call, on: coordinator))
-        case .addAccount: try accounts.add(call, responder, from: caller, on: coordinator)
-        case .updateAccount: try accounts.update(call, responder, from: caller, on: coordinator)
-        case .renameAccount: try accounts.rename(call, responder, from: caller, on: coordinator)
-        case .removeAccount: try accounts.remove(call, responder, from: caller, on: coordinator)
-        case .importGrant: try grants.importGrant(call, responder, from: caller, on: coordinator)
-        case .exportGrant: try grants.exportGrant(call, responder, from: caller, on: coordinator)
-        case .resumeAccount: try grants.resume(call, responder, on: coordinator)
-        case .signOut: try grants.signOut(call, responder, from: caller, on: coordinator)
-        case .acquireToken: try tokens.acquire(call, responder, from: caller, on: coordinator)
-        case .provePossession: try proofs.prove(call, responder, from: caller, on: coordinator)
-        case .reportRejected: try tokens.reportRejected(call, responder, from: caller, on: coordinator)
-        case .refresh: try tokens.refresh(call, responder, from: caller, on: coordinator)
-        case .subscribe: try SubscribeCalls(coordinator: self.coordinator).subscribe(call, responder, on: coordinator)
-        case .startSignIn: try signIns.startSignIn(call, responder, from: caller, on: coordinator)
-        case .continueSignIn: responder.reply(try continueSignIn(call, on: coordinator))
-        case .cancelSignIn: responder.reply(try signIns.cancelSignIn(call, on: coordinator))
-        case .serveConfirmations: try confirmations.serve(call, responder, on: coordinator)
-        case .answerConfirmation: responder.reply(try confirmations.answer(call, on: coordinator))
-        case .startWebSession: try WebSessionCalls(room: webSessions).start(call, responder, on: coordinator)
-        case .backupStore: try store.backup(call, responder, on: coordinator)
-        case .rekeyStore: try store.rekey(call, responder, on: coordinator)
-        case .checkStore: try store.check(call, responder, on: coordinator)
-        case .diagnose: try store.diagnose(call, responder, on: coordinator)
-        case .listProviders: responder.reply(try providers.providers(call, on: coordinator))
-        case .discoverProvider: try providers.discover(call, responder, on: coordinator)
-        case .checkServer: try providers.check(call, responder, on: coordinator)
+        case .getInfo: responder.reply(try coordinator.getInfo(call))
+        case .getMetrics: responder.reply(try coordinator.getMetrics(call))
+        case .getStatus: responder.reply(try coordinator.getStatus(call))
+        case .listAccounts: responder.reply(try coordinator.listAccounts(call))
+        case .findAccount: responder.reply(try coordinator.findAccount(call))
+        case .listUrls: responder.reply(try coordinator.listURLs(call))
+        case .addAccount: try coordinator.addAccount(call, responder, from: caller)
+        case .updateAccount: try coordinator.updateAccount(call, responder, from: caller)
+        case .renameAccount: try coordinator.renameAccount(call, responder, from: caller)
+        case .removeAccount: try coordinator.removeAccount(call, responder, from: caller)
+        case .importGrant: try coordinator.importGrant(call, responder, from: caller)
+        case .exportGrant: try coordinator.exportGrant(call, responder, from: caller)
+        case .resumeAccount: try coordinator.resumeAccount(call, responder)
+        case .signOut: try coordinator.signOut(call, responder, from: caller)
+        case .acquireToken: try coordinator.acquireToken(call, responder, from: caller)
+        case .provePossession: try coordinator.provePossession(call, responder, from: caller)
+        case .reportRejected: try coordinator.reportRejected(call, responder, from: caller)
+        case .refresh: try coordinator.refresh(call, responder, from: caller)
+        case .subscribe: try coordinator.subscribe(call, responder)
+        case .startSignIn: try coordinator.startSignIn(call, responder, from: caller)
+        case .continueSignIn: responder.reply(try coordinator.continueSignIn(call, in: webSessions))
+        case .cancelSignIn: responder.reply(try coordinator.cancelSignIn(call))
+        case .serveConfirmations: try coordinator.serveConfirmations(call, responder)
+        case .answerConfirmation: responder.reply(try coordinator.answerConfirmation(call))
+        case .startWebSession: try coordinator.startWebSession(call, responder, in: webSessions)
+        case .backupStore: try coordinator.backupStore(call, responder)
+        case .rekeyStore: try coordinator.rekeyStore(call, responder)
+        case .checkStore: try coordinator.checkStore(call, responder)
+        case .diagnose: try coordinator.diagnose(call, responder, configurationError)
+        case .listProviders: responder.reply(try coordinator.listProviders(call))
+        case .discoverProvider: try coordinator.discoverProvider(call, responder)
+        case .checkServer: try coordinator.checkServer(call, responder)
         }
     }
-
-    private func continueSignIn(
-        _ call: VarlinkCall,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> ContinueSignIn.Reply {
-        if let taken = try WebSessionCalls(room: webSessions).continueSession(call, on: coordinator) { return taken }
-        return try signIns.continueSignIn(call, on: coordinator)
-    }
-
-    private var accounts: AccountCalls { AccountCalls(coordinator: coordinator) }
-    private var tools: ToolCalls { ToolCalls(coordinator: coordinator) }
-    private var grants: GrantCalls { GrantCalls(coordinator: coordinator) }
-    private var proofs: ProofCalls { ProofCalls(coordinator: coordinator) }
-    private var tokens: TokenCalls { TokenCalls(coordinator: coordinator) }
-    private var signIns: SignInCalls { SignInCalls(coordinator: coordinator) }
-    private var providers: ProviderCalls { ProviderCalls(coordinator: coordinator) }
-    private var confirmations: ConfirmationCalls { ConfirmationCalls(coordinator: coordinator) }
-    private var store: StoreCalls { StoreCalls(coordinator: coordinator, configurationError: configurationError) }
 }

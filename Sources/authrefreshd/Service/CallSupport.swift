@@ -6,13 +6,9 @@ internal import OAuthClient
 internal import RefreshCore
 internal import Varlink
 
-/// The calls of one duty. All duties find accounts, use the store, admit callers and wait for refreshes in the same
-/// way.
-protocol CallSupport: Sendable {
-    var coordinator: RefreshCoordinator { get }
-}
+// What all calls need: finding an account, using the store, and waiting for a refresh.
 
-extension CallSupport {
+extension RefreshCoordinator {
     /// Uses the store for a call.
     ///
     /// - Throws: the error reply for a failing store.
@@ -27,8 +23,8 @@ extension CallSupport {
     /// The account of this name.
     ///
     /// - Throws: `NoSuchAccount`, also for text that is not a valid name; `Misconfigured` if it cannot be read.
-    func account(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> AccountSnapshot {
-        switch try shownAccount(name, on: coordinator) {
+    func account(_ name: String) throws(VarlinkError) -> AccountSnapshot {
+        switch try shownAccount(name) {
         case .whole(let snapshot): return snapshot
         case .damaged(let account): throw VarlinkError(account)
         }
@@ -46,26 +42,21 @@ extension CallSupport {
     func account(
         _ name: String,
         for caller: Caller,
-        wanting request: ConfirmationQuestion.Request?,
-        on coordinator: isolated RefreshCoordinator
+        wanting request: ConfirmationQuestion.Request?
     ) throws(VarlinkError) -> AccountSnapshot? {
-        if let (account, allowed) = try stored(coordinator.store.allowedCallers(named: name)) {
-            guard try admit(caller, to: account, by: allowed, wanting: request, on: coordinator) else { return nil }
+        if let (account, allowed) = try stored(store.allowedCallers(named: name)) {
+            guard try admit(caller, to: account, by: allowed, wanting: request) else { return nil }
         }
-        return try account(name, on: coordinator)
+        return try account(name)
     }
 
     /// Refuses a call that is for another account than the one that has the name now.
     ///
     /// - Parameter id: the account's identifier; nil for any account.
     /// - Throws: `NoSuchAccount`.
-    func check(
-        _ name: String,
-        hasID id: String?,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func checkAccount(_ name: String, hasID id: String?) throws(VarlinkError) {
         guard let id else { return }
-        guard try stored(AccountListing.account(named: name, on: coordinator))?.id.description == id else {
+        guard try stored(shownAccount(named: name))?.id.description == id else {
             throw VarlinkError(NoSuchAccountError(account: name))
         }
     }
@@ -73,37 +64,12 @@ extension CallSupport {
     /// The account of this name, even if it cannot be read.
     ///
     /// - Throws: `NoSuchAccount`.
-    func shownAccount(_ name: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError) -> ShownAccount
-    {
-        guard let account = try stored(AccountListing.account(named: name, on: coordinator)) else {
-            let nearest = try? AccountListing.nearest(to: name, on: coordinator)
+    func shownAccount(_ name: String) throws(VarlinkError) -> ShownAccount {
+        guard let account = try stored(shownAccount(named: name)) else {
+            let nearest = try? nearestAccountName(to: name)
             throw VarlinkError(NoSuchAccountError(account: name, nearest: nearest))
         }
         return account
-    }
-
-    /// Checks a secret.
-    ///
-    /// - Throws: `InvalidSettings` if it is empty, `LimitExceeded` if it is too long.
-    func checked(secret: String, field: String) throws(VarlinkError) -> Secret {
-        guard !secret.isEmpty else {
-            throw Complaint.empty(field: field).error
-        }
-        guard secret.utf8.count <= CallerLimits.secretBytesMax else {
-            throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
-        }
-        return Secret(secret)
-    }
-
-    /// Checks a refresh token.
-    ///
-    /// - Throws: the errors of `checked(secret:field:)`; `InvalidSettings` for text of another kind.
-    func checked(refreshToken text: String) throws(VarlinkError) -> RefreshToken {
-        let secret = try checked(secret: text, field: "refreshToken")
-        if let flaw = RefreshTokenText.flaw(in: text) {
-            throw Complaint(field: "refreshToken", "it is not a refresh token, but \(flaw.rawValue)").error
-        }
-        return RefreshToken(secret)
     }
 
     /// Submits `event`, and replies with the account's state when the result is known.
@@ -111,12 +77,11 @@ extension CallSupport {
         for snapshot: AccountSnapshot,
         after event: Event,
         _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
         reply: @escaping @Sendable (AccountSnapshot) -> Reply
     ) {
         let name = snapshot.account.name.text
-        wait(for: .attempt, of: snapshot.account.id, after: event, responder, on: coordinator) { outcome in
-            guard case .settled(let after) = outcome else { return refuse(outcome, name, responder) }
+        wait(for: .attempt, of: snapshot.account.id, after: event, responder) { _, outcome in
+            guard case .settled(let after) = outcome else { return responder.refuse(outcome, name) }
             responder.reply(reply(after))
         }
     }
@@ -130,36 +95,12 @@ extension CallSupport {
         after event: Event,
         holding accessToken: AccessTokenTimes? = nil,
         _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
-        answer: @escaping @Sendable (WaitOutcome) -> Void
+        answer: @escaping @Sendable (isolated RefreshCoordinator, WaitOutcome) -> Void
     ) {
-        let number = coordinator.wait(for: purpose, of: account, after: event, holding: accessToken, answer: answer)
-        responder.onDisconnect { [coordinator] in
-            coordinator.queue.async {
-                coordinator.assumeIsolated { $0.callers.forget(number, of: account) }
-            }
+        let number = wait(for: purpose, of: account, after: event, holding: accessToken) { outcome in
+            self.assumeIsolated { answer($0, outcome) }
         }
-    }
-
-    func refuse(_ outcome: WaitOutcome, _ name: String, _ responder: VarlinkResponder) {
-        switch outcome {
-        case .settled(let snapshot): responder.fail(.noToken(snapshot))
-        case .targetFailed(let failure, let snapshot):
-            let wait = BackOffRule.targetRefusal(after: failure)
-            responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
-        case .notNow(let complaint, _): responder.fail(complaint.error)
-        case .stopping: responder.hangUp()
-        case .removed: responder.fail(VarlinkError(NoSuchAccountError(account: name)))
-        case .damaged(let account): responder.fail(VarlinkError(account))
-        case .storeFailed(let trouble): responder.fail(VarlinkError(trouble.error))
-        case .timedOut:
-            let limit = Waiter.timeLimit.components.seconds
-            let complaint = Complaint(
-                .noTokenNow(of: name),
-                "the refresh has taken longer than \(limit) s; the daemon continues it"
-            )
-            responder.fail(complaint.error)
-        }
+        responder.onDisconnect { self.later { $0.callers.forget(number, of: account) } }
     }
 
     /// Runs `work` in parallel with later calls. It waits for a server, and continues if its caller leaves.
@@ -167,25 +108,71 @@ extension CallSupport {
     /// - Throws: `LimitExceeded` if too many such calls are under way.
     func beginServerCall(
         for responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
         _ work: @escaping @Sendable (isolated RefreshCoordinator) async -> Void
     ) throws(VarlinkError) {
         let process = responder.peer.pid
-        guard let crowding = coordinator.beginServerCall(of: process, work) else { return }
-        throw coordinator.refusal(of: process, .serverCalls, crowding)
+        guard let crowding = beginServerCall(of: process, work) else { return }
+        throw refusal(of: process, .serverCalls, crowding)
     }
 
     /// Begins a diagnosis. The caller of this method ends it with `diagnosisEnded(of:)`.
     ///
     /// - Returns: the process for which it runs.
     /// - Throws: `LimitExceeded` if too many are under way.
-    func beginDiagnosis(
-        for responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> Int32 {
+    func beginDiagnosis(for responder: VarlinkResponder) throws(VarlinkError) -> Int32 {
         let process = responder.peer.pid
-        guard let crowding = coordinator.lifecycle.beginDiagnosis(of: process) else { return process }
-        throw coordinator.refusal(of: process, .diagnoses, crowding)
+        guard let crowding = lifecycle.beginDiagnosis(of: process) else { return process }
+        throw refusal(of: process, .diagnoses, crowding)
+    }
+}
+
+extension VarlinkResponder {
+    /// Tells the caller why its wait for the account `name` brought nothing.
+    func refuse(_ outcome: WaitOutcome, _ name: String) {
+        switch outcome {
+        case .settled(let snapshot): fail(.noToken(snapshot))
+        case .targetFailed(let failure, let snapshot):
+            let wait = BackOffRule.targetRefusal(after: failure)
+            fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + wait))
+        case .notNow(let complaint, _): fail(complaint.error)
+        case .stopping: hangUp()
+        case .removed: fail(VarlinkError(NoSuchAccountError(account: name)))
+        case .damaged(let account): fail(VarlinkError(account))
+        case .storeFailed(let trouble): fail(VarlinkError(trouble.error))
+        case .timedOut:
+            let limit = Waiter.timeLimit.components.seconds
+            let complaint = Complaint(
+                .noTokenNow(of: name),
+                "the refresh has taken longer than \(limit) s; the daemon continues it"
+            )
+            fail(complaint.error)
+        }
+    }
+}
+
+extension Secret {
+    /// A secret from a call.
+    ///
+    /// - Throws: `InvalidSettings` if it is empty, `LimitExceeded` if it is too long.
+    convenience init(checked text: String, field: String) throws(VarlinkError) {
+        guard !text.isEmpty else { throw Complaint.empty(field: field).error }
+        guard text.utf8.count <= CallerLimits.secretBytesMax else {
+            throw VarlinkError(LimitExceededError(.secretBytes, maximum: CallerLimits.secretBytesMax))
+        }
+        self.init(text)
+    }
+}
+
+extension RefreshToken {
+    /// A refresh token from a call.
+    ///
+    /// - Throws: the errors of `Secret(checked:field:)`; `InvalidSettings` for text of another kind.
+    init(checked text: String) throws(VarlinkError) {
+        let secret = try Secret(checked: text, field: "refreshToken")
+        if let flaw = RefreshTokenText.flaw(in: text) {
+            throw Complaint(field: "refreshToken", "it is not a refresh token, but \(flaw.rawValue)").error
+        }
+        self.init(secret)
     }
 }
 

@@ -14,7 +14,7 @@ internal import Varlink
 ///
 /// If the account requires it, the user is asked before all of these except `Refresh` and `ReportRejected`, and before
 /// the account gets another grant, is renamed or removed.
-extension CallSupport {
+extension RefreshCoordinator {
     /// Checks whether a caller is on `allowed`, the list of `account`, and asks the user if required.
     ///
     /// - Parameter request: what the caller wants; nil if it gets no secret and does not say where one is sent, so that
@@ -26,8 +26,7 @@ extension CallSupport {
         _ caller: Caller,
         to account: AccountName,
         by allowed: AllowedCallers,
-        wanting request: ConfirmationQuestion.Request?,
-        on coordinator: isolated RefreshCoordinator
+        wanting request: ConfirmationQuestion.Request?
     ) throws(VarlinkError) -> Bool {
         if !allowed.isEverybody {
             guard let (look, files) = caller.look(at: allowed.executables) else { return false }
@@ -46,7 +45,7 @@ extension CallSupport {
                         + "('\(Command("account", "edit", account.text))'), "
                         + "or remove the account with '\(Command("account", "remove", account.text))' and add it again"
                 )
-                coordinator.changeLog.denied(complaint.reason, of: account)
+                changeLog.denied(complaint.reason, of: account)
                 throw complaint.error
             }
         }

@@ -7,21 +7,14 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls that import, export and end grants.
-struct GrantCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func importGrant(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+extension RefreshCoordinator {
+    func importGrant(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
         let request = ConfirmationQuestion.Request.change(settings: ["refreshToken"])
-        guard try confirm(request, ofAccount: asked.account, caller, on: coordinator) else { return }
-        let snapshot = try account(asked.account, on: coordinator)
+        guard try confirm(request, ofAccount: asked.account, caller) else { return }
+        let snapshot = try account(asked.account)
         let text = asked.refreshToken
-        try swapGrant(of: snapshot, for: text, by: nil, responder, on: coordinator) {
+        try swapGrant(of: snapshot, for: text, by: nil, responder) {
             ImportGrant.Reply(status: $0.wireStatus)
         }
     }
@@ -35,21 +28,20 @@ struct GrantCalls: CallSupport {
         for text: String,
         by change: SettingsChange?,
         _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
         reply: @escaping @Sendable (AccountSnapshot) -> Reply
     ) throws(VarlinkError) {
         let (held, id) = (snapshot.account, snapshot.account.id)
         let changed = change?.applied(to: held) ?? held
         guard held.registration.serviceGrant == nil else { throw Complaint.needsNoRefreshToken.error }
-        let grant = try checked(refreshToken: text)
-        let joined = join(grant, changed, by: change, of: held, responder, on: coordinator, reply: reply)
+        let grant = try RefreshToken(checked: text)
+        let joined = join(grant, changed, by: change, of: held, responder, reply: reply)
         guard !joined else { return }
         guard snapshot.state.mayHoldGoodGrant else {
-            try stored(AccountChanges.importGrant(grant, for: id, by: changed == held ? nil : change, on: coordinator))
-            return responder.reply(reply(try account(held.name.text, on: coordinator)))
+            try stored(replaceGrant(grant, for: id, by: changed == held ? nil : change))
+            return responder.reply(reply(try account(held.name.text)))
         }
         // If the same token were sent twice at the same time, or a spent one, the server would end the grant.
-        if try stored(coordinator.records.isOfGrant(grant, of: snapshot)) {
+        if try stored(records.isOfGrant(grant, of: snapshot)) {
             guard changed.refreshes(like: held) else {
                 throw Complaint(
                     field: "refreshToken",
@@ -57,17 +49,17 @@ struct GrantCalls: CallSupport {
                     hint: "change only the settings, with '\(Command("account", "edit"))'"
                 ).error
             }
-            if let change, changed != held { _ = try stored(AccountChanges.update(id, by: change, on: coordinator)) }
-            try stored(AccountChanges.unpark(id, on: coordinator))
-            return wait(for: snapshot, after: .refreshRequested, responder, on: coordinator, reply: reply)
+            if let change, changed != held { _ = try stored(update(id, by: change)) }
+            try stored(unpark(id))
+            return wait(for: snapshot, after: .refreshRequested, responder, reply: reply)
         }
-        try stored(coordinator.storeKeeping.checkIsWritable())
+        try stored(storeKeeping.checkIsWritable())
         let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
-        try beginServerCall(for: responder, on: coordinator) { coordinator in
-            let result = await proof.result(on: coordinator)
+        try beginServerCall(for: responder) { coordinator in
+            let result = await coordinator.outcome(of: proof)
             for answer in coordinator.proofs.end(proof) { answer(proof, result) }
         }
-        coordinator.proofs.begin(proof) { _, result in answer(result, held.name, responder, reply: reply) }
+        proofs.begin(proof) { _, result in responder.answer(result, held.name, reply: reply) }
     }
 
     /// Waits for the proof of this token for the account, if it is under way. If the token were sent twice, the server
@@ -81,81 +73,54 @@ struct GrantCalls: CallSupport {
         by change: SettingsChange?,
         of held: Account,
         _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
         reply: @escaping @Sendable (AccountSnapshot) -> Reply
     ) -> Bool {
-        coordinator.proofs.join(grant, of: held.id) { [coordinator] proof, result in
-            coordinator.assumeIsolated { coordinator in
+        proofs.join(grant, of: held.id) { proof, result in
+            self.assumeIsolated { coordinator in
                 guard case .success(.some) = result, proof.account != changed else {
-                    return answer(result, held.name, responder, reply: reply)
+                    return responder.answer(result, held.name, reply: reply)
                 }
                 // The grant is the account's now, and only these settings are missing.
                 do throws(VarlinkError) {
-                    let (now, text) = (try account(held.name.text, on: coordinator), grant.secret.reveal())
-                    try swapGrant(of: now, for: text, by: change, responder, on: coordinator, reply: reply)
+                    let (now, text) = (try coordinator.account(held.name.text), grant.secret.reveal())
+                    try coordinator.swapGrant(of: now, for: text, by: change, responder, reply: reply)
                 } catch {
                     responder.fail(error)
                 }
             }
-        }
-    }
-
-    /// Tells a caller how the proof of its grant has ended.
-    private func answer<Reply: Encodable & SendableMetatype>(
-        _ result: GrantProof.Outcome,
-        _ name: AccountName,
-        _ responder: VarlinkResponder,
-        reply: (AccountSnapshot) -> Reply
-    ) {
-        switch result {
-        case .success(let proved?): responder.reply(reply(proved))
-        case .success(nil): responder.fail(VarlinkError(NoSuchAccountError(account: name.text)))
-        case .failure(.server(let failure)): responder.fail(VarlinkError(unproved: failure, name))
-        case .failure(.store(let error)): responder.fail(VarlinkError(error))
         }
     }
 
     /// Exports a grant. With `park`, only a grant that is parked here is returned. A request under way has to end first,
     /// because its answer may contain the refresh token that the other machine needs.
-    func exportGrant(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func exportGrant(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, wanting: .export, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, wanting: .export) else { return }
         try checkIsOwn(snapshot)
-        guard asked.park ?? false else { return responder.reply(try export(snapshot, on: coordinator)) }
+        guard asked.park ?? false else { return responder.reply(try export(snapshot)) }
         try checkCanMove(snapshot)
         let id = snapshot.account.id
-        wait(for: .parking, of: id, after: .parked, responder, on: coordinator) { [coordinator] outcome in
-            coordinator.assumeIsolated { coordinator in
-                guard case .settled = outcome else { return refuse(outcome, asked.account, responder) }
-                do throws(VarlinkError) {
-                    responder.reply(try exportParked(id, asked.account, on: coordinator))
-                } catch {
-                    // Nobody has got the grant, so it stays in use here.
-                    if !snapshot.state.phase.isParked { try? AccountChanges.unpark(id, on: coordinator) }
-                    responder.fail(error)
-                }
+        wait(for: .parking, of: id, after: .parked, responder) { coordinator, outcome in
+            guard case .settled = outcome else { return responder.refuse(outcome, asked.account) }
+            do throws(VarlinkError) {
+                responder.reply(try coordinator.exportParked(id, asked.account))
+            } catch {
+                // Nobody has got the grant, so it stays in use here.
+                if !snapshot.state.phase.isParked { try? coordinator.unpark(id) }
+                responder.fail(error)
             }
         }
     }
 
     /// Exports a grant that the store has parked. The account may have been renamed or signed out while we waited.
-    private func exportParked(
-        _ id: AccountID,
-        _ name: String,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> ExportGrant.Reply {
-        guard let record = try stored(coordinator.records.record(of: id)) else {
+    private func exportParked(_ id: AccountID, _ name: String) throws(VarlinkError) -> ExportGrant.Reply {
+        guard let record = try stored(records.record(of: id)) else {
             throw VarlinkError(NoSuchAccountError(account: name))
         }
-        let snapshot = coordinator.snapshot(of: record, at: coordinator.timebase.now())
+        let snapshot = self.snapshot(of: record, at: timebase.now())
         try checkCanMove(snapshot)
         guard snapshot.state.phase.isParked else { throw Complaint.nothingToMove.error }
-        return try export(snapshot, on: coordinator)
+        return try export(snapshot)
     }
 
     /// A withheld account holds another person's refresh token, which this person must not carry elsewhere.
@@ -181,16 +146,13 @@ struct GrantCalls: CallSupport {
     }
 
     /// An account whose sign-out is due is exported like one that has signed out: without a refresh token.
-    private func export(
-        _ snapshot: AccountSnapshot,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> ExportGrant.Reply {
+    private func export(_ snapshot: AccountSnapshot) throws(VarlinkError) -> ExportGrant.Reply {
         try checkIsOwn(snapshot)
         let registration = snapshot.account.registration
         let isOver = snapshot.state.isSignOutDue(at: snapshot.at)
-        let grant = isOver ? nil : try stored(coordinator.records.refreshToken(of: snapshot))
+        let grant = isOver ? nil : try stored(records.refreshToken(of: snapshot))
         // A full disk must not keep anybody from saving a grant elsewhere.
-        if let grant { try? coordinator.records.noteExport(of: grant, of: snapshot) }
+        if let grant { try? records.noteExport(of: grant, of: snapshot) }
         return ExportGrant.Reply(
             settings: AccountSettings(snapshot.account),
             clientSecret: registration.clientSecret?.reveal(),
@@ -204,32 +166,25 @@ struct GrantCalls: CallSupport {
         )
     }
 
-    func resume(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
+    func resumeAccount(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ResumeAccount.Parameters.self)
-        let snapshot = try account(asked.account, on: coordinator)
+        let snapshot = try account(asked.account)
         guard snapshot.state.phase.isParked else {
             return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
         }
-        try stored(AccountChanges.unpark(snapshot.account.id, on: coordinator))
-        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
+        try stored(unpark(snapshot.account.id))
+        wait(for: snapshot, after: .refreshRequested, responder) {
             ResumeAccount.Reply(status: $0.wireStatus)
         }
     }
 
-    func signOut(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: SignOut.Parameters.self)
         // The URL that ends the session contains the ID token.
         let found =
             asked.endSession ?? false
-            ? try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
-            : try account(asked.account, on: coordinator)
+            ? try account(asked.account, for: caller, wanting: .tokens(host: nil))
+            : try account(asked.account)
         guard let snapshot = found else { return }
         let revokesParked = asked.revokeParked ?? false
         let deletesClient = asked.forget ?? false && snapshot.account.registration.management != nil
@@ -240,7 +195,7 @@ struct GrantCalls: CallSupport {
             throw VarlinkError(AccountParkedError(account: name.text, hint: hint))
         }
         if asked.forget ?? false {
-            guard try confirm(.removal, ofAccount: asked.account, caller, on: coordinator) else { return }
+            guard try confirm(.removal, ofAccount: asked.account, caller) else { return }
         }
         let request = SignOutRequest(
             revokes: asked.revoke ?? false,
@@ -249,12 +204,27 @@ struct GrantCalls: CallSupport {
             forgets: asked.forget ?? false
         )
         // It continues if the caller leaves, because a sign-out must not be left half done.
-        try beginServerCall(for: responder, on: coordinator) { coordinator in
-            var signOut = AccountSignOut(request, of: snapshot)
-            let report = await signOut.run(on: coordinator)
+        try beginServerCall(for: responder) { coordinator in
+            let report = await coordinator.carryOut(request, of: snapshot)
             coordinator.tokenFiles.whenSettled([snapshot.account.delivery.file]) {
                 responder.reply(SignOut.Reply(report))
             }
+        }
+    }
+}
+
+extension VarlinkResponder {
+    /// Tells a caller how the proof of its grant has ended.
+    fileprivate func answer<Reply: Encodable & SendableMetatype>(
+        _ result: GrantProof.Outcome,
+        _ name: AccountName,
+        reply: (AccountSnapshot) -> Reply
+    ) {
+        switch result {
+        case .success(let proved?): self.reply(reply(proved))
+        case .success(nil): fail(VarlinkError(NoSuchAccountError(account: name.text)))
+        case .failure(.server(let failure)): fail(VarlinkError(unproved: failure, name))
+        case .failure(.store(let error)): fail(VarlinkError(error))
         }
     }
 }

@@ -7,34 +7,26 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls for an account's ID token (OpenID Connect Core §2), which tells a program's own back end who signed in.
-struct IDTokenCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    /// The reason in the error if only a sign-in can bring an ID token.
-    static let reason = "noIDToken"
-
+extension RefreshCoordinator {
     /// Replies with the stored ID token if it is good enough. Otherwise it waits for one refresh that may bring a newer
     /// one.
-    func acquire(
+    func acquireIDToken(
         _ call: TokenCall,
         of snapshot: AccountSnapshot,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) throws(VarlinkError) {
-        guard let held = try held(by: snapshot, on: coordinator) else { throw refusal(for: snapshot) }
-        let isRefused = coordinator.tokenHolds.isRefused(call.hold, held.claims.issuedAt, snapshot.at)
+        guard let held = try held(by: snapshot) else { throw refusal(for: snapshot) }
+        let isRefused = tokenHolds.isRefused(call.hold, held.claims.issuedAt, snapshot.at)
         let isGood = held.suffices(for: call.minimumValidity, at: snapshot) && snapshot.holdsAccessToken(for: nil)
         let isForced = call.isForced || isRefused
-        if isGood, !isForced { return try reply(with: held, of: snapshot, to: call, responder, on: coordinator) }
+        if isGood, !isForced { return try reply(with: held, of: snapshot, to: call, responder) }
         guard isForced || !isUnlikelyToBeReplaced(held, call, at: snapshot) else {
             guard !held.hasEnded(at: snapshot) else { throw refusal(for: snapshot) }
-            return try reply(with: held, of: snapshot, to: call, responder, on: coordinator)
+            return try reply(with: held, of: snapshot, to: call, responder)
         }
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
-            coordinator.assumeIsolated { coordinator in
-                finish(call, of: name, had: held, outcome, responder, on: coordinator)
-            }
+        wait(for: .attempt, of: id, after: .refreshRequested, responder) { coordinator, outcome in
+            coordinator.finish(call, of: name, had: held, outcome, responder)
         }
     }
 
@@ -53,40 +45,35 @@ struct IDTokenCalls: CallSupport {
         of name: String,
         had before: HeldIDToken,
         _ outcome: WaitOutcome,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) {
         do throws(VarlinkError) {
-            let after = if let settled = outcome.snapshot { settled } else { try account(name, on: coordinator) }
-            guard after.holdsAccessToken(for: .zero), let held = try held(by: after, on: coordinator) else {
-                return refuse(outcome, name, responder)
+            let after = if let settled = outcome.snapshot { settled } else { try account(name) }
+            guard after.holdsAccessToken(for: .zero), let held = try held(by: after) else {
+                return responder.refuse(outcome, name)
             }
             if !held.hasEnded(at: after), !call.isForced || held.token != before.token {
-                return try reply(with: held, of: after, to: call, responder, on: coordinator)
+                return try reply(with: held, of: after, to: call, responder)
             }
-            guard case .settled = outcome, after.failure == nil else { return refuse(outcome, name, responder) }
+            guard case .settled = outcome, after.failure == nil else { return responder.refuse(outcome, name) }
             throw refusal(for: after)
         } catch {
             responder.fail(error)
         }
     }
 
-    private func held(
-        by snapshot: AccountSnapshot,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> HeldIDToken? {
-        try stored(coordinator.records.idToken(of: snapshot.account.id)).flatMap(HeldIDToken.init)
+    private func held(by snapshot: AccountSnapshot) throws(VarlinkError) -> HeldIDToken? {
+        try stored(records.idToken(of: snapshot.account.id)).flatMap(HeldIDToken.init)
     }
 
     private func reply(
         with held: HeldIDToken,
         of snapshot: AccountSnapshot,
         to call: TokenCall,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) throws(VarlinkError) {
         guard let times = snapshot.state.accessToken,
-            let token = try stored(coordinator.records.accessToken(of: snapshot.account.id))
+            let token = try stored(records.accessToken(of: snapshot.account.id))
         else { throw .noToken(snapshot) }
         let idToken = held.onTheWire(at: snapshot)
         let (issue, end) = (held.claims.issuedAt, Timestamp(microseconds: idToken.expiresAtUSec))
@@ -96,7 +83,7 @@ struct IDTokenCalls: CallSupport {
                 tokenType: token.scheme,
                 expiresAtUSec: times.expiresAt(at: snapshot.at).microseconds,
                 idToken: idToken,
-                heldUntilUSec: coordinator.tokenHolds.note(call.hold, issue, end, snapshot.at)
+                heldUntilUSec: tokenHolds.note(call.hold, issue, end, snapshot.at)
             )
         )
     }
@@ -119,7 +106,7 @@ struct IDTokenCalls: CallSupport {
         return VarlinkError(
             InteractionRequiredError(
                 account: name,
-                reason: Self.reason,
+                reason: "noIDToken",
                 sinceUSec: snapshot.at.wall.microseconds,
                 hint: Hint(Command(words: ["login", name] + wanted.flatMap { ["--scope", $0] }))
             )

@@ -6,17 +6,10 @@ internal import RefreshCore
 internal import Varlink
 
 /// The call for proofs that a sender may use an account's key.
-struct ProofCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func prove(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+extension RefreshCoordinator {
+    func provePossession(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
+        guard let snapshot = try account(asked.account, for: caller, wanting: .tokens(host: nil))
         else { return }
         guard let key = snapshot.account.registration.dpopKey else {
             throw Complaint(
@@ -32,7 +25,7 @@ struct ProofCalls: CallSupport {
             method: asked.method,
             url: url,
             accessToken: try asked.accessToken.map { token throws(VarlinkError) in
-                try checked(secret: token, field: "accessToken")
+                try Secret(checked: token, field: "accessToken")
             },
             nonce: asked.nonce
         )

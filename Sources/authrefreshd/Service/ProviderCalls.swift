@@ -6,14 +6,8 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls about provider profiles.
-struct ProviderCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func discover(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+extension RefreshCoordinator {
+    func discoverProvider(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: DiscoverProvider.Parameters.self)
         guard let issuer = try? Issuer(url: asked.url) else {
             throw Complaint(field: "url", "it is not the https URL of an issuer", hint: "https://issuer.example").error
@@ -27,15 +21,15 @@ struct ProviderCalls: CallSupport {
             ).error
         }
         // It costs the daemon as much as a diagnosis of one server.
-        let process = try beginDiagnosis(for: responder, on: coordinator)
-        let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client] in
+        let process = try beginDiagnosis(for: responder)
+        let task = Task { @concurrent [client] in
             let found: Result<String, MetadataError>
             do throws(MetadataError) {
                 found = .success(try await client.inspection.discover(at: issuer, name: asked.name))
             } catch {
                 found = .failure(error)
             }
-            await coordinator.diagnosisEnded(of: process)
+            await diagnosisEnded(of: process)
             switch found {
             case .success(let profile):
                 responder.reply(DiscoverProvider.Reply(profile: profile))
@@ -47,16 +41,12 @@ struct ProviderCalls: CallSupport {
     }
 
     /// Asks the server of a future account.
-    func check(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func checkServer(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: CheckServer.Parameters.self)
-        var settings = coordinator.settings
+        var settings = self.settings
         let profiles = settings.profiles
         if let lookUp = asked.provider.flatMap(profiles.named)?.lookUp(for: asked.variables ?? [:]) {
-            return try look(up: lookUp, asked, responder, on: coordinator)
+            return try look(up: lookUp, asked, responder)
         }
         let choice = try Self.choice(asked, SettingsReader(profiles: profiles))
         let issuer = choice.issuer
@@ -70,7 +60,7 @@ struct ProviderCalls: CallSupport {
             reply.otherProvider = known.name
             return responder.reply(reply)
         }
-        try ask(about: issuer, profile, reply, responder, on: coordinator) { finding, reply in
+        try ask(about: issuer, profile, reply, responder) { finding, reply in
             switch finding {
             case .unreachable(let reason): reply.unreachable = reason
             case .contradicted(let reason, let other):
@@ -86,11 +76,10 @@ struct ProviderCalls: CallSupport {
     private func look(
         up lookUp: VariableLookUp,
         _ asked: CheckServer.Parameters,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) throws(VarlinkError) {
         let reply = CheckServer.Reply(issuer: lookUp.asked.url, provider: asked.provider)
-        try ask(about: lookUp.asked, nil, reply, responder, on: coordinator) { finding, reply in
+        try ask(about: lookUp.asked, nil, reply, responder) { finding, reply in
             switch finding {
             case .unreachable(let reason): reply.unreachable = reason
             case .contradicted(let reason, let other):
@@ -108,19 +97,18 @@ struct ProviderCalls: CallSupport {
         _ profile: ProviderProfile?,
         _ reply: CheckServer.Reply,
         _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator,
         complete: @escaping @Sendable (IssuerFinding?, inout CheckServer.Reply) -> Void
     ) throws(VarlinkError) {
         var reply = reply
-        guard coordinator.host.isOnline || issuer.isLoopback else {
+        guard host.isOnline || issuer.isLoopback else {
             reply.unreachable = "there is no network"
             return responder.reply(reply)
         }
-        let process = try beginDiagnosis(for: responder, on: coordinator)
-        let task = Task { @concurrent [coordinator = self.coordinator, client = coordinator.client, reply] in
+        let process = try beginDiagnosis(for: responder)
+        let task = Task { @concurrent [client, reply] in
             var reply = reply
             complete(await client.inspection.finding(about: issuer, profile: profile), &reply)
-            await coordinator.diagnosisEnded(of: process)
+            await diagnosisEnded(of: process)
             responder.reply(reply)
         }
         responder.onDisconnect { task.cancel() }
@@ -140,11 +128,9 @@ struct ProviderCalls: CallSupport {
         return try reader.choice(said)
     }
 
-    func providers(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> ListProviders.Reply
-    {
+    func listProviders(_ call: VarlinkCall) throws(VarlinkError) -> ListProviders.Reply {
         _ = try call.decodeParameters(as: ListProviders.Parameters.self)
-        let profiles = coordinator.settings.profiles
+        let profiles = settings.profiles
         return ListProviders.Reply(
             providers: profiles.names.compactMap { name in
                 guard let profile = profiles.named(name) else { return nil }

@@ -9,15 +9,8 @@ internal import Varlink
 
 /// The calls about signing in. Like `ImportGrant`, they bring a grant and return no secret, so every process of the
 /// user may call them.
-struct SignInCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func startSignIn(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+extension RefreshCoordinator {
+    func startSignIn(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         var request = try SignInRequest(asked)
@@ -25,25 +18,25 @@ struct SignInCalls: CallSupport {
         let wantsIDToken = !request.responseType.hasCode
         let found =
             wantsIDToken
-            ? try account(asked.account, for: caller, wanting: .tokens(host: nil), on: coordinator)
-            : try account(asked.account, on: coordinator)
+            ? try account(asked.account, for: caller, wanting: .tokens(host: nil))
+            : try account(asked.account)
         guard let snapshot = found else { return }
         guard snapshot.account.registration.serviceGrant == nil else {
             throw VarlinkError.needsNoPerson(snapshot.account.name)
         }
-        let new = try asked.newAccount.map { name throws(VarlinkError) in try newName(name, on: coordinator) }
+        let new = try asked.newAccount.map { name throws(VarlinkError) in try newName(name) }
         // Without a code there is no grant for a new account.
         guard new == nil || !wantsIDToken else { throw .invalidParameter("responseType") }
         if new != nil { request.source = snapshot.account.id }
         let target = SignInTarget(account: new ?? snapshot.account.name, source: new.map { _ in snapshot.account.name })
-        let profile = coordinator.settings.profile(for: snapshot.account)
+        let profile = settings.profile(for: snapshot.account)
         request.policy = try request.policy.flatMap { name throws(VarlinkError) in
             try policy(name, besidesThatOf: snapshot.account, profile)
         }
         guard new == nil || request.policy == nil else { throw .invalidParameter("policy") }
-        let underWay = if let new { coordinator.signIns.adding(new) } else { coordinator.signIns[snapshot.account.id] }
+        let underWay = if let new { signIns.adding(new) } else { signIns[snapshot.account.id] }
         if !wantsIDToken, underWay == nil || request.restarts {
-            try stored(coordinator.storeKeeping.checkIsWritable())
+            try stored(storeKeeping.checkIsWritable())
         }
         let isByDevice = request.flow == .device
         let follower: RunningSignIn.Follower = { report in
@@ -60,41 +53,29 @@ struct SignInCalls: CallSupport {
         do throws(SignInStartError) {
             let (number, account) =
                 if let new {
-                    try NewAccountSignIn.start(
-                        request,
-                        adding: new,
-                        like: snapshot,
-                        follower: follower,
-                        on: coordinator
-                    )
+                    try beginSignIn(request, adding: new, like: snapshot, follower: follower)
                 } else {
-                    (
-                        try SignInSteps.start(request, of: snapshot, follower: follower, on: coordinator),
-                        snapshot.account.id
-                    )
+                    (try beginSignIn(request, of: snapshot, follower: follower), snapshot.account.id)
                 }
-            responder.onDisconnect { [coordinator] in
-                coordinator.queue.async {
-                    coordinator.assumeIsolated { $0.signIns.forgetFollower(number, of: account) }
-                }
-            }
+            responder.onDisconnect { self.later { $0.signIns.forgetFollower(number, of: account) } }
         } catch {
-            throw error.error(of: target, for: responder.peer.pid, on: coordinator)
+            switch error {
+            case .failed(let failure): throw VarlinkError(failure, of: target)
+            case .tooMany(let crowding): throw refusal(of: responder.peer.pid, .signIns, crowding)
+            }
         }
     }
 
     /// A name for a new account.
-    private func newName(_ text: String, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> AccountName
-    {
+    private func newName(_ text: String) throws(VarlinkError) -> AccountName {
         guard let name = AccountName(text) else {
             throw Complaint.noAccountName(text, field: "newAccount").error
         }
-        guard try stored(AccountListing.account(named: text, on: coordinator)) == nil else {
+        guard try stored(shownAccount(named: text)) == nil else {
             throw VarlinkError(StoreError.nameTaken(name))
         }
-        let maximum = coordinator.settings.maxAccounts
-        guard try stored(Overview(of: coordinator)).accounts < maximum else {
+        let maximum = settings.maxAccounts
+        guard try stored(overview()).accounts < maximum else {
             throw VarlinkError(LimitExceededError(.accounts, maximum: maximum))
         }
         return name
@@ -118,48 +99,43 @@ struct SignInCalls: CallSupport {
         ).error
     }
 
-    func continueSignIn(
-        _ call: VarlinkCall,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> ContinueSignIn.Reply {
+    func continueSignIn(_ call: VarlinkCall, in webSessions: WebSessions) throws(VarlinkError) -> ContinueSignIn.Reply {
+        if let taken = try continueSession(call, in: webSessions) { return taken }
         let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
         let response = try asked.redirect.map(read)
         guard response != nil || asked.opened == true else { throw VarlinkError.invalidParameter("redirect") }
         let running: RunningSignIn?
         if let id = asked.attempt {
-            running = coordinator.signIns.named(id)
+            running = signIns.named(id)
         } else {
-            running = response?.state.flatMap(coordinator.signIns.expecting)
+            running = response?.state.flatMap(signIns.expecting)
         }
         guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
-        let (account, now) = (running.account.id, coordinator.timebase.now())
-        if asked.opened == true { coordinator.take(coordinator.signIns.tell(.opened, to: account, at: now)) }
+        let (account, now) = (running.account.id, timebase.now())
+        if asked.opened == true { take(signIns.tell(.opened, to: account, at: now)) }
         if let response {
-            let (refusal, steps) = coordinator.signIns.bring(response, to: account, at: now)
-            coordinator.take(steps)
+            let (refusal, steps) = signIns.bring(response, to: account, at: now)
+            take(steps)
             if let refusal { throw Complaint(refusal).error }
         }
         return ContinueSignIn.Reply(account: running.account.name.text)
     }
 
-    func cancelSignIn(
-        _ call: VarlinkCall,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> CancelSignIn.Reply {
+    func cancelSignIn(_ call: VarlinkCall) throws(VarlinkError) -> CancelSignIn.Reply {
         let asked = try call.decodeParameters(as: CancelSignIn.Parameters.self)
         let running: RunningSignIn?
         if let id = asked.attempt {
-            running = coordinator.signIns.named(id)
+            running = signIns.named(id)
         } else if let name = asked.account {
-            let adding = AccountName(name).flatMap(coordinator.signIns.adding)
+            let adding = AccountName(name).flatMap(signIns.adding)
             running =
-                if let adding { adding } else { coordinator.signIns[try account(name, on: coordinator).account.id] }
+                if let adding { adding } else { signIns[try account(name).account.id] }
         } else {
             throw VarlinkError.invalidParameter("attempt")
         }
         guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
-        let now = coordinator.timebase.now()
-        coordinator.take(coordinator.signIns.tell(.cancelled(by: .user), to: running.account.id, at: now))
+        let now = timebase.now()
+        take(signIns.tell(.cancelled(by: .user), to: running.account.id, at: now))
         return CancelSignIn.Reply(account: running.account.name.text)
     }
 
@@ -215,20 +191,6 @@ extension Complaint {
                 "this sign-in does not wait for an answer by a browser",
                 hint: "wait for the end of the sign-in"
             )
-        }
-    }
-}
-
-extension SignInStartError {
-    /// The error reply for the caller of `StartSignIn`.
-    fileprivate func error(
-        of target: SignInTarget,
-        for process: Int32,
-        on coordinator: isolated RefreshCoordinator
-    ) -> VarlinkError {
-        switch self {
-        case .failed(let failure): return VarlinkError(failure, of: target)
-        case .tooMany(let crowding): return coordinator.refusal(of: process, .signIns, crowding)
         }
     }
 }

@@ -7,14 +7,8 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls about the whole store.
-struct StoreCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-    /// The current error in the configuration files; nil if there is none. It may block.
-    let configurationError: @Sendable () -> ProgramError?
-
-    func backup(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
+extension RefreshCoordinator {
+    func backupStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         _ = try call.decodeParameters(as: BackupStore.Parameters.self)
         let tell: @Sendable (Result<StoreBackups.Copy, StoreKeepingError>) -> Void = { result in
             switch result {
@@ -23,19 +17,13 @@ struct StoreCalls: CallSupport {
             case .failure(let failure): responder.fail(VarlinkError(backup: failure))
             }
         }
-        let caller = try stored(coordinator.take(coordinator.storeKeeping.backUp(tell)))
-        responder.onDisconnect { [coordinator] in
-            coordinator.queue.async {
-                coordinator.assumeIsolated { $0.take($0.storeKeeping.forgetBackupCaller(caller)) }
-            }
-        }
+        let caller = try stored(take(storeKeeping.backUp(tell)))
+        responder.onDisconnect { self.later { $0.take($0.storeKeeping.forgetBackupCaller(caller)) } }
     }
 
-    func rekey(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
+    func rekeyStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         _ = try call.decodeParameters(as: RekeyStore.Parameters.self)
-        let total = try stored(Overview(of: coordinator)).accounts
+        let total = try stored(overview()).accounts
         let wantsMore = call.wantsMore
         let tell: @Sendable (Rekeying.News) -> Void = { news in
             switch news {
@@ -46,19 +34,13 @@ struct StoreCalls: CallSupport {
             case .end(.failure(let failure)): responder.fail(VarlinkError(rekey: failure))
             }
         }
-        let follower = coordinator.take(coordinator.storeKeeping.rekey(tell))
-        responder.onDisconnect { [coordinator] in
-            coordinator.queue.async {
-                coordinator.assumeIsolated { $0.storeKeeping.forgetRekeyFollower(follower) }
-            }
-        }
+        let follower = take(storeKeeping.rekey(tell))
+        responder.onDisconnect { self.later { $0.storeKeeping.forgetRekeyFollower(follower) } }
     }
 
-    func check(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
+    func checkStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         _ = try call.decodeParameters(as: CheckStore.Parameters.self)
-        let total = try stored(Overview(of: coordinator)).accounts
+        let total = try stored(overview()).accounts
         let follower = StoreChecking.Follower(wantsProgress: call.wantsMore) { news in
             switch news {
             case .progress(let progress): responder.reply(CheckStore.Reply(progress, total: total), continues: true)
@@ -67,34 +49,33 @@ struct StoreCalls: CallSupport {
             }
         }
         do throws(StoreError) {
-            let number = try coordinator.take(coordinator.storeKeeping.check(for: follower))
-            responder.onDisconnect { [coordinator] in
-                coordinator.queue.async {
-                    coordinator.assumeIsolated { $0.storeKeeping.forgetCheckFollower(number) }
-                }
-            }
+            let number = try take(storeKeeping.check(for: follower))
+            responder.onDisconnect { self.later { $0.storeKeeping.forgetCheckFollower(number) } }
         } catch {
             throw VarlinkError(check: .store(error))
         }
     }
 
-    func diagnose(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
+    /// - Parameter configurationError: the current error in the configuration files; nil if there is none. It may block.
+    func diagnose(
+        _ call: VarlinkCall,
+        _ responder: VarlinkResponder,
+        _ configurationError: @escaping @Sendable () -> ProgramError?
+    ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Diagnose.Parameters.self)
         if let names = asked.accounts, names.count > Interface.largestPage {
             throw VarlinkError(LimitExceededError(.page, maximum: Interface.largestPage))
         }
         let diagnosis = Diagnosis(
-            coordinator: coordinator,
-            inspection: coordinator.client.inspection,
+            coordinator: self,
+            inspection: client.inspection,
             accounts: try asked.accounts?.map { name throws(VarlinkError) in
-                try shownAccount(name, on: coordinator).name
+                try shownAccount(name).name
             },
             configurationError: configurationError
         )
         let wantsMore = call.wantsMore
-        let process = try beginDiagnosis(for: responder, on: coordinator)
+        let process = try beginDiagnosis(for: responder)
         let task = Task { @concurrent in
             var kept: [Finding] = []
             for await finding in diagnosis.findings() {
@@ -104,7 +85,7 @@ struct StoreCalls: CallSupport {
                     kept.append(finding)
                 }
             }
-            await diagnosis.coordinator.diagnosisEnded(of: process)
+            await self.diagnosisEnded(of: process)
             responder.reply(Diagnose.Reply(findings: kept))
         }
         responder.onDisconnect { task.cancel() }

@@ -4,9 +4,7 @@ internal import RefreshCore
 internal import Varlink
 
 /// The call for following changes.
-struct SubscribeCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
+extension RefreshCoordinator {
     /// The part of the initial state that a subscriber has not received.
     private enum Rest {
         /// All accounts after this one, in the order of their numbers. That way, accounts that are added or renamed
@@ -15,65 +13,55 @@ struct SubscribeCalls: CallSupport {
         case named(ArraySlice<String>)
     }
 
-    func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError)
-    {
+    func subscribe(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Subscribe.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
         if let names = asked.accounts, names.count > CallerLimits.subscribedAccountsMax {
             throw VarlinkError(LimitExceededError(.subscribedAccounts, maximum: CallerLimits.subscribedAccountsMax))
         }
-        let number = coordinator.subscribers.add(responder, followsAll: asked.accounts == nil)
-        responder.onDisconnect { [coordinator] in coordinator.later { $0.subscribers.remove(number) } }
-        tell(number, asked.accounts.map { .named($0[...]) } ?? .all(after: AccountID(0)), responder, on: coordinator)
+        let number = subscribers.add(responder, followsAll: asked.accounts == nil)
+        responder.onDisconnect { self.later { $0.subscribers.remove(number) } }
+        tell(number, asked.accounts.map { .named($0[...]) } ?? .all(after: AccountID(0)), responder)
     }
 
     /// Sends a subscriber a page of the initial state, and the next one when it has read this page.
     ///
     /// Reading a page and subscribing to its accounts happen in the same turn of the queue, so no change is missed in
     /// between.
-    private func tell(
-        _ number: Int,
-        _ rest: Rest,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
-    ) {
-        guard coordinator.subscribers.contains(number) else { return }
+    private func tell(_ number: Int, _ rest: Rest, _ responder: VarlinkResponder) {
+        guard subscribers.contains(number) else { return }
         do throws(VarlinkError) {
-            let (page, next) = try page(of: rest, on: coordinator)
-            let now = coordinator.timebase.now().wall.microseconds
+            let (page, next) = try page(of: rest)
+            let now = timebase.now().wall.microseconds
             if !page.isEmpty {
                 responder.reply(Subscribe.Reply.present(page.map(\.wireStatus), atUSec: now), continues: true)
-                coordinator.subscribers.told(number, of: page.map(\.id))
+                subscribers.told(number, of: page.map(\.id))
             }
             guard let next else {
-                coordinator.subscribers.toldAll(number)
+                subscribers.toldAll(number)
                 return responder.reply(Subscribe.Reply.ready(atUSec: now), continues: true)
             }
-            responder.whenRead { [coordinator] in
-                coordinator.queue.async {
-                    coordinator.assumeIsolated { tell(number, next, responder, on: $0) }
+            responder.whenRead {
+                self.queue.async {
+                    self.assumeIsolated { $0.tell(number, next, responder) }
                 }
             }
         } catch {
-            coordinator.subscribers.remove(number)
+            subscribers.remove(number)
             responder.fail(error)
         }
     }
 
-    private func page(
-        of rest: Rest,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> (accounts: [ShownAccount], next: Rest?) {
-        try stored(StoreFailures.checkPlace(on: coordinator))
+    private func page(of rest: Rest) throws(VarlinkError) -> (accounts: [ShownAccount], next: Rest?) {
+        try stored(checkStorePlace())
         let size = CallerLimits.presentPage
         switch rest {
         case .all(let last):
-            let accounts = try stored(AccountListing.accounts(afterID: last, limit: size, on: coordinator))
+            let accounts = try stored(shownAccounts(afterID: last, limit: size))
             return (accounts, accounts.count < size ? nil : accounts.last.map { .all(after: $0.id) })
         case .named(let names):
             let accounts = try names.prefix(size).map { name throws(VarlinkError) in
-                try shownAccount(name, on: coordinator)
+                try shownAccount(name)
             }
             let left = names.dropFirst(size)
             return (accounts, left.isEmpty ? nil : .named(left))

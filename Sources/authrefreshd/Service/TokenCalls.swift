@@ -8,15 +8,8 @@ internal import StrictJSON
 internal import Varlink
 
 /// The calls for access tokens, and about rejected ones.
-struct TokenCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func acquire(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+extension RefreshCoordinator {
+    func acquireToken(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         // A caller that has left while its call waited for its turn wants nothing any more.
         guard responder.isConnected else { return }
         let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
@@ -30,8 +23,8 @@ struct TokenCalls: CallSupport {
         // The longest name of a host (RFC 1035 §2.3.4), with a user's name and a port.
         guard asked.host.map({ (1...512).contains($0.utf8.count) }) ?? true else { throw .invalidParameter("host") }
         let request = ConfirmationQuestion.Request.tokens(host: asked.host)
-        try check(asked.account, hasID: asked.accountId, on: coordinator)
-        guard let snapshot = try account(asked.account, for: caller, wanting: request, on: coordinator) else { return }
+        try checkAccount(asked.account, hasID: asked.accountId)
+        guard let snapshot = try account(asked.account, for: caller, wanting: request) else { return }
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         let hold = try asked.holder.map { holder throws(VarlinkError) in
@@ -48,50 +41,42 @@ struct TokenCalls: CallSupport {
                     "an ID token cannot be combined with scopes, resources or an audience"
                 ).error
             }
-            return try IDTokenCalls(coordinator: coordinator).acquire(call, of: snapshot, responder, on: coordinator)
+            return try acquireIDToken(call, of: snapshot, responder)
         }
         if let target {
-            return try acquire(call, for: target, of: snapshot, responder, on: coordinator)
+            return try acquireToken(call, for: target, of: snapshot, responder)
         }
         let issue = snapshot.state.accessToken?.issuedAt.wall
-        let isRefused = coordinator.tokenHolds.isRefused(call.hold, issue, snapshot.at)
+        let isRefused = tokenHolds.isRefused(call.hold, issue, snapshot.at)
         if !isForced, !isRefused, snapshot.holdsAccessToken(for: minimumValidity) {
-            let token = replyWithToken(of: snapshot, to: call, responder, on: coordinator)
-            if let token { coordinator.records.noteGiven(token, of: snapshot) }
+            let token = replyWithToken(of: snapshot, to: call, responder)
+            if let token { records.noteGiven(token, of: snapshot) }
             return
         }
         let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced || isRefused)
         let (id, held) = (snapshot.account.id, snapshot.state.accessToken)
-        wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder, on: coordinator) {
-            [coordinator] outcome in
-            coordinator.assumeIsolated { coordinator in
-                // If the wait has no result, the account may still be there. Another one may have its name by now.
-                guard let after = outcome.snapshot ?? (try? account(asked.account, on: coordinator)),
-                    after.account.id == id
-                else { return refuse(outcome, asked.account, responder) }
-                // A valid token is better than none, unless the caller has said that it does not work.
-                let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
-                if after.givesTokens, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
-                    replyWithToken(of: after, to: call, responder, on: coordinator)
-                    return
-                }
-                refuse(outcome, asked.account, responder)
+        wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder) { coordinator, outcome in
+            // If the wait has no result, the account may still be there. Another one may have its name by now.
+            guard let after = outcome.snapshot ?? (try? coordinator.account(asked.account)),
+                after.account.id == id
+            else { return responder.refuse(outcome, asked.account) }
+            // A valid token is better than none, unless the caller has said that it does not work.
+            let isNew = after.state.accessToken?.issuedAt != snapshot.state.accessToken?.issuedAt
+            if after.givesTokens, after.state.holdsAccessToken(for: .zero, at: after.at), isNew || !isForced {
+                coordinator.replyWithToken(of: after, to: call, responder)
+                return
             }
+            responder.refuse(outcome, asked.account)
         }
     }
 
-    func refresh(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, wanting: nil, on: coordinator) else { return }
+        guard let snapshot = try account(asked.account, for: caller, wanting: nil) else { return }
         // A person may have corrected what kept the metadata from being fetched.
-        coordinator.client.forgetFailures(of: snapshot.account.issuer)
+        client.forgetFailures(of: snapshot.account.issuer)
         // A plain refresh cancels a pending step-up.
-        coordinator.stepUps.forget(snapshot.account.id)
+        stepUps.forget(snapshot.account.id)
         // Do not report it as fresh, because no refresh was possible.
         guard !snapshot.lacksRefreshToken else {
             return responder.fail(
@@ -105,7 +90,7 @@ struct TokenCalls: CallSupport {
                 )
             )
         }
-        wait(for: snapshot, after: .refreshRequested, responder, on: coordinator) {
+        wait(for: snapshot, after: .refreshRequested, responder) {
             Refresh.Reply(status: $0.wireStatus)
         }
     }
@@ -117,12 +102,11 @@ struct TokenCalls: CallSupport {
     private func replyWithToken(
         of snapshot: AccountSnapshot,
         to call: TokenCall,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) -> AccessToken? {
         do {
             guard let times = snapshot.state.accessToken,
-                let token = try coordinator.records.accessToken(of: snapshot.account.id)
+                let token = try records.accessToken(of: snapshot.account.id)
             else {
                 responder.fail(.noToken(snapshot))
                 return nil
@@ -133,7 +117,7 @@ struct TokenCalls: CallSupport {
                     accessToken: token.secret.reveal(),
                     tokenType: token.scheme,
                     expiresAtUSec: end.microseconds,
-                    heldUntilUSec: coordinator.tokenHolds.note(call.hold, times.issuedAt.wall, end, snapshot.at)
+                    heldUntilUSec: tokenHolds.note(call.hold, times.issuedAt.wall, end, snapshot.at)
                 )
             )
             return token
@@ -174,31 +158,30 @@ struct TokenCalls: CallSupport {
 
     /// Replies with the stored token if it is good enough. Otherwise it waits for one request that all callers of the
     /// target share.
-    func acquire(
+    func acquireToken(
         _ call: TokenCall,
         for target: TokenTarget,
         of snapshot: AccountSnapshot,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) throws(VarlinkError) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        let held = try stored(coordinator.records.targetRecord(target, of: id))
+        let held = try stored(records.targetRecord(target, of: id))
         if !call.isForced, held == nil, let declined = snapshot.declinedScope(of: target) {
             throw .declined(declined, snapshot)
         }
-        let isRefused = coordinator.tokenHolds.isRefused(call.hold, held?.times.issuedAt.wall, snapshot.at)
-        let standing = coordinator.callers.standingFailure(of: target, for: id, at: snapshot.at)
+        let isRefused = tokenHolds.isRefused(call.hold, held?.times.issuedAt.wall, snapshot.at)
+        let standing = callers.standingFailure(of: target, for: id, at: snapshot.at)
         if !call.isForced, !isRefused {
             let isGood = held?.times.suffices(for: call.minimumValidity, at: snapshot.at) ?? false
             let isValid = held.map { $0.times.remaining(at: snapshot.at) > .zero } ?? false
             // A valid token is better than repeating why there is no newer one.
             if isGood || isValid && standing != nil,
-                try stored(replyWithToken(held, of: snapshot, to: call, responder, on: coordinator))
+                try stored(replyWithToken(held, of: snapshot, to: call, responder))
             {
                 // Replace the token before it expires, so that its users never wait.
-                let mayAsk = narrowing(by: target, of: snapshot, on: coordinator) == .harmless
+                let mayAsk = narrowing(by: target, of: snapshot) == .harmless
                 if isGood, standing == nil, mayAsk, held?.times.isDue(at: snapshot.at) == true {
-                    coordinator.submit(.targetNeeded(target), for: id)
+                    submit(.targetNeeded(target), for: id)
                 }
                 return
             }
@@ -206,20 +189,17 @@ struct TokenCalls: CallSupport {
                 return responder.fail(.tokenSet(failed: failure, name, retryAt: snapshot.at.wall + rest))
             }
         }
-        switch narrowing(by: target, of: snapshot, on: coordinator) {
+        switch narrowing(by: target, of: snapshot) {
         case .harmless: break
         case .harmful: throw .narrowing(to: target.scopes, name)
-        case .unknown: return learnRotation(of: snapshot, before: call, for: target, responder, on: coordinator)
+        case .unknown: return learnRotation(of: snapshot, before: call, for: target, responder)
         }
-        guard try stored(hasRoom(for: target, of: id, on: coordinator, at: snapshot.at)) else {
+        guard try stored(hasRoom(for: target, of: id, at: snapshot.at)) else {
             throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenTarget.maximum))
         }
         let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced || isRefused)
-        wait(for: purpose, of: id, after: .targetNeeded(target), holding: held?.times, responder, on: coordinator) {
-            [coordinator] outcome in
-            coordinator.assumeIsolated { coordinator in
-                finish(call, for: target, of: snapshot, had: held, outcome, responder, on: coordinator)
-            }
+        wait(for: purpose, of: id, after: .targetNeeded(target), holding: held?.times, responder) {
+            $0.finish(call, for: target, of: snapshot, had: held, $1, responder)
         }
     }
 
@@ -236,14 +216,10 @@ struct TokenCalls: CallSupport {
     ///
     /// RFC 6749 §6: a new refresh token has the same scope as the one that was sent. Many servers give it the scope of
     /// the request instead.
-    private func narrowing(
-        by target: TokenTarget,
-        of snapshot: AccountSnapshot,
-        on coordinator: isolated RefreshCoordinator
-    ) -> Narrowing {
+    private func narrowing(by target: TokenTarget, of snapshot: AccountSnapshot) -> Narrowing {
         let account = snapshot.account
         guard account.registration.serviceGrant == nil, !target.scopes.isEmpty else { return .harmless }
-        let client = coordinator.requestingClient(of: account, correlationID: "")
+        let client = requestingClient(of: account, correlationID: "")
         let granted = Set(account.grantFacts.scope?.granted ?? client.scopes(nil))
         // The server refuses scopes that the grant does not have, and a refusal changes nothing.
         let isPart = !granted.isSubset(of: target.scopes) && !granted.isDisjoint(with: target.scopes)
@@ -261,34 +237,26 @@ struct TokenCalls: CallSupport {
         of snapshot: AccountSnapshot,
         before call: TokenCall,
         for target: TokenTarget,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
-            coordinator.assumeIsolated { coordinator in
-                guard case .settled(let after) = outcome, after.state.isRotating != nil else {
-                    return refuse(outcome, name, responder)
-                }
-                do throws(VarlinkError) {
-                    try acquire(call, for: target, of: after, responder, on: coordinator)
-                } catch {
-                    responder.fail(error)
-                }
+        wait(for: .attempt, of: id, after: .refreshRequested, responder) { coordinator, outcome in
+            guard case .settled(let after) = outcome, after.state.isRotating != nil else {
+                return responder.refuse(outcome, name)
+            }
+            do throws(VarlinkError) {
+                try coordinator.acquireToken(call, for: target, of: after, responder)
+            } catch {
+                responder.fail(error)
             }
         }
     }
 
     /// Whether the account has room for the target. Targets count if they have a valid token, or callers who wait for
     /// one.
-    private func hasRoom(
-        for target: TokenTarget,
-        of account: AccountID,
-        on coordinator: isolated RefreshCoordinator,
-        at now: Moment
-    ) throws(StoreError) -> Bool {
-        let held = try coordinator.records.targetRecords(of: account).filter { $0.times.remaining(at: now) > .zero }
-        return coordinator.callers.targets(of: account).union(held.map(\.target) + [target]).count
+    private func hasRoom(for target: TokenTarget, of account: AccountID, at now: Moment) throws(StoreError) -> Bool {
+        let held = try records.targetRecords(of: account).filter { $0.times.remaining(at: now) > .zero }
+        return callers.targets(of: account).union(held.map(\.target) + [target]).count
             <= TokenTarget.maximum
     }
 
@@ -299,24 +267,23 @@ struct TokenCalls: CallSupport {
         of account: AccountSnapshot,
         had before: TokenTargetRecord?,
         _ outcome: WaitOutcome,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) {
         if case .stopping = outcome { return responder.hangUp() }
         let name = account.account.name.text
         do throws(StoreError) {
             var after = outcome.snapshot
             // If the wait has no result, the account may still be there. Another one may have its name by now.
-            if after == nil, case .whole(let now)? = try AccountListing.account(named: name, on: coordinator) {
+            if after == nil, case .whole(let now)? = try shownAccount(named: name) {
                 after = now
             }
-            guard let after, after.account.id == account.account.id else { return refuse(outcome, name, responder) }
-            let held = try coordinator.records.targetRecord(target, of: after.account.id)
+            guard let after, after.account.id == account.account.id else { return responder.refuse(outcome, name) }
+            let held = try records.targetRecord(target, of: after.account.id)
             let isNew = held?.times.issuedAt != before?.times.issuedAt
-            if isNew || !call.isForced, try replyWithToken(held, of: after, to: call, responder, on: coordinator) {
+            if isNew || !call.isForced, try replyWithToken(held, of: after, to: call, responder) {
                 return
             }
-            refuse(outcome, name, responder)
+            responder.refuse(outcome, name)
         } catch {
             responder.fail(VarlinkError(error))
         }
@@ -327,11 +294,10 @@ struct TokenCalls: CallSupport {
         _ held: TokenTargetRecord?,
         of snapshot: AccountSnapshot,
         to call: TokenCall,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        _ responder: VarlinkResponder
     ) throws(StoreError) -> Bool {
         guard let held, held.times.remaining(at: snapshot.at) > .zero, snapshot.givesTokens,
-            let token = try coordinator.records.accessToken(of: snapshot.account.id, for: held.target)
+            let token = try records.accessToken(of: snapshot.account.id, for: held.target)
         else { return false }
         // RFC 6749 §5.1: a server that states no scope has granted the requested one.
         let granted = held.grantedScopes ?? held.target.scopes
@@ -342,7 +308,7 @@ struct TokenCalls: CallSupport {
                 tokenType: token.scheme,
                 expiresAtUSec: end.microseconds,
                 scopes: granted.isEmpty ? nil : granted,
-                heldUntilUSec: coordinator.tokenHolds.note(call.hold, held.times.issuedAt.wall, end, snapshot.at)
+                heldUntilUSec: tokenHolds.note(call.hold, held.times.issuedAt.wall, end, snapshot.at)
             )
         )
         return true
@@ -350,16 +316,11 @@ struct TokenCalls: CallSupport {
 
     // MARK: Rejections
 
-    func reportRejected(
-        _ call: VarlinkCall,
-        _ responder: VarlinkResponder,
-        from caller: Caller,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) {
+    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        try check(asked.account, hasID: asked.accountId, on: coordinator)
-        guard let snapshot = try account(asked.account, for: caller, wanting: nil, on: coordinator) else { return }
-        if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot, on: coordinator) {
+        try checkAccount(asked.account, hasID: asked.accountId)
+        guard let snapshot = try account(asked.account, for: caller, wanting: nil) else { return }
+        if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot) {
             guard snapshot.account.registration.serviceGrant == nil else {
                 throw Complaint(
                     field: "challenge",
@@ -367,29 +328,29 @@ struct TokenCalls: CallSupport {
                     hint: Hint(Command("account", "edit", snapshot.account.name.text, "--scope", "SCOPE"))
                 ).error
             }
-            SignInSteps.note(stepUp, of: snapshot, on: coordinator)
-            guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder, on: coordinator) }
+            noteStepUp(stepUp, of: snapshot)
+            guard stepUp.needsPerson else { return ask(for: snapshot, attempts: 2, responder) }
             return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: snapshot.account.name)))
         }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         let isKnown = try asked.accessToken.map { token throws(VarlinkError) in
-            try isHeld(checked(secret: token, field: "accessToken"), for: target, of: snapshot, on: coordinator)
+            try isHeld(Secret(checked: token, field: "accessToken"), for: target, of: snapshot)
         }
         guard isKnown != false else {
             return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus, known: false))
         }
         var event = Event.accessTokenRejected(issuedAt: isKnown == nil ? nil : snapshot.state.accessToken?.issuedAt)
         if let target {
-            let held = try stored(coordinator.records.targetRecord(target, of: snapshot.account.id))
+            let held = try stored(records.targetRecord(target, of: snapshot.account.id))
             guard isKnown ?? (held?.times.mayBeRejected(at: snapshot.at) == true) else {
                 return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus))
             }
-            guard narrowing(by: target, of: snapshot, on: coordinator) == .harmless else {
+            guard narrowing(by: target, of: snapshot) == .harmless else {
                 throw .narrowing(to: target.scopes, snapshot.account.name.text)
             }
             event = .targetRejected(target)
         }
-        wait(for: snapshot, after: event, responder, on: coordinator) {
+        wait(for: snapshot, after: event, responder) {
             ReportRejected.Reply(status: $0.wireStatus, known: isKnown)
         }
     }
@@ -398,53 +359,41 @@ struct TokenCalls: CallSupport {
     private func isHeld(
         _ token: Secret,
         for target: TokenTarget?,
-        of snapshot: AccountSnapshot,
-        on coordinator: isolated RefreshCoordinator
+        of snapshot: AccountSnapshot
     ) throws(VarlinkError) -> Bool {
         let id = snapshot.account.id
         guard let target else {
             guard snapshot.state.accessToken != nil else { return false }
-            return try stored(coordinator.records.accessToken(of: id))?.secret == token
+            return try stored(records.accessToken(of: id))?.secret == token
         }
-        return try stored(coordinator.records.accessToken(of: id, for: target))?.secret == token
+        return try stored(records.accessToken(of: id, for: target))?.secret == token
     }
 
     /// Makes a refresh request the claims, and replies with the result.
     ///
     /// - Parameter attempts: one more than needed, because a refresh that is already under way does not request the
     ///   claims.
-    private func ask(
-        for snapshot: AccountSnapshot,
-        attempts: Int,
-        _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
-    ) {
+    private func ask(for snapshot: AccountSnapshot, attempts: Int, _ responder: VarlinkResponder) {
         let (id, name) = (snapshot.account.id, snapshot.account.name)
-        wait(for: .attempt, of: id, after: .refreshRequested, responder, on: coordinator) { [coordinator] outcome in
-            coordinator.assumeIsolated { coordinator in
-                guard case .settled(let after) = outcome else { return refuse(outcome, name.text, responder) }
-                if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
-                    if attempts > 1 { return ask(for: after, attempts: attempts - 1, responder, on: coordinator) }
-                    let complaint = Complaint(
-                        .noTokenNow(of: name.text),
-                        "the server could not be asked for the claims"
-                    )
-                    return responder.fail(complaint.error)
-                }
-                if let stepUp = coordinator.stepUps[id], stepUp.needsPerson {
-                    return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: name)))
-                }
-                responder.reply(ReportRejected.Reply(status: after.wireStatus))
+        wait(for: .attempt, of: id, after: .refreshRequested, responder) { coordinator, outcome in
+            guard case .settled(let after) = outcome else { return responder.refuse(outcome, name.text) }
+            if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
+                if attempts > 1 { return coordinator.ask(for: after, attempts: attempts - 1, responder) }
+                let complaint = Complaint(
+                    .noTokenNow(of: name.text),
+                    "the server could not be asked for the claims"
+                )
+                return responder.fail(complaint.error)
             }
+            if let stepUp = coordinator.stepUps[id], stepUp.needsPerson {
+                return responder.fail(VarlinkError(InteractionRequiredError(stepUp, of: name)))
+            }
+            responder.reply(ReportRejected.Reply(status: after.wireStatus))
         }
     }
 
     /// What the value of `field` requires beyond the grant; nil if any new token is enough.
-    private func stepUp(
-        _ field: String,
-        of snapshot: AccountSnapshot,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(VarlinkError) -> StepUp? {
+    private func stepUp(_ field: String, of snapshot: AccountSnapshot) throws(VarlinkError) -> StepUp? {
         guard let demand = AuthenticationChallenge.all(in: field).flatMap(TokenDemand.init) else {
             throw Complaint(
                 field: "challenge",
@@ -457,7 +406,7 @@ struct TokenCalls: CallSupport {
                 "it rejects the request, not the token (\(demand.error ?? "no error"))"
             ).error
         }
-        let client = coordinator.requestingClient(of: snapshot.account, correlationID: "")
+        let client = requestingClient(of: snapshot.account, correlationID: "")
         return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)
     }
 }

@@ -6,17 +6,13 @@ internal import RefreshCore
 internal import Varlink
 
 /// The calls of tools that know an address but no account.
-struct ToolCalls: CallSupport {
-    let coordinator: RefreshCoordinator
-
-    func findAccount(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> FindAccount.Reply
-    {
+extension RefreshCoordinator {
+    func findAccount(_ call: VarlinkCall) throws(VarlinkError) -> FindAccount.Reply {
         let asked = try call.decodeParameters(as: FindAccount.Parameters.self)
-        let names = try names(asked, on: coordinator)
+        let names = try accountNames(asked)
         guard let name = names.first else { return FindAccount.Reply() }
-        let account = try account(name, on: coordinator).account
-        let profile = coordinator.settings.profile(for: account)
+        let account = try account(name).account
+        let profile = settings.profile(for: account)
         return FindAccount.Reply(
             account: name,
             username: account.delivery.username ?? profile?.gitUsername,
@@ -26,9 +22,7 @@ struct ToolCalls: CallSupport {
     }
 
     /// The account to use, and the others that have the same address and user name.
-    private func names(_ asked: FindAccount.Parameters, on coordinator: isolated RefreshCoordinator)
-        throws(VarlinkError) -> [String]
-    {
+    private func accountNames(_ asked: FindAccount.Parameters) throws(VarlinkError) -> [String] {
         let address = ServiceAddress(asked.url)
         if let name = asked.account {
             let scheme = asked.url.prefix { $0 != ":" }.lowercased()
@@ -36,7 +30,7 @@ struct ToolCalls: CallSupport {
         }
         // No account can have an invalid address.
         guard let address else { return [] }
-        return try stored(coordinator.store.accounts(for: address, username: asked.username))
+        return try stored(store.accounts(for: address, username: asked.username))
     }
 
     /// The schemes of addresses to which a token of a named account may go. With any other, such as ftp, git, or http to
@@ -46,12 +40,10 @@ struct ToolCalls: CallSupport {
     /// TLS.
     private static let protectedSchemes: Set = ["https", "imaps", "smtp"]
 
-    func listURLs(_ call: VarlinkCall, on coordinator: isolated RefreshCoordinator) throws(VarlinkError)
-        -> ListUrls.Reply
-    {
+    func listURLs(_ call: VarlinkCall) throws(VarlinkError) -> ListUrls.Reply {
         let asked = try call.decodeParameters(as: ListUrls.Parameters.self)
         let limit = Interface.largestPage
-        let page = try stored(coordinator.store.addresses(after: asked.after, limit: limit))
+        let page = try stored(store.addresses(after: asked.after, limit: limit))
         return ListUrls.Reply(
             urls: page.map { ServiceUrl(url: $0.url, account: $0.account, username: $0.username) },
             next: page.count == limit ? page.last?.key : nil

@@ -5,71 +5,67 @@ internal import RefreshCore
 internal import SignIn
 
 /// Accounts that are added by a sign-in, for several people with one client.
-enum NewAccountSignIn {
+extension RefreshCoordinator {
     /// Begins the sign-in for a new account with the settings of `snapshot`'s, or joins the current one. Nothing is
     /// added before the tokens have arrived.
-    static func start(
+    func beginSignIn(
         _ request: SignInRequest,
         adding name: AccountName,
         like snapshot: AccountSnapshot,
-        follower: @escaping RunningSignIn.Follower,
-        on coordinator: isolated RefreshCoordinator
+        follower: @escaping RunningSignIn.Follower
     ) throws(SignInStartError) -> (follower: Int, account: AccountID) {
-        let (source, now) = (snapshot.account, coordinator.timebase.now())
-        let registration = coordinator.registrations.current(of: source.id, stored: source.registration)
-        let account = source.another(name, id: coordinator.signIns.number(forAdding: name), registration: registration)
-        if let failure = coordinator.settings.failure(of: request, to: account) { throw .failed(failure) }
-        coordinator.take(coordinator.signIns.endReplaced(by: request, of: account.id, at: now))
-        let (number, steps) = try coordinator.signIns.start(
+        let (source, now) = (snapshot.account, timebase.now())
+        let registration = registrations.current(of: source.id, stored: source.registration)
+        let account = source.another(name, id: signIns.number(forAdding: name), registration: registration)
+        if let failure = settings.failure(of: request, to: account) { throw .failed(failure) }
+        take(signIns.endReplaced(by: request, of: account.id, at: now))
+        let (number, steps) = try signIns.start(
             request,
             of: account,
-            by: coordinator.settings.signIn(for: account),
-            policies: coordinator.settings.profile(for: account)?.policies ?? SignInPolicies(),
+            by: settings.signIn(for: account),
+            policies: settings.profile(for: account)?.policies ?? SignInPolicies(),
             stepUp: nil,
             likeThatOf: source.name,
             isForgotten: registration.isForgotten(after: snapshot.failure?.detail, at: now.wall),
-            profileSchemes: coordinator.settings.profileSchemes(of: account),
-            isStopping: coordinator.isStopping,
+            profileSchemes: settings.profileSchemes(of: account),
+            isStopping: isStopping,
             at: now,
             follower: follower
         )
-        coordinator.take(steps)
+        take(steps)
         return (number, account.id)
     }
 
     /// Adds the new account of a sign-in with its tokens, in one commit. While the store fails, the tokens wait.
-    static func add(ofSignIn id: String, on coordinator: isolated RefreshCoordinator) {
-        guard let signIn = coordinator.signIns.named(id), signIn.addsAccount, let arrival = signIn.grant else { return }
-        let now = coordinator.timebase.now()
+    func addAccount(ofSignIn id: String) {
+        guard let signIn = signIns.named(id), signIn.addsAccount, let arrival = signIn.grant else { return }
+        let now = timebase.now()
         do throws(StoreError) {
-            let other = try account(ofSamePersonAs: signIn, on: coordinator)
+            let other = try account(ofSamePersonAs: signIn)
             let new = NewAccount(signIn.account, createdAt: now.wall)
-            let policy = coordinator.settings.policy(of: signIn.account)
-            let (record, changes) = try coordinator.scheduler.add(new, having: arrival, policy: policy, at: now)
-            coordinator.announce(.added, of: record, at: now)
-            for change in changes { coordinator.announce(.changed(change), of: record, at: now) }
-            coordinator.statusChanged()
-            coordinator.signIns.added(id, as: record.account, samePersonAs: other)
-            SignInSteps.stored(of: record.account.id, at: now, on: coordinator)
-            coordinator.wake()
+            let policy = settings.policy(of: signIn.account)
+            let (record, changes) = try scheduler.add(new, having: arrival, policy: policy, at: now)
+            announce(.added, of: record, at: now)
+            for change in changes { announce(.changed(change), of: record, at: now) }
+            statusChanged()
+            signIns.added(id, as: record.account, samePersonAs: other)
+            signInStored(of: record.account.id, at: now)
+            wake()
         } catch {
             guard case .nameTaken(let name) = error else {
-                return StoreFailures.note(error, at: now, on: coordinator)
+                return noteStoreFailure(error, at: now)
             }
             let failure = SignInFailure(.unavailable, "an account named '\(name)' was added meanwhile")
-            coordinator.take(coordinator.signIns.tell(.notStored(failure), to: signIn.account.id, at: now))
+            take(signIns.tell(.notStored(failure), to: signIn.account.id, at: now))
         }
     }
 
     /// Another account in which the same person is signed in with the same client; nil if there is none.
-    private static func account(
-        ofSamePersonAs signIn: RunningSignIn,
-        on coordinator: isolated RefreshCoordinator
-    ) throws(StoreError) -> AccountName? {
+    private func account(ofSamePersonAs signIn: RunningSignIn) throws(StoreError) -> AccountName? {
         guard let subject = signIn.grant?.grantFacts.subject else { return nil }
         let issuer = signIn.account.issuer
         // A person has few accounts at one server.
-        let accounts = try coordinator.store.accounts(ofPerson: subject, at: issuer, limit: 100)
+        let accounts = try store.accounts(ofPerson: subject, at: issuer, limit: 100)
         return accounts.first { $0.registration.clientID == signIn.account.registration.clientID }?.name
     }
 }

@@ -15,28 +15,15 @@ struct TokenFileText {
     /// When the account signs out by itself, counted from the token's issue; nil if it stays.
     private var signOutAfter: Duration?
 
-    /// Returns nil if the account has no file or no valid token. The file of an account that signs out by itself goes when
-    /// the daemon stops, because then nobody would remove it in time.
-    init?(_ record: Record, at now: Moment, on coordinator: isolated RefreshCoordinator) throws(StoreError) {
-        let account = record.account
-        guard let file = account.delivery.file, record.state.phase != .signedOut, let times = record.state.accessToken,
-            times.remaining(at: now) > .zero
-        else { return nil }
-        let sources = DerivedAccounts.timeToSignOut(ofSourcesOf: account, at: now, on: coordinator)
-        let timeToSignOut = [record.state.timeToSignOut(at: now), sources].compactMap(\.self).min()
-        guard timeToSignOut != .zero, timeToSignOut == nil || !coordinator.isStopping else { return nil }
+    /// The content of a file for the account's present token, which is still to be added.
+    ///
+    /// - Parameter timeToSignOut: how long until the account signs out by itself; nil if it stays.
+    fileprivate init(_ file: TokenFile, _ times: AccessTokenTimes, timeToSignOut: Duration?, at now: Moment) {
         signOutAfter = timeToSignOut.map { now.longestElapsed(since: times.issuedAt) + $0 }
         take(lifetime: times.lifetime, of: file, issuedAt: times.issuedAt)
-        if file.kind == .id {
-            let skew = coordinator.host.clockSkew(of: record.issuerID, in: coordinator.store) ?? .zero
-            take(try coordinator.records.idToken(of: account.id), of: account, skew: skew, at: now)
-            return
-        }
-        guard let token = try coordinator.records.accessToken(of: account.id) else { return nil }
-        take(token, as: file.kind, until: times.expiresAt(at: now))
     }
 
-    private mutating func take(_ token: AccessToken, as kind: TokenFile.Kind, until end: Timestamp) {
+    fileprivate mutating func take(_ token: AccessToken, as kind: TokenFile.Kind, until end: Timestamp) {
         switch kind {
         // The SDKs of AWS and Azure read the whole file as the token, including a line break. WLCG's discovery removes
         // white space.
@@ -65,7 +52,7 @@ struct TokenFileText {
         return object.text
     }
 
-    private mutating func take(_ token: Secret?, of account: Account, skew: Duration, at now: Moment) {
+    fileprivate mutating func take(_ token: Secret?, of account: Account, skew: Duration, at now: Moment) {
         guard account.registration.serviceGrant == nil else {
             return refuse("the account acts for itself, and an ID token is about a person who signed in")
         }
@@ -90,5 +77,28 @@ struct TokenFileText {
     private mutating func refuse(_ reason: String) {
         content = nil
         lack = reason
+    }
+}
+
+extension RefreshCoordinator {
+    /// The content of the account's token file; nil if the account has no file or no valid token. The file of an account
+    /// that signs out by itself goes when the daemon stops, because then nobody would remove it in time.
+    func tokenFileText(of record: Record, at now: Moment) throws(StoreError) -> TokenFileText? {
+        let account = record.account
+        guard let file = account.delivery.file, record.state.phase != .signedOut, let times = record.state.accessToken,
+            times.remaining(at: now) > .zero
+        else { return nil }
+        let sources = timeToSignOut(ofSourcesOf: account, at: now)
+        let timeToSignOut = [record.state.timeToSignOut(at: now), sources].compactMap(\.self).min()
+        guard timeToSignOut != .zero, timeToSignOut == nil || !isStopping else { return nil }
+        var text = TokenFileText(file, times, timeToSignOut: timeToSignOut, at: now)
+        if file.kind == .id {
+            let skew = host.clockSkew(of: record.issuerID, in: store) ?? .zero
+            text.take(try records.idToken(of: account.id), of: account, skew: skew, at: now)
+            return text
+        }
+        guard let token = try records.accessToken(of: account.id) else { return nil }
+        text.take(token, as: file.kind, until: times.expiresAt(at: now))
+        return text
     }
 }

@@ -8,15 +8,13 @@ internal import Varlink
 
 /// The calls about web sessions. They return no secret of the daemon, so every process of the user may call them, like
 /// `StartSignIn`.
-struct WebSessionCalls: Sendable {
+extension RefreshCoordinator {
     private static let usualTimeoutSec: Int64 = 600
 
-    let room: WebSessions
-
-    func start(
+    func startWebSession(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
-        on coordinator: isolated RefreshCoordinator
+        in room: WebSessions
     ) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartWebSession.Parameters.self)
         guard call.wantsMore else { throw VarlinkError.expectedMore }
@@ -36,7 +34,7 @@ struct WebSessionCalls: Sendable {
             }
         }
         switch begun {
-        case .failure(.tooMany(let crowding)): throw coordinator.refusal(of: process, .webSessions, crowding)
+        case .failure(.tooMany(let crowding)): throw refusal(of: process, .webSessions, crowding)
         case .failure(let error): throw error.error(of: callback)
         case .success(let id):
             responder.onDisconnect { [room] in
@@ -51,13 +49,13 @@ struct WebSessionCalls: Sendable {
     /// - Throws: `InvalidSettings` if it is not the callback of the named session.
     func continueSession(
         _ call: VarlinkCall,
-        on coordinator: isolated RefreshCoordinator
+        in room: WebSessions
     ) throws(VarlinkError) -> ContinueSignIn.Reply? {
         let asked = try call.decodeParameters(as: ContinueSignIn.Parameters.self)
         guard let redirect = asked.redirect else { return nil }
         // If a sign-in waits for this state, the response belongs to that sign-in, wherever it arrived.
         if asked.attempt == nil, let state = (try? PastedRedirect.read(redirect))?.state,
-            coordinator.signIns.expecting(state) != nil
+            signIns.expecting(state) != nil
         {
             return nil
         }

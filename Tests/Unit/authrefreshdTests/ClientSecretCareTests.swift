@@ -43,7 +43,7 @@ struct ClientSecretCareTests {
             ),
             createdAt: Timestamp(microseconds: 0)
         )
-        return try await AccountChanges.add(account, grant: grant.map { RefreshToken(Secret($0)) }, on: rig.coordinator)
+        return try await rig.coordinator.add(account, grant: grant.map { RefreshToken(Secret($0)) })
             .account
     }
 
@@ -58,7 +58,7 @@ struct ClientSecretCareTests {
 
     private static func renewal(
         of account: Account,
-        on coordinator: isolated RefreshCoordinator
+        in coordinator: isolated RefreshCoordinator
     ) -> ClientSecretRenewal {
         let asking = coordinator.requestingClient(of: account, correlationID: "c1")
         return ClientSecretRenewal(account: account.id, management: management, asking: asking)
@@ -70,8 +70,8 @@ struct ClientSecretCareTests {
             _ = unsafe rename(coordinator.store.path, coordinator.store.path + ".away")
             coordinator.registrations.beginRenewal(account.registration, of: account.id)
             defer { coordinator.registrations.endRenewal(of: account.id) }
-            let renewal = renewal(of: account, on: coordinator)
-            return renewal.keep(renewed(account.registration), isRenewal: true, on: coordinator)
+            let renewal = renewal(of: account, in: coordinator)
+            return coordinator.keep(renewed(account.registration), of: renewal, isRenewal: true)
         }
     }
 
@@ -107,7 +107,7 @@ struct ClientSecretCareTests {
         try await rig.inside { coordinator in
             _ = unsafe rename(coordinator.store.path + ".away", coordinator.store.path)
             let change = SettingsChange(setting: { $0.registration = account.registration })
-            _ = try AccountChanges.update(account.id, by: change, on: coordinator)
+            _ = try coordinator.update(account.id, by: change)
         }
         let stored = try #require(try await Self.stored(account, in: rig))
         #expect(stored.clientSecret == Secret("s2") && stored.management?.accessToken == Secret("t2"))
@@ -120,7 +120,7 @@ struct ClientSecretCareTests {
         let account = try await Self.add(Self.registration(secret: "s1"), to: rig)
         #expect(await Self.keepWithoutStore(account, in: rig) == false)
         async let end: Void = rig.stop()
-        await rig.inside { Shutdown.finishIfIdle(on: $0) }
+        await rig.inside { $0.finishShutdownIfIdle() }
         #expect(await rig.inside { !$0.lifecycle.isOver && !$0.registrations.areStored })
         await Self.putStoreBack(of: rig)
         await end
@@ -136,9 +136,10 @@ struct ClientSecretCareTests {
         account.registration.clientSecretExpiresAt = nil
         let (edited, id) = (account, account.id)
         try await rig.inside { coordinator in
-            _ = try AccountChanges.update(id, by: SettingsChange(setting: { $0 = edited }), on: coordinator)
+            _ = try coordinator.update(id, by: SettingsChange(setting: { $0 = edited }))
             coordinator.registrations.beginRenewal(asked, of: id)
-            _ = Self.renewal(of: edited, on: coordinator).keep(Self.renewed(asked), isRenewal: true, on: coordinator)
+            let renewal = Self.renewal(of: edited, in: coordinator)
+            _ = coordinator.keep(Self.renewed(asked), of: renewal, isRenewal: true)
             coordinator.registrations.endRenewal(of: id)
         }
         let stored = try #require(try await Self.stored(account, in: rig))
@@ -155,7 +156,7 @@ struct ClientSecretCareTests {
             for other in [AccountID(71), AccountID(72)] {
                 coordinator.registrations.beginRenewal(account.registration, of: other)
             }
-            ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
+            coordinator.renewClientSecretIfDue(of: account.id)
             #expect(!coordinator.lifecycle.hasServerCalls)
             let soon = coordinator.timebase.now().wall + .seconds(61)
             #expect(coordinator.registrations.nextLook(at: account.id).map { $0 < soon } == true)
@@ -171,11 +172,11 @@ struct ClientSecretCareTests {
         await rig.inside { coordinator in
             let now = coordinator.timebase.now()
             _ = coordinator.storeKeeping.noteFailure(.diskFull(path: coordinator.store.path), at: now)
-            ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
+            coordinator.renewClientSecretIfDue(of: account.id)
             _ = coordinator.storeKeeping.noteSuccess()
             let running = coordinator.lifecycle
             coordinator.lifecycle.stop()
-            ClientSecretRenewal.beginIfDue(for: account.id, on: coordinator)
+            coordinator.renewClientSecretIfDue(of: account.id)
             coordinator.lifecycle = running
             #expect(!coordinator.registrations.hasRenewals && !coordinator.lifecycle.hasServerCalls)
             #expect(coordinator.registrations.nextLook(at: account.id) == nil)
@@ -196,7 +197,7 @@ struct ClientSecretCareTests {
             let after = try await rig.inside { coordinator in
                 #expect(coordinator.scheduler.requests[account.id] != nil)
                 let change = SettingsChange(setting: { $0.registration.clientSecret = Secret("s2") })
-                return try AccountChanges.update(account.id, by: change, on: coordinator)
+                return try coordinator.update(account.id, by: change)
             }
             #expect(after != nil)
             _ = try await issuer.waitForRequest { $0.outcome == .held }

@@ -128,13 +128,13 @@ struct ClockTests {
             await rig.pass(AskingPace.interval)
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
-                HostChanges.take(.sleepBegins, on: coordinator)
+                coordinator.hostChanged(.sleepBegins)
                 _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
             }
             // After the turns that have decided about it.
             for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.requests.isEmpty }) }
             if isWakingTold {
-                await rig.inside { HostChanges.take(.resumed, on: $0) }
+                await rig.inside { $0.hostChanged(.resumed) }
             } else {
                 await rig.pass(.seconds(30))
             }

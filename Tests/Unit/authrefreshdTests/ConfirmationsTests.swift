@@ -156,8 +156,7 @@ struct ConfirmationsTests {
         let (outcomes, open) = (EventLog<ConfirmationOutcome>(), try question())
         await rig.inside { coordinator in
             _ = coordinator.confirmations.addAgent { _ in }
-            let calls = ConfirmationCalls(coordinator: rig.coordinator)
-            _ = calls.ask(open, of: 1, for: .milliseconds(50), on: coordinator) { outcomes.append($0) }
+            _ = coordinator.askUser(open, of: 1, for: .milliseconds(50)) { outcomes.append($0) }
         }
         #expect(try await outcomes.first("the end of the question") { _ in true } == .unanswered)
         await rig.stop()

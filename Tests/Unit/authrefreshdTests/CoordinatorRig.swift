@@ -59,7 +59,7 @@ final class CoordinatorRig: Sendable {
             ),
             createdAt: Timestamp(microseconds: 0)
         )
-        return try await AccountChanges.add(account, grant: RefreshToken(Secret(grant.refreshToken)), on: coordinator)
+        return try await coordinator.add(account, grant: RefreshToken(Secret(grant.refreshToken)))
             .account.id
     }
 
@@ -69,11 +69,11 @@ final class CoordinatorRig: Sendable {
         for account: Account,
         by change: SettingsChange?
     ) async throws(ServerOrStoreError) -> AccountSnapshot? {
-        try await GrantProof(grant: grant, account: account, change: change).run(on: coordinator)
+        try await coordinator.prove(GrantProof(grant: grant, account: account, change: change))
     }
 
     func state(of name: String) async throws -> AccountSnapshot? {
-        guard case .whole(let snapshot)? = try await AccountListing.account(named: name, on: coordinator) else {
+        guard case .whole(let snapshot)? = try await coordinator.shownAccount(named: name) else {
             return nil
         }
         return snapshot
@@ -126,7 +126,7 @@ final class CoordinatorRig: Sendable {
     }
 
     func stop() async {
-        await Shutdown.run(on: coordinator)
+        await coordinator.shutDown()
         await client.shutdown()
     }
 

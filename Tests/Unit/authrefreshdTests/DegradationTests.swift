@@ -29,7 +29,7 @@ struct DegradationTests {
             usesSecretService: true
         )
         await rig.inside { $0.storeKeeping.use(keyring) }
-        await StoreKeepingSteps.checkKey(on: coordinator)
+        await coordinator.checkStoreKey()
         let isMissing = await rig.inside { $0.storeKeeping.degradation.key != nil }
         await rig.stop()
         return isMissing

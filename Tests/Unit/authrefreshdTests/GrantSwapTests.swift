@@ -36,12 +36,11 @@ struct GrantSwapTests {
     }
 
     private static func edit(_ id: AccountID, in coordinator: isolated RefreshCoordinator) throws {
-        _ = try AccountChanges.update(
+        _ = try coordinator.update(
             id,
-            by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }),
-            on: coordinator
+            by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) })
         )
-        try AccountChanges.rename(id, to: #require(AccountName("old")), on: coordinator)
+        try coordinator.rename(id, to: #require(AccountName("old")))
     }
 
     /// Moves the store away as if its files were not watched. Nobody notices before something is to be stored.
@@ -118,7 +117,7 @@ struct GrantSwapTests {
             let error = await #expect(throws: ServerOrStoreError.self) { try await swap.value }
             #expect(error?.isOfStore == true)
             async let end: Void = rig.stop()
-            await rig.inside { Shutdown.finishIfIdle(on: $0) }
+            await rig.inside { $0.finishShutdownIfIdle() }
             #expect(await rig.inside { !$0.lifecycle.isOver && $0.records.unstored.count == 1 })
             try rig.setStoreIsThere(true)
             await rig.pass(StoreOutage.retryInterval + .seconds(1))

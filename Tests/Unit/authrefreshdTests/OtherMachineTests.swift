@@ -21,7 +21,7 @@ struct OtherMachineTests {
             let new = NewAccount(account, createdAt: Timestamp(microseconds: 0))
             // In one turn, so that the grant is not used in between.
             let id = try await rig.inside { coordinator in
-                let id = try AccountChanges.add(new, grant: grant, on: coordinator).account.id
+                let id = try coordinator.add(new, grant: grant).account.id
                 for machine in ["one", "two"] { try coordinator.store.settle(on: machine) }
                 return id
             }
@@ -35,7 +35,7 @@ struct OtherMachineTests {
             _ = await rig.waitForToken(of: id)
             #expect(await issuer.counters.tokenRequests == 0)
 
-            try await rig.inside { try AccountChanges.unpark(id, on: $0) }
+            try await rig.inside { try $0.unpark(id) }
             _ = await rig.waitForToken(of: id)
             let resumed = try #require(try await rig.state(of: "work")).wireStatus
             #expect(resumed.state == "fresh" && resumed.reason == nil)

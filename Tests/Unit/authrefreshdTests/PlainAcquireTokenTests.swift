@@ -101,7 +101,7 @@ struct PlainAcquireTokenTests {
             let coordinator = rig.coordinator
             let now = { try rig.clock.timebase().now() }
             #expect(try coordinator.tokens.find("work", at: now()) != nil)
-            try await rig.inside { try AccountChanges.signOut(id, on: $0) }
+            try await rig.inside { try $0.eraseTokens(of: id) }
             #expect(try coordinator.tokens.find("work", at: now()) == nil)
             await rig.stop()
         }

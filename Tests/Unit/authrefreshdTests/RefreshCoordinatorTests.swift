@@ -166,7 +166,7 @@ struct RefreshCoordinatorTests {
                 coordinator.scheduler.keepAnswers(of: plan)
                 // The store could not be read.
                 let second = answer("second", .seconds(7200), now)
-                StoreFailures.note(.diskFull(path: "/"), with: [second], at: now, on: coordinator)
+                coordinator.noteStoreFailure(.diskFull(path: "/"), with: [second], at: now)
                 #expect(coordinator.scheduler.hasArrivals)
             }
             await rig.pass(StoreOutage.retryInterval + .seconds(1))
@@ -235,12 +235,7 @@ struct RefreshCoordinatorTests {
             let id = try await rig.add("work", url, old)
             _ = try await issuer.waitForRequest { $0.family == old.family }
             let new = try await issuer.issueGrant(clientID: "app")
-            try await AccountChanges.importGrant(
-                RefreshToken(Secret(new.refreshToken)),
-                for: id,
-                by: nil,
-                on: rig.coordinator
-            )
+            try await rig.coordinator.replaceGrant(RefreshToken(Secret(new.refreshToken)), for: id, by: nil)
             await issuer.endDelays()
             try await rig.log.first("the stale answer") { $0.hasPrefix("an answer for an earlier grant was dropped") }
             await rig.stop()

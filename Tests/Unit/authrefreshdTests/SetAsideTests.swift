@@ -25,8 +25,8 @@ struct SetAsideTests {
         }
         try await rig.start()
         // After the turns in which they return, which begin before all others.
-        for _ in 0..<3 { #expect(try await rig.inside { try Overview(of: $0).accounts } == count) }
-        #expect(try await rig.inside { try Overview(of: $0).damaged } == 0)
+        for _ in 0..<3 { #expect(try await rig.inside { try $0.overview().accounts } == count) }
+        #expect(try await rig.inside { try $0.overview().damaged } == 0)
         await rig.stop()
     }
 }

@@ -24,7 +24,7 @@ struct SignInCoordinatorTests {
             var request = SignInRequest()
             request.flow = flow
             _ = try await rig.inside { [request] in
-                try SignInSteps.start(request, of: snapshot, follower: { reports.append($0) }, on: $0)
+                try $0.beginSignIn(request, of: snapshot, follower: { reports.append($0) })
             }
             try await reports.first("started") { if case .news = $0 { true } else { false } }
             try await body(rig, id, reports)
@@ -52,24 +52,22 @@ struct SignInCoordinatorTests {
 
     @Test func `a sign-in ends with its account, and with the client that it was asked for`() async throws {
         try await withSignIn(.paste) { rig, id, reports in
-            try await rig.inside { try AccountChanges.remove(id, on: $0) }
+            try await rig.inside { try $0.remove(id) }
             #expect(try await end(reports) == .cancelled(by: .removed))
         }
         try await withSignIn(.paste) { rig, _, reports in
             let id = try #require(try await rig.state(of: "work")).account.id
             _ = try await rig.inside {
-                try AccountChanges.update(
+                try $0.update(
                     id,
-                    by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) }),
-                    on: $0
+                    by: SettingsChange(setting: { $0.policy.leadTime = .seconds(60) })
                 )
             }
             #expect(reports.count == 1)
             _ = try await rig.inside {
-                try AccountChanges.update(
+                try $0.update(
                     id,
-                    by: SettingsChange(setting: { $0.registration.clientID = "other" }),
-                    on: $0
+                    by: SettingsChange(setting: { $0.registration.clientID = "other" })
                 )
             }
             #expect(try await end(reports) == .cancelled(by: .changed))

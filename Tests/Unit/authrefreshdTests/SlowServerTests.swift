@@ -80,13 +80,13 @@ struct SlowServerTests {
             try await issuer.script(.delayAfter(.seconds(3600)))
             let id = try await rig.add("work", url, try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
-            await rig.inside { HostChanges.noteResume(on: $0) }
+            await rig.inside { $0.noteResume() }
             #expect(try await rig.state(of: "work")?.shown == .refreshing)
             guard case .notNow = await rig.waitForToken(of: id) else {
                 Issue.record("the caller was told something else")
                 return
             }
-            await rig.inside { HostChanges.noteResume(on: $0) }
+            await rig.inside { $0.noteResume() }
             _ = try await rig.log.first("the journal's line") { $0.contains("the answer to a refresh was lost") }
             #expect(await rig.waitForToken(of: id).snapshot != nil)
             await rig.stop()
@@ -105,7 +105,7 @@ struct SlowServerTests {
             try await issuer.script(.delayAfter(.seconds(3600)))
             _ = try await rig.add("work", "https://as.example", try await issuer.issueGrant(clientID: "app"))
             _ = try await issuer.waitForRequest { $0.path == "/token" }
-            await rig.inside { HostChanges.take(.routeChanged(isOnline: false), on: $0) }
+            await rig.inside { $0.hostChanged(.routeChanged(isOnline: false)) }
             await issuer.endDelays()
             _ = try await rig.log.first("the answer") { $0.contains("ACCOUNT=work") && $0.contains("refreshed") }
             #expect(try await rig.state(of: "work")?.state.generation == Generation(2))

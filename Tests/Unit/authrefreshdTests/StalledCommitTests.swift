@@ -54,7 +54,7 @@ struct StalledCommitTests {
             _ = await rig.waitForToken(of: home)
             let before = ["work", "home"].map { Self.answer($0, rig) }
             #expect(before[0] != nil && before[1] != nil)
-            try await during({ try AccountChanges.signOut(work, on: $0) }, of: rig) {
+            try await during({ try $0.eraseTokens(of: work) }, of: rig) {
                 #expect(Self.answer("work", rig) == nil)
                 #expect(Self.answer("home", rig) == before[1])
             }
@@ -84,7 +84,7 @@ struct StalledCommitTests {
     {
         try await withFreshAccount { rig, _, id in
             try rig.setStoreIsThere(false)
-            await #expect(throws: (any Error).self) { try await rig.inside { try AccountChanges.signOut(id, on: $0) } }
+            await #expect(throws: (any Error).self) { try await rig.inside { try $0.eraseTokens(of: id) } }
             #expect(Self.answer("work", rig) == nil)
             #expect(try await rig.state(of: "work")?.holdsAccessToken(for: nil) == true)
             try rig.setStoreIsThere(true)

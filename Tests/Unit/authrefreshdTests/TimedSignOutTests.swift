@@ -16,7 +16,7 @@ struct TimedSignOutTests {
     ) async throws {
         try await withFreshAccount(isClockStopped: true) { rig, issuer, account in
             let change = SettingsChange(setting: { $0.policy.forgetAfter = Self.length })
-            _ = try await AccountChanges.update(account, by: change, on: rig.coordinator)
+            _ = try await rig.coordinator.update(account, by: change)
             try await body(rig, issuer, account)
         }
     }

@@ -119,7 +119,7 @@ struct TokenFilesTests {
             try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try manager.removeItem(atPath: folder)
             try Data().write(to: URL(fileURLWithPath: folder))
-            _ = try await AccountChanges.update(account, by: change(TokenFile(name: "w")), on: rig.coordinator)
+            _ = try await rig.coordinator.update(account, by: change(TokenFile(name: "w")))
             try await rig.log.first("the failure") { $0.hasPrefix("a token file could not be written") }
             try manager.removeItem(atPath: folder)
             await rig.pass(CallerLimits.tokenFileRetry - .seconds(1))
@@ -188,18 +188,18 @@ struct TokenFilesTests {
                     ) { nil }
                 }
                 let error = #expect(throws: VarlinkError.self) {
-                    try TokenFileSteps.check(TokenFile(name: "more"), of: account, on: coordinator)
+                    try coordinator.checkTokenFile(TokenFile(name: "more"), of: account)
                 }
                 #expect(error?.name.hasSuffix("LimitExceeded") == true)
                 // An account that has a token file may have another.
-                try TokenFileSteps.check(TokenFile(name: "other"), of: AccountID(1_000), on: coordinator)
+                try coordinator.checkTokenFile(TokenFile(name: "other"), of: AccountID(1_000))
             }
         }
     }
 
     @Test func `metrics name all accounts, or only those with problems if there are too many`() async throws {
         try await withFreshAccount { rig, issuer, _ in
-            let few = try await rig.inside { try MetricsCalls(coordinator: rig.coordinator).figures(on: $0) }
+            let few = try await rig.inside { try $0.metrics() }
             #expect(few.accounts.map(\.account) == ["work"])
             #expect(few.requestsSucceeded == 1 && few.buckets.reduce(0, +) == 1)
             #expect(few.states["fresh"] == 1 && few.requestsFailed["unreachable"] == 0)
@@ -228,7 +228,7 @@ struct TokenFilesTests {
                 }
                 _ = try coordinator.store.add(accounts)
             }
-            let many = try await rig.inside { try MetricsCalls(coordinator: rig.coordinator).figures(on: $0) }
+            let many = try await rig.inside { try $0.metrics() }
             #expect(many.accounts.map(\.account) == ["a7"])
             #expect(many.accounts.first?.state == "retrying")
             #expect(many.states.values.reduce(0, +) == Int64(CallerLimits.measuredAccountsMax) + 1)

@@ -1,0 +1,182 @@
+internal import AccountStorage
+internal import AuthRefreshInterface
+internal import RefreshCore
+internal import SignIn
+
+/// Carries out what people do with accounts. When a call returns, its change is durable.
+extension RefreshCoordinator {
+    /// Adds an account. If it has a grant or is a service account, its first refresh is due at once.
+    ///
+    /// - Throws: `StoreError.nameTaken` if the name exists.
+    func add(_ new: NewAccount, grant: RefreshToken?) throws(StoreError) -> AccountSnapshot {
+        let now = timebase.now()
+        let policy = settings.policy(of: new.account)
+        let (record, changes) = try scheduler.add(new, grant: grant, policy: policy, at: now)
+        announce(.added, of: record, at: now)
+        for change in changes { announce(.changed(change), of: record, at: now) }
+        statusChanged()
+        wake()
+        return snapshot(of: record, at: now)
+    }
+
+    /// Changes an account's settings.
+    ///
+    /// - Parameter mayEnd: whether the account signs out now if its time is over by the new settings.
+    /// - Returns: nil if there is no such account.
+    func update(
+        _ account: AccountID,
+        by change: SettingsChange,
+        mayEnd: Bool = false
+    ) throws(StoreError) -> AccountSnapshot? {
+        let now = timebase.now()
+        try decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
+        if mayEnd, try records.record(of: account)?.state.isSignOutDue(at: now) == true {
+            try decideNow(Arrival(account: account, event: .signOutReached), at: now)
+        }
+        return try records.record(of: account).map { snapshot(of: $0, at: now) }
+    }
+
+    /// Tells everybody concerned about new settings from a decision.
+    func tellOfSettings(changedBy decision: Decision, at now: Moment) {
+        let account = decision.record.account.id
+        // Read it again, because the account may have been renamed since the decision.
+        guard let before = decision.accountBefore, let record = try? records.record(of: account) else {
+            return
+        }
+        callers.forgetFailures(of: account)
+        take(signIns.settingsChanged(from: before, to: record.account, at: now))
+        if before.allowedCallers != record.account.allowedCallers {
+            wakeAccountsDerived(from: account)
+        }
+        wake()
+        let correlationID = decision.arrival.correlationID
+        announceLater(.updated, of: record, at: now, correlationID: correlationID)
+    }
+
+    /// Renames an account.
+    ///
+    /// - Throws: `StoreError.nameTaken` if the name exists.
+    func rename(_ account: AccountID, to name: AccountName) throws(StoreError) {
+        let previous = try records.record(of: account)?.account.name
+        try records.rename(account, to: name)
+        if let previous { confirmations.forget(previous) }
+        guard let record = try records.record(of: account), let previous else { return }
+        announce(.renamed(from: previous), of: record, at: timebase.now())
+    }
+
+    /// Removes an account and its tokens. An answer that is still on its way will be dropped.
+    func remove(_ account: AccountID) throws(StoreError) {
+        let entry = try records.entry(of: account)
+        try records.remove(account)
+        updateTokenFiles(of: [account], at: timebase.now())
+        callers.forgetFailures(of: account)
+        stepUps.forget(account)
+        registrations.forget(account)
+        answerWaiters(of: account, with: .removed)
+        let now = timebase.now()
+        take(signIns.tell(.cancelled(by: .removed), to: account, at: now))
+        switch entry {
+        case .intact(let record):
+            confirmations.forget(record.account.name)
+            announce(.removed, of: record, at: now)
+        // A damaged row cannot be read, but it can be removed.
+        case .damaged(let damaged):
+            changeLog.write(.accountRemoved.about(damaged, .accountRemoved))
+            subscribers.publish(.accountRemoved, of: damaged, at: now.wall)
+            subscribers.send()
+        case nil: break
+        }
+        statusChanged()
+    }
+
+    /// Replaces an account's grant by an imported one, together with its settings.
+    func replaceGrant(_ grant: RefreshToken, for account: AccountID, by change: SettingsChange?) throws(StoreError) {
+        let arrival = Arrival(
+            account: account,
+            event: .grantImported(refreshTokenLifetime: nil),
+            tokens: StoredTokens(refreshToken: grant, imported: grant),
+            settings: change
+        )
+        try decideNow(arrival, at: timebase.now())
+        wake()
+    }
+
+    /// Makes the account use its grant here again.
+    func unpark(_ account: AccountID) throws(StoreError) {
+        try decideNow(Arrival(account: account, event: .unparked), at: timebase.now())
+        wake()
+    }
+
+    /// Erases an account's tokens.
+    func eraseTokens(of account: AccountID) throws(StoreError) {
+        try decideNow(Arrival(account: account, event: .signedOut), at: timebase.now())
+    }
+
+    // MARK: Registrations
+
+    /// Stores the registrations that could not be stored before.
+    ///
+    /// - Throws: `StoreError` if the store cannot be written. The rest is then kept, and stored by a later call.
+    func storeRegistrations(at now: Moment) throws(StoreError) {
+        var stored: [Registrations.Stored] = []
+        defer {
+            for outcome in stored {
+                switch outcome {
+                case .newSecret(let account): submit(.accountUpdated, for: account)
+                case .renewed(let record, let correlationID):
+                    announce(.clientSecretRenewed, of: record, at: now, correlationID: correlationID)
+                case .lost(let error): changeLog.write(.storeUnwritable(error))
+                }
+            }
+        }
+        try registrations.storeAll(in: records, &stored)
+    }
+}
+
+extension Account {
+    /// Whether a grant for `other` is requested in the same way, and the same subject means the same person.
+    func isAsked(like other: Account) -> Bool {
+        !ProfileChoice(self).isElsewhere(than: ProfileChoice(other))
+            && registration.clientID == other.registration.clientID
+    }
+
+    /// Whether a sign-in for `other` sends the same requests, and waits for the same answer.
+    func signsIn(like other: Account) -> Bool {
+        ProfileChoice(self) == ProfileChoice(other) && registration.signingIn == other.registration.signingIn
+            && delivery.username == other.delivery.username
+    }
+
+    /// Whether the server would accept a refresh token of `other` from this account, with the same client
+    /// authentication.
+    func refreshes(like other: Account) -> Bool {
+        let (mine, its) = (registration, other.registration)
+        return isAsked(like: other) && mine.authentication == its.authentication
+            && mine.clientSecret == its.clientSecret
+            && mine.clientKey == its.clientKey && mine.clientKeyID == its.clientKeyID && mine.teamID == its.teamID
+            && mine.dpopKey == its.dpopKey && mine.refreshParameters == its.refreshParameters
+    }
+}
+
+extension ClientRegistration {
+    /// What a sign-in depends on: everything except the browser, the refreshes and the registration's management.
+    fileprivate var signingIn: ClientRegistration {
+        var other = self
+        (other.loginBrowser, other.refreshParameters) = (nil, target)
+        (other.clientSecretExpiresAt, other.management) = (nil, nil)
+        return other
+    }
+}
+
+extension SettingsChange {
+    /// An owner's change of an account. What we learned from the server, and who signed in, is kept unless the account
+    /// now uses another server or client.
+    init(byOwner change: @escaping @Sendable (Account) -> Account) {
+        self.init({ account in
+            var changed = change(account)
+            let stays = account.isAsked(like: changed)
+            changed.grantFacts = stays ? account.grantFacts : GrantFacts()
+            changed.basicCredentialEncoding = stays ? account.basicCredentialEncoding : nil
+            return changed
+        })
+    }
+}

@@ -1,0 +1,72 @@
+internal import AuthRefreshInterface
+internal import RefreshCore
+internal import Systemd
+
+/// Running the configured command.
+extension RefreshCoordinator {
+    /// Requests a run of the command for news of an account, if a command is configured.
+    func noteForChangeCommand(_ news: AccountNews, of snapshot: AccountSnapshot, previousName: String?) {
+        guard let command = settings.changeCommand, command.isWanted(news) else { return }
+        let change = ReportedChange(news, of: snapshot, previousName: previousName)
+        if !changeCommands.add(change, of: snapshot.account.id) {
+            let limit = CallerLimits.changesWaitingMax
+            changeCommandFailed(.changeCommandFailed("the changes of more than \(limit) accounts wait"))
+        }
+        // This runs later, because an announcement is being delivered now.
+        later { $0.runNextChangeCommands(at: $0.timebase.now()) }
+    }
+
+    /// Starts the commands that may start.
+    func runNextChangeCommands(at now: Moment) {
+        guard let command = settings.changeCommand, !isStopping else { return }
+        let next = changeCommands.next(command, at: now)
+        guard !next.isEmpty else { return }
+        do throws(SystemdError) {
+            let units = try changeCommandUnits()
+            for unit in next { units.start(unit) }
+        } catch {
+            serviceManagerIsUnreachable(error)
+        }
+    }
+
+    private func changeCommandUnits() throws(SystemdError) -> TransientUnits {
+        if let units = changeCommands.units { return units }
+        guard let folder = runtimeDirectory else { throw .busUnavailable(errno: Self.noEntry) }
+        let units = try TransientUnits(
+            runtimeDirectory: folder,
+            queue: queue,
+            onEvent: { [weak self] event in self?.later { $0.changeCommandUnitChanged(event) } },
+            onLost: { [weak self] error in self?.later { $0.serviceManagerIsUnreachable(error) } }
+        )
+        changeCommands.units = units
+        return units
+    }
+
+    /// ENOENT: if no folder is configured, nothing is in it.
+    private static let noEntry: Int32 = 2
+
+    private func changeCommandUnitChanged(_ event: TransientUnits.Event) {
+        switch event {
+        case .exists(let unit):
+            if let account = ChangeCommand.account(of: unit) { changeCommands.existed(account) }
+        case .refused(let unit, let reason):
+            if let account = ChangeCommand.account(of: unit) { changeCommands.ended(account) }
+            changeCommandFailed(.changeCommandFailed(reason))
+        case .removed(let unit):
+            guard let account = ChangeCommand.account(of: unit) else { return }
+            changeCommands.ended(account)
+            changeCommands.noteSuccess()
+        }
+        runNextChangeCommands(at: timebase.now())
+    }
+
+    private func serviceManagerIsUnreachable(_ error: SystemdError) {
+        changeCommands.giveUp()
+        changeCommandFailed(.changeCommandFailed("the user's service manager cannot be reached: \(error)"))
+    }
+
+    private func changeCommandFailed(_ line: JournalEvent) {
+        guard changeCommands.noteFailure() else { return }
+        changeLog.write(line)
+    }
+}
