@@ -13,6 +13,8 @@ package struct SignInAttempt: Sendable {
     /// How long to wait for a store that cannot be written, once the tokens have arrived.
     static let storingMax = Duration.seconds(60)
 
+    /// The sign-in's ID, which its effects carry.
+    package let id: String
     package let plan: SignInPlan
     package private(set) var phase = SignInPhase.preparing
     /// The step of the sign-in at the server.
@@ -22,7 +24,8 @@ package struct SignInAttempt: Sendable {
     /// circles.
     package private(set) var hasResetPassword = false
 
-    package init(plan: SignInPlan) {
+    package init(id: String, plan: SignInPlan) {
+        self.id = id
         self.plan = plan
         leg = plan.leg
     }
@@ -57,17 +60,17 @@ package struct SignInAttempt: Sendable {
         case .prepared(let expected):
             guard phase == .preparing else { return [] }
             phase = .waiting(expected)
-            guard hasResetPassword else { return [.tell(.started)] }
-            return [.tell(leg == .passwordReset ? .passwordReset : .signInAgain)]
+            guard hasResetPassword else { return [.tell(.started, of: id)] }
+            return [.tell(leg == .passwordReset ? .passwordReset : .signInAgain, of: id)]
         case .deviceAuthorized(let interval, let lifetime):
             guard phase == .preparing else { return [] }
             endsAfter = now.elapsed(since: plan.startedAt) + min(lifetime, Self.deviceLifetimeMax)
             phase = .polling(DevicePolling(interval: interval, at: now))
-            return [.tell(.started)]
+            return [.tell(.started, of: id)]
         case .preparationFailed(let failure):
             return phase == .preparing ? end(.failed(failure)) : []
         case .opened:
-            return phase.isForPerson ? [.tell(.opened)] : []
+            return phase.isForPerson ? [.tell(.opened, of: id)] : []
         case .responseArrived(let response): return responseArrived(response, at: now)
         case .pollEnded(let answer): return pollEnded(answer, at: now)
         case .grantArrived(let subject, let name, let isUnavailable, let addresses):
@@ -108,12 +111,12 @@ package struct SignInAttempt: Sendable {
         case .waiting(let expected):
             switch response.verdict(against: expected) {
             case .refused(let refusal): return [.refuse(refusal)]
-            case .untrusted(let failure): return [.tell(.callbackReceived)] + end(.failed(failure))
+            case .untrusted(let failure): return [.tell(.callbackReceived, of: id)] + end(.failed(failure))
             case .error(let refusal): return refused(refusal, expected, at: now)
             case .code(let code): return codeArrived(code, at: now)
             case .idToken(let token):
                 phase = .exchanging
-                return [.tell(.callbackReceived), .check(token)]
+                return [.tell(.callbackReceived, of: id), .check(token, of: id)]
             }
         case .exchanging, .storing, .ended: return [.refuse(.alreadyAnswered)]
         case .preparing, .polling: return [.refuse(.notAwaited)]
@@ -125,10 +128,10 @@ package struct SignInAttempt: Sendable {
         switch leg {
         case .grant:
             phase = .exchanging
-            return [.tell(.callbackReceived), .tell(.exchanging), .exchange(code)]
+            return [.tell(.callbackReceived, of: id), .tell(.exchanging, of: id), .exchange(code, of: id)]
         // The refresh token from another policy's code works only for that policy, so the account cannot use it.
         case .passwordReset: return begin(plan.leg, at: now)
-        case .otherPolicy: return [.tell(.callbackReceived)] + end(.policyCompleted)
+        case .otherPolicy: return [.tell(.callbackReceived, of: id)] + end(.policyCompleted)
         }
     }
 
@@ -139,10 +142,10 @@ package struct SignInAttempt: Sendable {
     ) -> [SignInEffect] {
         guard refusal.begins(with: expected.passwordResetCodes) else {
             let isCancelled = refusal.begins(with: expected.cancellationCodes)
-            return [.tell(.callbackReceived)] + end(isCancelled ? .cancelled(by: .user) : refusal.end)
+            return [.tell(.callbackReceived, of: id)] + end(isCancelled ? .cancelled(by: .user) : refusal.end)
         }
         guard plan.resetsPasswords, !hasResetPassword else {
-            return [.tell(.callbackReceived)] + end(.passwordForgotten(isResettable: plan.resetsPasswords))
+            return [.tell(.callbackReceived, of: id)] + end(.passwordForgotten(isResettable: plan.resetsPasswords))
         }
         hasResetPassword = true
         return begin(.passwordReset, at: now)
@@ -153,7 +156,7 @@ package struct SignInAttempt: Sendable {
         self.leg = leg
         phase = .preparing
         endsAfter = now.elapsed(since: plan.startedAt) + Self.lifetime
-        return [.prepare]
+        return [.prepare(id)]
     }
 
     private mutating func pollEnded(_ answer: DevicePollAnswer, at now: Moment) -> [SignInEffect] {
@@ -194,7 +197,7 @@ package struct SignInAttempt: Sendable {
         }
         if let obstacle { return end(obstacle) }
         phase = .storing(since: now)
-        return [.store]
+        return [.store(id)]
     }
 
     /// How it ends if the account belongs to somebody, and the server did not say who signed in; nil if the account may
@@ -246,12 +249,12 @@ package struct SignInAttempt: Sendable {
         }
         polling.begin()
         phase = .polling(polling)
-        return [.poll]
+        return [.poll(id)]
     }
 
     private mutating func end(_ end: SignInEnd) -> [SignInEffect] {
         phase = .ended(end)
-        return [.finish(end)]
+        return [.finish(end, of: id)]
     }
 }
 
@@ -348,24 +351,26 @@ package enum DevicePollAnswer: Hashable, Sendable {
     case failed(RefreshFailure)
 }
 
-/// What the caller has to do after an event, in this order.
+/// What the caller has to do after an event, in this order. Each effect names its sign-in.
 package enum SignInEffect: Equatable, Sendable {
     /// Tell the followers of the sign-in.
-    case tell(SignInNews)
-    /// Prepare a request with new secrets and send the person to the server again; see `leg`.
-    case prepare
+    case tell(SignInNews, of: String)
+    /// Have the server register another client. Only then the person can be sent to it.
+    case replaceClient(of: String)
+    /// Prepare a request and send the person to the server; see `leg`.
+    case prepare(String)
     /// Send the code to the token endpoint, once.
-    case exchange(AuthorizationCode)
+    case exchange(AuthorizationCode, of: String)
     /// Validate the ID token, the only thing requested.
-    case check(Secret)
+    case check(Secret, of: String)
     /// Ask the token endpoint about the device code.
-    case poll
-    /// Commit the tokens that arrived.
-    case store
+    case poll(String)
+    /// Commit the tokens that arrived. A new account is added with them.
+    case store(String)
     /// Tell the sender of the response that it does not count as an answer.
     case refuse(ResponseFinding)
     /// Tell everybody how the sign-in ended, and forget it.
-    case finish(SignInEnd)
+    case finish(SignInEnd, of: String)
 }
 
 /// What followers of a sign-in are told. The raw values are used on the wire.

@@ -44,7 +44,7 @@ extension RefreshCoordinator {
             return
         }
         callers.forgetFailures(of: account)
-        take(signIns.settingsChanged(from: before, to: record.account, at: now))
+        carryOut(signIns.settingsChanged(from: before, to: record.account, at: now), at: now)
         if before.allowedCallers != record.account.allowedCallers {
             wakeAccountsDerived(from: account)
         }
@@ -74,7 +74,7 @@ extension RefreshCoordinator {
         registrations.forget(account)
         answerWaiters(of: account, with: .removed)
         let now = timebase.now()
-        take(signIns.tell(.cancelled(by: .removed), to: account, at: now))
+        tellSignIn(.cancelled(by: .removed), of: account, at: now)
         switch entry {
         case .intact(let record):
             confirmations.forget(record.account.name)

@@ -12,10 +12,10 @@ extension RefreshCoordinator {
         lifecycle.stop()
         store.isEnding = true
         requests.giveUpAnswers(where: requests.isOverdue)
-        take(signIns.stop(at: timebase.now()))
-        scheduler.returnWaitingLeases()
-        take(storeKeeping.stop())
         let now = timebase.now()
+        carryOut(signIns.stop(at: now), at: now)
+        scheduler.returnWaitingLeases()
+        carryOut(storeKeeping.stop())
         updateTokenFiles(of: tokenFiles.accounts, at: now)
         await withCheckedContinuation { continuation in
             lifecycle.waitForEnd(continuation)
@@ -29,7 +29,7 @@ extension RefreshCoordinator {
             && storeKeeping.isIdle && !scheduler.hasArrivals && tokenFiles.isIdle
     }
 
-    /// Completes `run` if nothing is under way any more.
+    /// Completes `shutDown` if nothing is under way any more.
     ///
     /// An answer that cannot be stored is tried again and again, because it may contain the only refresh token that the
     /// server still accepts. The service manager limits the time for that (`TimeoutStopSec=`).
@@ -38,7 +38,7 @@ extension RefreshCoordinator {
         // The callers that wait at an issuer's gate.
         for account in callers.accounts { answerWaiters(of: account, with: .stopping) }
         end()
-        take(storeKeeping.end())
+        carryOut(storeKeeping.end())
         do {
             try store.close()
         } catch {

@@ -6,6 +6,7 @@ internal import Logging
 internal import OAuthClient
 internal import OAuthMessages
 internal import RefreshCore
+internal import SignIn
 internal import Varlink
 
 /// Keeps all accounts fresh: it reads what is due, decides, commits and acts.
@@ -124,7 +125,7 @@ actor RefreshCoordinator {
         try takeBackMended(after: AccountID(0))
         try wakeAccountsLackingSource()
         StoreCopy.removeLeftovers(besides: store.path)
-        take(try storeKeeping.resumeRekeying())
+        carryOut(try storeKeeping.resumeRekeying())
         try beginTokenFiles()
         try settleAbandoned()
         wake()
@@ -162,21 +163,6 @@ actor RefreshCoordinator {
     var isStopping: Bool { lifecycle.isStopping }
     /// Why the store cannot be written; nil if it can.
     var trouble: StoreOutage? { storeKeeping.trouble }
-
-    func take(_ steps: [SignIns.Step]) {
-        carryOut(steps)
-    }
-
-    func take(_ steps: [StoreKeeping.Step]) {
-        carryOut(steps)
-    }
-
-    /// Acts on a result of the store's keeping, and returns its value.
-    @discardableResult
-    func take<Answer>(_ answer: (Answer, [StoreKeeping.Step])) -> Answer {
-        take(answer.1)
-        return answer.0
-    }
 
     /// The client for a request of `account`.
     func requestingClient(of account: Account, correlationID: String) -> RequestingClient {
@@ -309,8 +295,8 @@ actor RefreshCoordinator {
             noteStoreFailure(error, with: turn.arrivals, at: now)
         }
         for waiter in callers.takeExpired(at: now) { waiter.answer(.timedOut) }
-        take(signIns.advance(at: now))
-        if trouble == nil { take(signIns.unadded) }
+        carryOut(signIns.advance(at: now), at: now)
+        if trouble == nil { carryOut(signIns.unadded, at: now) }
         scheduler.forgetIdleGates(at: now)
         advanceTokenFiles(at: now)
         runNextChangeCommands(at: now)
@@ -460,7 +446,7 @@ actor RefreshCoordinator {
             wakeAccountsDerived(from: decision.record.account.id)
         }
         for decision in decisions where decision.event.isSignIn {
-            signInStored(of: decision.record.account.id, at: now)
+            tellSignIn(.stored, of: decision.record.account.id, at: now)
         }
         for decision in decisions where callers.isAwaited(decision.record.account.id) {
             records.noteStored(decision)

@@ -112,10 +112,10 @@ extension RefreshCoordinator {
         }
         guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
         let (account, now) = (running.account.id, timebase.now())
-        if asked.opened == true { take(signIns.tell(.opened, to: account, at: now)) }
+        if asked.opened == true { tellSignIn(.opened, of: account, at: now) }
         if let response {
-            let (refusal, steps) = signIns.bring(response, to: account, at: now)
-            take(steps)
+            let (refusal, effects) = signIns.bring(response, to: account, at: now)
+            carryOut(effects, at: now)
             if let refusal { throw Complaint(refusal).error }
         }
         return ContinueSignIn.Reply(account: running.account.name.text)
@@ -135,7 +135,7 @@ extension RefreshCoordinator {
         }
         guard let running else { throw VarlinkError(NoSuchSignInError(attempt: asked.attempt)) }
         let now = timebase.now()
-        take(signIns.tell(.cancelled(by: .user), to: running.account.id, at: now))
+        tellSignIn(.cancelled(by: .user), of: running.account.id, at: now)
         return CancelSignIn.Reply(account: running.account.name.text)
     }
 

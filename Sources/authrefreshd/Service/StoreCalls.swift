@@ -17,8 +17,8 @@ extension RefreshCoordinator {
             case .failure(let failure): responder.fail(VarlinkError(backup: failure))
             }
         }
-        let caller = try stored(take(storeKeeping.backUp(tell)))
-        responder.onDisconnect { self.later { $0.take($0.storeKeeping.forgetBackupCaller(caller)) } }
+        let caller = try stored(receive(storeKeeping.backUp(tell)))
+        responder.onDisconnect { self.later { $0.carryOut($0.storeKeeping.forgetBackupCaller(caller)) } }
     }
 
     func rekeyStore(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
@@ -34,7 +34,7 @@ extension RefreshCoordinator {
             case .end(.failure(let failure)): responder.fail(VarlinkError(rekey: failure))
             }
         }
-        let follower = take(storeKeeping.rekey(tell))
+        let follower = receive(storeKeeping.rekey(tell))
         responder.onDisconnect { self.later { $0.storeKeeping.forgetRekeyFollower(follower) } }
     }
 
@@ -49,7 +49,7 @@ extension RefreshCoordinator {
             }
         }
         do throws(StoreError) {
-            let number = try take(storeKeeping.check(for: follower))
+            let number = try receive(storeKeeping.check(for: follower))
             responder.onDisconnect { self.later { $0.storeKeeping.forgetCheckFollower(number) } }
         } catch {
             throw VarlinkError(check: .store(error))

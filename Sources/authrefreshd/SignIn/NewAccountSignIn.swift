@@ -18,8 +18,8 @@ extension RefreshCoordinator {
         let registration = registrations.current(of: source.id, stored: source.registration)
         let account = source.another(name, id: signIns.number(forAdding: name), registration: registration)
         if let failure = settings.failure(of: request, to: account) { throw .failed(failure) }
-        take(signIns.endReplaced(by: request, of: account.id, at: now))
-        let (number, steps) = try signIns.start(
+        carryOut(signIns.endReplaced(by: request, of: account.id, at: now), at: now)
+        let (number, effects) = try signIns.start(
             request,
             of: account,
             by: settings.signIn(for: account),
@@ -32,13 +32,13 @@ extension RefreshCoordinator {
             at: now,
             follower: follower
         )
-        take(steps)
+        carryOut(effects, at: now)
+        wake()
         return (number, account.id)
     }
 
     /// Adds the new account of a sign-in with its tokens, in one commit. While the store fails, the tokens wait.
-    func addAccount(ofSignIn id: String) {
-        guard let signIn = signIns.named(id), signIn.addsAccount, let arrival = signIn.grant else { return }
+    func addAccount(of signIn: RunningSignIn, with arrival: Arrival) {
         let now = timebase.now()
         do throws(StoreError) {
             let other = try account(ofSamePersonAs: signIn)
@@ -48,15 +48,14 @@ extension RefreshCoordinator {
             announce(.added, of: record, at: now)
             for change in changes { announce(.changed(change), of: record, at: now) }
             statusChanged()
-            signIns.added(id, as: record.account, samePersonAs: other)
-            signInStored(of: record.account.id, at: now)
-            wake()
+            signIns.added(signIn.id, as: record.account, samePersonAs: other)
+            tellSignIn(.stored, of: record.account.id, at: now)
         } catch {
             guard case .nameTaken(let name) = error else {
                 return noteStoreFailure(error, at: now)
             }
             let failure = SignInFailure(.unavailable, "an account named '\(name)' was added meanwhile")
-            take(signIns.tell(.notStored(failure), to: signIn.account.id, at: now))
+            tellSignIn(.notStored(failure), of: signIn.account.id, at: now)
         }
     }
 

@@ -6,7 +6,7 @@ internal import RedirectListener
 internal import RefreshCore
 internal import SignIn
 
-/// The coordinator's steps for sign-ins and step-ups.
+/// Sign-ins and step-ups.
 extension RefreshCoordinator {
     /// Begins a sign-in, or joins the current one.
     ///
@@ -20,8 +20,8 @@ extension RefreshCoordinator {
     ) throws(SignInStartError) -> Int {
         let (account, now) = (snapshot.account, timebase.now())
         if let failure = settings.failure(of: request, to: account) { throw .failed(failure) }
-        take(signIns.endReplaced(by: request, of: account.id, at: now))
-        let (number, steps) = try signIns.start(
+        carryOut(signIns.endReplaced(by: request, of: account.id, at: now), at: now)
+        let (number, effects) = try signIns.start(
             request,
             of: account,
             by: settings.signIn(for: account),
@@ -35,61 +35,76 @@ extension RefreshCoordinator {
             at: now,
             follower: follower
         )
-        take(steps)
+        carryOut(effects, at: now)
+        wake()
         return number
     }
 
-    /// Tells a sign-in that its tokens are stored.
-    func signInStored(of account: AccountID, at now: Moment) {
-        take(signIns.stored(account, as: knownSnapshot(of: account, at: now), at: now))
+    /// Passes an event to the sign-in of `account`; does nothing without one.
+    func tellSignIn(_ event: SignInEvent, of account: AccountID, at now: Moment) {
+        carryOut(signIns.tell(event, to: account, at: now), at: now)
+        wake()
     }
 
-    /// The state of an account; nil if it cannot be read.
-    private func knownSnapshot(of account: AccountID, at now: Moment) -> AccountSnapshot? {
-        (try? records.record(of: account)).map { snapshot(of: $0, at: now) }
-    }
-
-    /// Carries out the steps of sign-ins.
-    func carryOut(_ steps: [SignIns.Step]) {
-        for step in steps {
-            switch step {
-            case .prepare(let id):
-                guard let asking = requestingClient(ofSignIn: id) else { continue }
-                Task {
-                    take(
-                        await signIns.prepare(id, as: asking, deliver: delivery(to: id))
-                    )
-                }
+    /// Carries out what sign-ins want done. If that changes `SignIns.remaining(at:)`, the caller calls `wake`.
+    func carryOut(_ effects: [SignInEffect], at now: Moment) {
+        for effect in effects {
+            switch effect {
+            case .tell(let news, let id):
+                guard let message = signIns.publish(news, of: id, at: now) else { continue }
+                // Followers learn of a beginning before everybody else, and of a failure after.
+                message.tellFollowers()
+                announce(message, at: now)
             case .replaceClient(let id): replaceClient(ofSignIn: id)
-            case .exchange(let id, let code):
-                guard let asking = requestingClient(ofSignIn: id) else { continue }
-                Task { take(await signIns.exchange(code, of: id, as: asking)) }
-            case .identify(let id, let idToken):
-                guard let asking = requestingClient(ofSignIn: id) else { continue }
-                Task { take(await signIns.identify(idToken, of: id, as: asking)) }
-            case .poll(let id):
-                guard let asking = requestingClient(ofSignIn: id) else { continue }
-                Task { take(await signIns.poll(id, as: asking)) }
-            case .submit(let arrival): submit(arrival)
-            case .addAccount(let id): addAccount(ofSignIn: id)
-            case .announce(let announcement, let account, let now):
-                announceIfKnown(announcement, of: account, at: now)
-            case .report(let report, let followers):
-                for follower in followers { follower(report) }
-            case .reportUnchanged(var reply, let account, let followers):
-                let record = try? records.record(of: account)
-                reply.status = record.map { snapshot(of: $0, at: timebase.now()).wireStatus }
-                for follower in followers { follower(.completed(reply)) }
-            case .noteServerDate(let date, let account):
-                if let record = try? records.record(of: account) {
-                    noteServerDate(date, of: record.issuerID)
-                }
-            case .ended(let account):
-                renewClientSecretIfDue(of: account)
+            case .prepare(let id):
+                guard let (_, asking) = asking(forSignIn: id) else { continue }
+                Task { continueSignIn(with: await signIns.prepare(id, as: asking, deliver: delivery(to: id))) }
                 wake()
-            case .wake: wake()
+            case .exchange(let code, let id):
+                guard let (account, asking) = asking(forSignIn: id) else { continue }
+                Task { signInAnswered(await signIns.exchange(code, of: id, as: asking), for: account) }
+            case .check(let idToken, let id):
+                guard let (_, asking) = asking(forSignIn: id) else { continue }
+                Task { continueSignIn(with: await signIns.identify(idToken, of: id, as: asking)) }
+            case .poll(let id):
+                guard let (account, asking) = asking(forSignIn: id) else { continue }
+                Task { signInAnswered(await signIns.poll(id, as: asking), for: account) }
+            case .store(let id):
+                guard let signIn = signIns.named(id), let arrival = signIn.grant else { continue }
+                if signIn.addsAccount { addAccount(of: signIn, with: arrival) } else { submit(arrival) }
+            // The sender of the response was already told.
+            case .refuse: break
+            case .finish(let end, let id): finishSignIn(id, end, at: now)
             }
         }
+    }
+
+    /// Carries out what a sign-in wants done after it has waited for a server.
+    private func continueSignIn(with effects: [SignInEffect]) {
+        carryOut(effects, at: timebase.now())
+        wake()
+    }
+
+    /// Continues a sign-in after an answer of the token endpoint for `account`.
+    private func signInAnswered(_ answered: SignIns.Answered, for account: AccountID) {
+        if let record = try? records.record(of: account) { noteServerDate(answered.serverDate, of: record.issuerID) }
+        continueSignIn(with: answered.effects)
+    }
+
+    private func finishSignIn(_ id: String, _ end: SignInEnd, at now: Moment) {
+        guard let account = signIns.named(id)?.account.id else { return }
+        let snapshot = (try? records.record(of: account)).map { self.snapshot(of: $0, at: now) }
+        guard let message = signIns.finish(id, end, as: snapshot, at: now) else { return }
+        announce(message, at: now)
+        message.tellFollowers()
+        // An expired client secret may be the reason why it brought no tokens.
+        renewClientSecretIfDue(of: account)
+        wake()
+    }
+
+    private func announce(_ message: SignIns.Message, at now: Moment) {
+        guard let announcement = message.announcement else { return }
+        announceIfKnown(announcement, of: message.account, at: now)
     }
 
     /// Has the server register another client for the account of a sign-in.
@@ -108,21 +123,21 @@ extension RefreshCoordinator {
                     changed = updated.account
                 }
                 let profile = coordinator.settings.signIn(for: changed)
-                coordinator.take(coordinator.signIns.replacedClient(of: id, in: changed, by: profile))
+                coordinator.continueSignIn(with: coordinator.signIns.replacedClient(of: id, in: changed, by: profile))
             } catch {
-                coordinator.take(coordinator.signIns.clientNotReplaced(of: id, error.signInFailure))
+                coordinator.continueSignIn(with: coordinator.signIns.clientNotReplaced(of: id, error.signInFailure))
             }
         }
         guard crowding != nil else { return }
         let failure = SignInFailure(.unavailable, "too many clients are being registered at once")
-        take(signIns.clientNotReplaced(of: id, failure))
+        continueSignIn(with: signIns.clientNotReplaced(of: id, failure))
     }
 
-    /// The client for a sign-in's requests; nil if the sign-in is over.
-    private func requestingClient(ofSignIn id: String) -> RequestingClient? {
+    /// The account of a sign-in and the client for its requests; nil if the sign-in is over.
+    private func asking(forSignIn id: String) -> (account: AccountID, client: RequestingClient)? {
         guard let signIn = signIns.named(id) else { return nil }
         let account = signIn.policy.map { settings.account(signIn.account, running: $0) } ?? signIn.account
-        return requestingClient(of: account, correlationID: signIn.correlationID)
+        return (account.id, requestingClient(of: account, correlationID: signIn.correlationID))
     }
 
     /// Passes on what browsers deliver to the listener of the sign-in `id`.
@@ -131,7 +146,8 @@ extension RefreshCoordinator {
             queue.async { [weak self] in
                 guard let self else { return show(.nothingUnderWay) }
                 self.assumeIsolated {
-                    $0.take($0.signIns.delivered(form, to: id, at: $0.timebase.now(), show: show))
+                    let now = $0.timebase.now()
+                    $0.carryOut($0.signIns.delivered(form, to: id, at: now, show: show), at: now)
                 }
             }
         }

@@ -137,7 +137,7 @@ struct RunningSignIn {
             replacesSubject: request.replacesSubject,
             startedAt: now
         )
-        attempt = SignInAttempt(plan: plan)
+        attempt = SignInAttempt(id: id, plan: plan)
     }
 
     /// The mail address that the account is for; nil if nothing names one. A new account's name is the person's own
@@ -231,11 +231,17 @@ struct RunningSignIn {
 
 extension RunningSignIn {
     /// The last report for a success that does not change the account; nil if `end` is not one.
-    func completionWithoutGrant(_ end: SignInEnd, at now: Moment) -> StartSignIn.Reply? {
-        if end == .policyCompleted { return reply(.policyCompleted, at: now) }
-        guard end == .completed, let idToken else { return nil }
-        var reply = reply(.completed, at: now)
-        reply.idToken = IdToken(idToken.token, idToken.claims, clockSkew: nil)
+    ///
+    /// - Parameter snapshot: the account's state; nil if it cannot be read.
+    func completionWithoutGrant(
+        _ end: SignInEnd,
+        _ snapshot: AccountSnapshot?,
+        at now: Moment
+    ) -> StartSignIn.Reply? {
+        guard end == .policyCompleted || end == .completed && idToken != nil else { return nil }
+        var reply = reply(end == .completed ? .completed : .policyCompleted, at: now)
+        reply.idToken = idToken.map { IdToken($0.token, $0.claims, clockSkew: nil) }
+        reply.status = snapshot?.wireStatus
         return reply
     }
 }

@@ -11,33 +11,23 @@ internal import Varlink
 /// The sign-ins under way, at most one for each account: their followers, their answers and their requests to servers.
 /// `SignInAttempt` decides what an event means for a sign-in.
 final class SignIns {
-    /// What the coordinator has to do, in this order.
-    enum Step {
-        /// Begin `prepare` for the sign-in with this ID.
-        case prepare(String)
-        /// Have the server register another client for the sign-in with this ID, then call `replacedClient`.
-        case replaceClient(String)
-        /// Begin `exchange`.
-        case exchange(String, AuthorizationCode)
-        /// Begin `identify`.
-        case identify(String, Secret)
-        /// Begin `poll`.
-        case poll(String)
-        /// Let the machine decide on the tokens and store them, then call `stored`.
-        case submit(Arrival)
-        /// Add the account of the sign-in with this ID and its tokens, then call `added` and `stored`.
-        case addAccount(String)
-        case announce(Announcement, of: AccountID, at: Moment)
-        /// Tell followers: before subscribers when a sign-in begins, and after them when one fails.
-        case report(RunningSignIn.Report, to: [RunningSignIn.Follower])
-        /// Send followers the last report, with the account's unchanged state.
-        case reportUnchanged(StartSignIn.Reply, of: AccountID, to: [RunningSignIn.Follower])
-        /// A server has just answered for this account, and stated its time.
-        case noteServerDate(Timestamp, of: AccountID)
-        /// The sign-in of this account is over. An expired client secret may be the reason why it brought no tokens.
-        case ended(AccountID)
-        /// The result of `remaining(at:)` may have changed.
-        case wake
+    /// What people are told about a sign-in.
+    struct Message {
+        let account: AccountID
+        let report: RunningSignIn.Report
+        fileprivate let followers: [RunningSignIn.Follower]
+        /// What subscribers and the journal are told; nil for nothing.
+        var announcement: Announcement?
+
+        fileprivate init(_ report: RunningSignIn.Report, of signIn: RunningSignIn) {
+            account = signIn.account.id
+            self.report = report
+            followers = signIn.followersInOrder
+        }
+
+        func tellFollowers() {
+            for follower in followers { follower(report) }
+        }
     }
 
     private let client: OAuthClient
@@ -82,8 +72,8 @@ final class SignIns {
     }
 
     /// The new accounts whose tokens have arrived but could not be stored yet.
-    var unadded: [Step] {
-        running.values.filter { $0.addsAccount && $0.attempt.phase.isStoring }.map { .addAccount($0.id) }
+    var unadded: [SignInEffect] {
+        running.values.filter { $0.addsAccount && $0.attempt.phase.isStoring }.map { .store($0.id) }
     }
 
     /// Records that the account of the sign-in with this ID was added with its tokens.
@@ -102,7 +92,7 @@ final class SignIns {
     // MARK: Callers
 
     /// Ends the sign-in that `request` replaces. Call it before `start`.
-    func endReplaced(by request: SignInRequest, of account: AccountID, at now: Moment) -> [Step] {
+    func endReplaced(by request: SignInRequest, of account: AccountID, at now: Moment) -> [SignInEffect] {
         request.restarts ? tell(.cancelled(by: .superseded), to: account, at: now) : []
     }
 
@@ -118,7 +108,7 @@ final class SignIns {
     ///   - isForgotten: whether the server no longer accepts the client that it registered for `account`.
     ///   - profileSchemes: the URI schemes that the provider's profile names.
     ///   - follower: receives all reports from the beginning. The end is the last.
-    /// - Returns: the follower's number, for `forgetFollower`, and the steps to carry out.
+    /// - Returns: the follower's number, for `forgetFollower`, and what the sign-in wants done.
     /// - Throws: `SignInStartError` if nothing was begun.
     func start(
         _ request: SignInRequest,
@@ -134,7 +124,7 @@ final class SignIns {
         isStopping: Bool,
         at now: Moment,
         follower: @escaping RunningSignIn.Follower
-    ) throws(SignInStartError) -> (follower: Int, steps: [Step]) {
+    ) throws(SignInStartError) -> (follower: Int, effects: [SignInEffect]) {
         if let signIn = running[account.id] {
             guard request.adds(nothingTo: signIn.asked) else {
                 let target = SignInTarget(account: account.name, source: source)
@@ -181,8 +171,7 @@ final class SignIns {
         running[account.id] = signIn
         let number = follow(account.id, follower)
         let wasForgotten = forgotten.remove(account.id) != nil
-        let first = isForgotten || wasForgotten ? replaceClient(of: signIn.id) : [.prepare(signIn.id)]
-        return (number, first + [.wake])
+        return (number, isForgotten || wasForgotten ? replaceClient(of: signIn.id) : [.prepare(signIn.id)])
     }
 
     private func follow(_ account: AccountID, _ follower: @escaping RunningSignIn.Follower) -> Int {
@@ -200,15 +189,11 @@ final class SignIns {
     // MARK: Events
 
     /// Passes an event to the sign-in of `account`.
-    func tell(_ event: SignInEvent, to account: AccountID, at now: Moment) -> [Step] {
-        perform(handle(event, of: account, at: now), of: account, at: now) + [.wake]
-    }
-
-    /// Tells the sign-in of `account` that its tokens are stored.
-    ///
-    /// - Parameter snapshot: the account's state, for followers; nil if it cannot be read.
-    func stored(_ account: AccountID, as snapshot: AccountSnapshot?, at now: Moment) -> [Step] {
-        perform(handle(.stored, of: account, at: now), of: account, as: snapshot, at: now) + [.wake]
+    func tell(_ event: SignInEvent, to account: AccountID, at now: Moment) -> [SignInEffect] {
+        guard let effects = running[account]?.attempt.handle(event, at: now) else { return [] }
+        // Each time the person is sent to the server, the request has other secrets.
+        for case .prepare in effects { running[account]?.secrets = SignInSecrets() }
+        return effects
     }
 
     /// Handles what a browser delivered to the listener of the sign-in `id`.
@@ -219,7 +204,7 @@ final class SignIns {
         to id: String,
         at now: Moment,
         show: @escaping @Sendable (RedirectPage) -> Void
-    ) -> [Step] {
+    ) -> [SignInEffect] {
         guard let signIn = named(id) else {
             show(.nothingUnderWay)
             return []
@@ -232,36 +217,36 @@ final class SignIns {
             show(.unreadable)
             return []
         }
-        let (refusal, steps) = bring(response, to: signIn.account.id, at: now, show)
+        let (refusal, effects) = bring(response, to: signIn.account.id, at: now, show)
         if let refusal { show(RedirectPage(refusal, signIn.account.name)) }
-        return steps
+        return effects
     }
 
     /// Passes a response to a sign-in.
     ///
     /// - Parameter show: shows the end to the browser that brought it; nil if no browser waits.
-    /// - Returns: why it is not the answer, nil if it was accepted; and the steps to carry out.
+    /// - Returns: why it is not the answer, nil if it was accepted; and what the sign-in wants done.
     func bring(
         _ response: AuthorizationResponse,
         to account: AccountID,
         at now: Moment,
         _ show: (@Sendable (RedirectPage) -> Void)? = nil
-    ) -> (refusal: ResponseFinding?, steps: [Step]) {
-        guard running[account] != nil else { return (.alreadyAnswered, []) }
-        let effects = handle(.responseArrived(response), of: account, at: now)
+    ) -> (refusal: ResponseFinding?, effects: [SignInEffect]) {
+        guard let id = running[account]?.id else { return (.alreadyAnswered, []) }
+        let effects = tell(.responseArrived(response), to: account, at: now)
         for case .refuse(let refusal) in effects { return (refusal, []) }
-        if let show, effects.contains(.prepare) {
+        if let show, effects.contains(.prepare(id)) {
             running[account]?.browsersAwaitingURL.append(show)
         } else if let show {
             running[account]?.browsersAwaitingPage.append(show)
         }
-        return (nil, perform(effects, of: account, at: now))
+        return (nil, effects)
     }
 
     /// Ends the sign-ins whose requests would be different with an account's new settings. One that the server has
     /// answered already ends only if its tokens are another client's.
-    func settingsChanged(from before: Account, to after: Account, at now: Moment) -> [Step] {
-        running.keys.sorted().flatMap { key -> [Step] in
+    func settingsChanged(from before: Account, to after: Account, at now: Moment) -> [SignInEffect] {
+        running.keys.sorted().flatMap { key -> [SignInEffect] in
             guard let signIn = running[key], key == after.id || signIn.request.source == after.id else { return [] }
             // A sign-in that replaces the client continues with the new one.
             guard signIn.clientReplacement != .underWay else { return [] }
@@ -272,7 +257,7 @@ final class SignIns {
     }
 
     /// Tells the sign-ins whose time has come.
-    func advance(at now: Moment) -> [Step] {
+    func advance(at now: Moment) -> [SignInEffect] {
         guard remaining(at: now) == .zero else { return [] }
         return running.keys.sorted().flatMap { account in
             running[account]?.attempt.remaining(at: now) == .zero ? tell(.timePassed, to: account, at: now) : []
@@ -280,55 +265,32 @@ final class SignIns {
     }
 
     /// Ends the sign-ins that can be ended, because the daemon stops.
-    func stop(at now: Moment) -> [Step] {
+    func stop(at now: Moment) -> [SignInEffect] {
         running.keys.sorted().flatMap { tell(.cancelled(by: .stopping), to: $0, at: now) }
     }
 
-    private func handle(_ event: SignInEvent, of account: AccountID, at now: Moment) -> [SignInEffect] {
-        running[account]?.attempt.handle(event, at: now) ?? []
-    }
+    // MARK: News
 
-    private func perform(
-        _ effects: [SignInEffect],
-        of account: AccountID,
-        as snapshot: AccountSnapshot? = nil,
-        at now: Moment
-    ) -> [Step] {
-        effects.flatMap { effect -> [Step] in
-            guard let signIn = running[account] else { return [] }
-            switch effect {
-            case .tell(let news): return publish(news, of: signIn, at: now)
-            case .prepare:
-                running[account]?.secrets = SignInSecrets()
-                return [.prepare(signIn.id), .wake]
-            case .exchange(let code): return [.exchange(signIn.id, code)]
-            case .check(let idToken): return [.identify(signIn.id, idToken)]
-            case .poll: return [.poll(signIn.id)]
-            case .store where signIn.addsAccount: return [.addAccount(signIn.id)]
-            case .store: return signIn.grant.map { [.submit($0)] } ?? []
-            // The sender of the response was already told.
-            case .refuse: return []
-            case .finish(let end): return finish(signIn, end, as: snapshot, at: now)
-            }
-        }
-    }
-
-    private func publish(_ news: SignInNews, of signIn: RunningSignIn, at now: Moment) -> [Step] {
+    /// Records the news of the sign-in with this ID.
+    ///
+    /// - Returns: what to tell; nil if the sign-in is over, or if it was told before.
+    func publish(_ news: SignInNews, of id: String, at now: Moment) -> Message? {
+        guard let signIn = named(id) else { return nil }
         let reply = signIn.reply(news, at: now)
         // A browser may be opened several times.
-        guard !signIn.news.contains(where: { $0.event == reply.event }) else { return [] }
-        if news.isInvitation, news != .started { return [invite(again: reply, to: signIn)] }
+        guard !signIn.news.contains(where: { $0.event == reply.event }) else { return nil }
+        if news.isInvitation, news != .started { return Message(.news(invite(again: reply, to: signIn)), of: signIn) }
         running[signIn.account.id]?.news.append(reply)
         if reply.awaitsRegistration ?? false { told.insert(signIn.account.id) }
-        let report = Step.report(.news(reply), to: signIn.followersInOrder)
+        var message = Message(.news(reply), of: signIn)
         // Another policy is not announced as a sign-in.
-        guard news == .started, signIn.isForGrant else { return [report] }
-        return [report, .announce(.signInStarted(flow: signIn.flow.rawValue), of: signIn.account.id, at: now)]
+        if news == .started, signIn.isForGrant { message.announcement = .signInStarted(flow: signIn.flow.rawValue) }
+        return message
     }
 
     /// Sends the person to the server again. The browser that brought the answer is redirected; without one, followers
     /// get the new address.
-    private func invite(again invitation: StartSignIn.Reply, to signIn: RunningSignIn) -> Step {
+    private func invite(again invitation: StartSignIn.Reply, to signIn: RunningSignIn) -> StartSignIn.Reply {
         let account = signIn.account.id
         var told = invitation
         if !signIn.browsersAwaitingURL.isEmpty, let url = invitation.url {
@@ -343,52 +305,45 @@ final class SignIns {
         var kept = told
         kept.forgetPlace()
         running[account]?.news.append(kept)
-        return .report(.news(told), to: signIn.followersInOrder)
+        return told
     }
 
-    private func finish(
-        _ signIn: RunningSignIn,
-        _ end: SignInEnd,
-        as snapshot: AccountSnapshot?,
-        at now: Moment
-    ) -> [Step] {
-        let (account, followers) = (signIn.account.id, signIn.followersInOrder)
+    /// Forgets the sign-in with this ID, and shows its end to the browsers that wait.
+    ///
+    /// - Parameter snapshot: the account's state, for followers; nil if it cannot be read.
+    /// - Returns: what to tell; nil if the sign-in is over already.
+    func finish(_ id: String, _ end: SignInEnd, as snapshot: AccountSnapshot?, at now: Moment) -> Message? {
+        guard let signIn = named(id) else { return nil }
         let end = noting(signIn.explained(end), of: signIn)
-        running[account] = nil
+        running[signIn.account.id] = nil
         signIn.listener?.close()
-        let unchanged = signIn.completionWithoutGrant(end, at: now)
+        let unchanged = signIn.completionWithoutGrant(end, snapshot, at: now)
         let page = RedirectPage(unchanged == nil ? end : .policyCompleted, signIn.target)
         for show in signIn.browsersAwaitingPage + signIn.browsersAwaitingURL { show(page) }
-        if let reply = unchanged {
-            return [.reportUnchanged(reply, of: account, to: followers), .ended(account)]
-        }
-        guard end == .completed else {
-            guard signIn.isForGrant else { return [.report(.ended(end), to: followers), .ended(account)] }
-            let announcement = Announcement.signInFailed(reason: end.reason)
-            return [
-                .announce(announcement, of: account, at: now), .report(.ended(end), to: followers), .ended(account),
-            ]
-        }
-        return [.report(.completed(signIn.completion(snapshot, at: now)), to: followers), .ended(account)]
+        if let unchanged { return Message(.completed(unchanged), of: signIn) }
+        guard end != .completed else { return Message(.completed(signIn.completion(snapshot, at: now)), of: signIn) }
+        var message = Message(.ended(end), of: signIn)
+        if signIn.isForGrant { message.announcement = .signInFailed(reason: end.reason) }
+        return message
     }
 
     // MARK: Clients that servers have forgotten
 
     /// Has another client registered before the person is sent to the server, once.
-    private func replaceClient(of id: String) -> [Step] {
+    private func replaceClient(of id: String) -> [SignInEffect] {
         change(id) {
             $0.clientReplacement = .underWay
             // The new client may come back to another port.
             $0.listener?.close()
             ($0.listener, $0.redirectURI) = (nil, nil)
         }
-        return [.replaceClient(id)]
+        return [.replaceClient(of: id)]
     }
 
     /// Continues with the client that the server has registered.
     ///
     /// - Parameter profile: how people sign in to `account` now.
-    func replacedClient(of id: String, in account: Account, by profile: SignInProfile) -> [Step] {
+    func replacedClient(of id: String, in account: Account, by profile: SignInProfile) -> [SignInEffect] {
         var failure: SignInFailure?
         change(id) { signIn in
             do throws(SignInFailure) {
@@ -401,12 +356,12 @@ final class SignIns {
     }
 
     /// Ends the sign-in with this ID, because no client could be registered for it.
-    func clientNotReplaced(of id: String, _ failure: SignInFailure) -> [Step] {
+    func clientNotReplaced(of id: String, _ failure: SignInFailure) -> [SignInEffect] {
         tell(.preparationFailed(failure), toAttempt: id)
     }
 
     /// Ends the preparation, unless another client may help.
-    private func preparationFailed(_ failure: RefreshFailure, of id: String) -> [Step] {
+    private func preparationFailed(_ failure: RefreshFailure, of id: String) -> [SignInEffect] {
         guard failure.detail.finding == .clientForgotten, named(id)?.clientReplacement == nil else {
             return tell(.preparationFailed(SignInFailure(failure)), toAttempt: id)
         }
@@ -427,6 +382,9 @@ final class SignIns {
 
     // After each `await`, look the sign-in up by its ID: it may be over, and another one of the account may have begun.
 
+    /// What a sign-in wants done after an answer of the token endpoint, and the server's time; nil if it stated none.
+    typealias Answered = (effects: [SignInEffect], serverDate: Timestamp?)
+
     /// Prepares what the person is shown: the address for the browser, or a code for any device.
     ///
     /// - Parameters:
@@ -437,7 +395,7 @@ final class SignIns {
         _ id: String,
         as asking: RequestingClient,
         deliver: @escaping RedirectListener.Deliver
-    ) async -> [Step] {
+    ) async -> [SignInEffect] {
         guard let signIn = named(id) else { return [] }
         let (scopes, demandsIDToken) = (signIn.request.scopes, signIn.request.demandsIDToken)
         if let failure = await client.codes.obstacle(to: asking, scopes: scopes, demandsIDToken: demandsIDToken) {
@@ -510,7 +468,7 @@ final class SignIns {
         }
     }
 
-    private func prepareDevice(_ signIn: RunningSignIn, as asking: RequestingClient) async -> [Step] {
+    private func prepareDevice(_ signIn: RunningSignIn, as asking: RequestingClient) async -> [SignInEffect] {
         let request = DeviceAuthorizationRequest(client: asking, scopes: signIn.request.scopes)
         switch await client.devices.authorize(request) {
         case .failure(let failure): return preparationFailed(failure, of: signIn.id)
@@ -522,15 +480,15 @@ final class SignIns {
     }
 
     /// Sends the code to the token endpoint.
-    func exchange(_ code: AuthorizationCode, of id: String, as asking: RequestingClient) async -> [Step] {
-        guard let signIn = named(id) else { return [] }
+    func exchange(_ code: AuthorizationCode, of id: String, as asking: RequestingClient) async -> Answered {
+        guard let signIn = named(id) else { return ([], nil) }
         let sentAt = timebase.now()
         let outcome = await client.codes.exchange(signIn.codeExchange(code, as: asking))
         return obtained(outcome, of: signIn, keeping: code.keptFields, sentAt: sentAt)
     }
 
     /// Validates the ID token, if only that was requested.
-    func identify(_ idToken: Secret, of id: String, as asking: RequestingClient) async -> [Step] {
+    func identify(_ idToken: Secret, of id: String, as asking: RequestingClient) async -> [SignInEffect] {
         guard let signIn = named(id) else { return [] }
         switch await client.codes.identify(signIn.identityCheck(of: idToken, as: asking)) {
         case .failure(let failure): return tell(.exchangeFailed(failure), toAttempt: id)
@@ -542,13 +500,13 @@ final class SignIns {
     }
 
     /// Asks once whether the person has approved on the other device.
-    func poll(_ id: String, as asking: RequestingClient) async -> [Step] {
-        guard let signIn = named(id), let device = signIn.invitation?.device else { return [] }
+    func poll(_ id: String, as asking: RequestingClient) async -> Answered {
+        guard let signIn = named(id), let device = signIn.invitation?.device else { return ([], nil) }
         let sentAt = timebase.now()
         let request = DevicePoll(client: asking, deviceCode: device.deviceCode, scopes: signIn.request.scopes)
         let outcome = await client.devices.poll(request)
         if case .obtained(let outcome) = outcome { return obtained(outcome, of: signIn, sentAt: sentAt) }
-        return outcome.answer.map { tell(.pollEnded($0), toAttempt: id) } ?? []
+        return (outcome.answer.map { tell(.pollEnded($0), toAttempt: id) } ?? [], nil)
     }
 
     /// Records the result of a code or of a device code.
@@ -557,10 +515,10 @@ final class SignIns {
         of signIn: RunningSignIn,
         keeping kept: [String: String] = [:],
         sentAt: Moment
-    ) -> [Step] {
-        let date = outcome.serverDate.map { [Step.noteServerDate($0, of: signIn.account.id)] } ?? []
+    ) -> Answered {
         switch outcome.result {
-        case .failure(let failure): return date + tell(.exchangeFailed(failure), toAttempt: signIn.id)
+        case .failure(let failure):
+            return (tell(.exchangeFailed(failure), toAttempt: signIn.id), outcome.serverDate)
         case .success(let grant):
             change(signIn.id) {
                 $0.grant = signIn.arrival(
@@ -583,12 +541,12 @@ final class SignIns {
                 isUnavailable: person.unavailable != nil,
                 addresses: person.names?.addresses ?? []
             )
-            return date + tell(event, toAttempt: signIn.id)
+            return (tell(event, toAttempt: signIn.id), outcome.serverDate)
         }
     }
 
     /// Passes an event by the sign-in's ID, because a result for an earlier sign-in must not reach a later one.
-    private func tell(_ event: SignInEvent, toAttempt id: String) -> [Step] {
+    private func tell(_ event: SignInEvent, toAttempt id: String) -> [SignInEffect] {
         guard let signIn = named(id) else { return [] }
         return tell(event, to: signIn.account.id, at: timebase.now())
     }

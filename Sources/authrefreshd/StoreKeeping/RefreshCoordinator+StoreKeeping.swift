@@ -3,25 +3,22 @@ internal import Dispatch
 internal import OAuthClient
 internal import RefreshCore
 
-/// The coordinator's steps for the store's keeping.
+/// The store's keeping.
 extension RefreshCoordinator {
-    /// Carries out the steps.
-    func carryOut(_ steps: [StoreKeeping.Step]) {
-        for step in steps {
-            switch step {
-            case .turn(let turn, after: nil): later { $0.take($0.storeKeeping.take(turn)) }
+    /// Carries out what the store's keeping wants done.
+    func carryOut(_ effects: [StoreKeeping.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .turn(let turn, after: nil): later { $0.run(turn) }
             case .turn(let turn, let delay?):
-                queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.microseconds))) {
-                    [weak self] in
-                    self?.assumeIsolated { $0.take($0.storeKeeping.take(turn)) }
+                queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.microseconds))) { [weak self] in
+                    self?.assumeIsolated { $0.run(turn) }
                 }
             case .block(let label, let body):
-                let tell: @Sendable (StoreKeeping.Turn) -> Void = { [weak self] turn in
-                    self?.later { $0.take($0.storeKeeping.take(turn)) }
-                }
+                let tell: @Sendable (StoreKeeping.Turn) -> Void = { [weak self] turn in self?.later { $0.run(turn) } }
                 DispatchQueue(label: label, qos: .utility).async { body(tell) }
-            case .beginRekeying: Task { take(await storeKeeping.beginRekeying()) }
-            case .destroyRetiredKey: Task { take(await storeKeeping.destroyRetiredKey()) }
+            case .beginRekeying: Task { carryOut(await storeKeeping.beginRekeying()) }
+            case .destroyRetiredKey: Task { carryOut(await storeKeeping.destroyRetiredKey()) }
             case .failed(let error): noteStoreFailure(error, at: timebase.now())
             case .statusChanged: statusChanged()
             case .wake: wake()
@@ -29,11 +26,23 @@ extension RefreshCoordinator {
         }
     }
 
+    private func run(_ turn: StoreKeeping.Turn) {
+        carryOut(storeKeeping.run(turn))
+    }
+
+    /// Carries out what the answer to a caller entails.
+    ///
+    /// - Returns: the caller's number.
+    func receive(_ answer: (number: Int, effects: [StoreKeeping.Effect])) -> Int {
+        carryOut(answer.effects)
+        return answer.number
+    }
+
     /// Checks whether the next daemon would find the store's key.
     func checkStoreKey() async {
         // What is beside another store is no key of ours.
         guard (try? store.checkPlace()) != nil else { return }
-        take(await storeKeeping.checkKey())
+        carryOut(await storeKeeping.checkKey())
     }
 
     /// Records whether descriptors for callers are available.

@@ -10,16 +10,6 @@ struct StoreBackups {
         let keys: [String]
     }
 
-    /// The next step.
-    enum Step {
-        /// Copy the next batch, after others have had their turn.
-        case copyMore(number: Int)
-        /// Check the complete copy on a thread that nobody else waits for, then call `completed`.
-        case check(FinishedCopy, number: Int)
-        /// Begin the next backup.
-        case next
-    }
-
     private struct Caller {
         let number: Int
         let tell: @Sendable (Result<Copy, StoreKeepingError>) -> Void
@@ -60,33 +50,38 @@ struct StoreBackups {
     }
 
     /// Begins the next backup in the queue, if none is being made.
-    mutating func beginNext(of store: AccountStore, clock: () -> Moment) -> Step? {
-        guard making == nil, !waiting.isEmpty else { return nil }
-        let caller = waiting.removeFirst()
-        do throws(StoreError) {
-            let copy = try StoreCopy(of: store, for: .backup(caller.number))
-            making = Making(caller: caller, copy: copy, number: caller.number)
-        } catch {
-            caller.tell(.failure(.store(error)))
-            return .next
+    mutating func beginNext(of store: AccountStore, clock: () -> Moment) -> StoreKeeping.Effect? {
+        while making == nil, !waiting.isEmpty {
+            let caller = waiting.removeFirst()
+            do throws(StoreError) {
+                let copy = try StoreCopy(of: store, for: .backup(caller.number))
+                making = Making(caller: caller, copy: copy, number: caller.number)
+                return copyMore(caller.number, of: store, clock: clock)
+            } catch {
+                caller.tell(.failure(.store(error)))
+            }
         }
-        return copyMore(caller.number, clock: clock)
+        return nil
     }
 
-    /// Copies one batch of pages.
-    mutating func copyMore(_ number: Int, clock: () -> Moment) -> Step? {
+    /// Copies one batch of pages. The complete copy is checked on a thread that nobody else waits for.
+    mutating func copyMore(_ number: Int, of store: AccountStore, clock: () -> Moment) -> StoreKeeping.Effect? {
         guard let making, making.number == number, let copy = making.copy else { return nil }
         let began = clock()
         do throws(StoreError) {
             let finished = try copy.advance(pages: batchSize.count)
             batchSize.fit(to: clock().elapsed(since: began))
-            guard let finished else { return .copyMore(number: number) }
+            guard let finished else { return .turn(.copyForBackup(number), after: nil) }
             self.making?.copy = nil
             self.making?.checked = finished
-            return .check(finished, number: number)
+            return .block(label: "authrefreshd.backup") { tell in
+                let result = Result { () throws(StoreError) in try finished.makeBackup() }
+                tell(.backupChecked(finished, number, result))
+            }
         } catch {
             making.caller?.tell(.failure(.store(error)))
-            return end()
+            end()
+            return beginNext(of: store, clock: clock)
         }
     }
 
@@ -95,7 +90,7 @@ struct StoreBackups {
     /// - Parameter isOver: whether the daemon stops, so that nobody can fetch the copy.
     /// - Returns: whether the copy is ready and has to be removed after `kept`.
     mutating func completed(_ copy: FinishedCopy, _ result: Result<Void, StoreError>, isOver: Bool) -> Bool {
-        defer { _ = end() }
+        defer { end() }
         let caller = making?.caller
         switch result {
         case .failure(let error):
@@ -121,15 +116,19 @@ struct StoreBackups {
     }
 
     /// Removes a caller that has gone, and its unfinished copy.
-    mutating func forget(_ number: Int) -> Step? {
+    ///
+    /// - Returns: whether the backup that was being made has ended.
+    mutating func forget(_ number: Int) -> Bool {
         waiting.removeAll { $0.number == number }
-        guard making?.number == number else { return nil }
+        guard making?.number == number else { return false }
         making?.caller = nil
         return cut()
     }
 
     /// Ends all backups, and removes the copies.
-    mutating func endAll(_ failure: StoreKeepingError) -> Step? {
+    ///
+    /// - Returns: as `forget`.
+    mutating func endAll(_ failure: StoreKeepingError) -> Bool {
         for caller in [making?.caller].compactMap({ $0 }) + waiting { caller.tell(.failure(failure)) }
         waiting = []
         making?.caller = nil
@@ -139,15 +138,17 @@ struct StoreBackups {
     }
 
     /// Ends the backup that is being made. A copy that is being checked is removed when its check has ended.
-    private mutating func cut() -> Step? {
-        guard making?.copy == nil else { return end() }
+    private mutating func cut() -> Bool {
+        guard making?.copy == nil else {
+            end()
+            return true
+        }
         making?.checked?.interrupt()
-        return nil
+        return false
     }
 
-    private mutating func end() -> Step {
+    private mutating func end() {
         making?.copy?.discard()
         making = nil
-        return .next
     }
 }

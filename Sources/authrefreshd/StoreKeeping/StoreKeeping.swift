@@ -21,7 +21,7 @@ final class StoreKeeping {
     }
 
     /// What the coordinator has to do.
-    enum Step {
+    enum Effect {
         /// Run this turn later on the queue, at once or after a while.
         case turn(Turn, after: Duration?)
         /// Run it once on a queue of its own. It takes a minute, and other blocking calls should not wait for it. It
@@ -145,11 +145,12 @@ final class StoreKeeping {
 
     // MARK: Turns
 
-    func take(_ turn: Turn) -> [Step] {
+    func run(_ turn: Turn) -> [Effect] {
         guard !isStopping else { return ended(turn) }
         switch turn {
         case .reseal: return reseal()
-        case .copyForBackup(let number): return steps(after: backups.copyMore(number, clock: timebase.now))
+        case .copyForBackup(let number):
+            return [backups.copyMore(number, of: store, clock: timebase.now)].compactMap(\.self)
         case .backupChecked(let copy, let number, let result):
             let isKept = backups.completed(copy, result, isOver: false)
             return (isKept ? [.turn(.removeBackup(number), after: backups.kept)] : []) + beginNextBackup()
@@ -162,7 +163,7 @@ final class StoreKeeping {
     }
 
     /// Handles a turn that comes while the daemon ends.
-    private func ended(_ turn: Turn) -> [Step] {
+    private func ended(_ turn: Turn) -> [Effect] {
         switch turn {
         case .backupChecked(let copy, _, let result):
             _ = backups.completed(copy, result, isOver: true)
@@ -183,14 +184,14 @@ final class StoreKeeping {
     var isIdle: Bool { backups.underWay == nil }
 
     /// Allows nothing new from now on.
-    func stop() -> [Step] {
+    func stop() -> [Effect] {
         isStopping = true
         endWatches()
         return endBackups(.interrupted)
     }
 
     /// Tells all followers that it is over.
-    func end() -> [Step] {
+    func end() -> [Effect] {
         endRekeying(with: .failure(.interrupted))
         endChecking(failure: .interrupted)
         return endBackups(.interrupted)
@@ -211,41 +212,26 @@ extension StoreKeeping {
     ///   makes sense.
     func backUp(
         _ tell: @escaping @Sendable (Result<StoreBackups.Copy, StoreKeepingError>) -> Void
-    ) throws(StoreError) -> (number: Int, [Step]) {
+    ) throws(StoreError) -> (number: Int, effects: [Effect]) {
         if store.rekeying.isBeingResealed, rekeying != nil, trouble == nil { throw .beingResealed(path: store.path) }
         let number = backups.enqueue(tell)
         return (number, beginNextBackup())
     }
 
     /// Removes a backup's caller that has gone.
-    func forgetBackupCaller(_ number: Int) -> [Step] {
-        steps(after: backups.forget(number))
+    func forgetBackupCaller(_ number: Int) -> [Effect] {
+        backups.forget(number) ? beginNextBackup() : []
     }
 
     /// Ends all backups and removes the copies, because the key changes or the daemon stops.
-    fileprivate func endBackups(_ failure: StoreKeepingError) -> [Step] {
-        steps(after: backups.endAll(failure))
+    fileprivate func endBackups(_ failure: StoreKeepingError) -> [Effect] {
+        backups.endAll(failure) ? beginNextBackup() : []
     }
 
-    fileprivate func beginNextBackup() -> [Step] {
+    fileprivate func beginNextBackup() -> [Effect] {
         // The daemon's end waits for the backup that was being made.
         guard !isStopping else { return [.wake] }
-        return steps(after: backups.beginNext(of: store, clock: timebase.now))
-    }
-
-    fileprivate func steps(after step: StoreBackups.Step?) -> [Step] {
-        switch step {
-        case nil: []
-        case .next: beginNextBackup()
-        case .copyMore(let number): [.turn(.copyForBackup(number), after: nil)]
-        case .check(let copy, let number):
-            [
-                .block(label: "authrefreshd.backup") { tell in
-                    let result = Result { () throws(StoreError) in try copy.makeBackup() }
-                    tell(.backupChecked(copy, number, result))
-                }
-            ]
-        }
+        return [backups.beginNext(of: store, clock: timebase.now)].compactMap(\.self)
     }
 }
 
@@ -257,7 +243,7 @@ extension StoreKeeping {
     ///
     /// - Returns: the follower's number, for `forgetCheckFollower`.
     /// - Throws: `StoreError` if the copy cannot be started.
-    func check(for follower: StoreChecking.Follower) throws(StoreError) -> (number: Int, [Step]) {
+    func check(for follower: StoreChecking.Follower) throws(StoreError) -> (number: Int, effects: [Effect]) {
         if let number = checking?.follow(follower) { return (number, []) }
         var begun = StoreChecking(copy: try StoreCopy(of: store, for: .check))
         let number = begun.follow(follower)
@@ -270,7 +256,7 @@ extension StoreKeeping {
         checking?.forget(number)
     }
 
-    fileprivate func copyForCheck() -> [Step] {
+    fileprivate func copyForCheck() -> [Effect] {
         guard !isStopping else { return [] }
         switch checking?.copyMore(of: store.path, clock: timebase.now) {
         case nil: return []
@@ -318,7 +304,7 @@ extension StoreKeeping {
     ///
     /// - Parameter tell: receives the progress; must not call back.
     /// - Returns: the follower's number, for `forgetRekeyFollower`.
-    func rekey(_ tell: @escaping @Sendable (Rekeying.News) -> Void) -> (number: Int, [Step]) {
+    func rekey(_ tell: @escaping @Sendable (Rekeying.News) -> Void) -> (number: Int, effects: [Effect]) {
         var joined = rekeying ?? Rekeying()
         let number = joined.follow(tell)
         let isNew = rekeying == nil
@@ -334,7 +320,7 @@ extension StoreKeeping {
     }
 
     /// Continues a change that an earlier daemon began.
-    func resumeRekeying() throws(StoreError) -> [Step] {
+    func resumeRekeying() throws(StoreError) -> [Effect] {
         if store.rekeying.isBeingResealed {
             rekeying = Rekeying()
             return reseal()
@@ -345,7 +331,7 @@ extension StoreKeeping {
     }
 
     /// Creates the new key, and begins with the secrets.
-    func beginRekeying() async -> [Step] {
+    func beginRekeying() async -> [Effect] {
         do throws(StoreError) {
             // Otherwise the new key would be put beside another store, or into a folder that no store is in.
             try store.checkPlace()
@@ -371,10 +357,10 @@ extension StoreKeeping {
     }
 
     /// Reseals one batch, and requests the next turn.
-    fileprivate func reseal() -> [Step] {
+    fileprivate func reseal() -> [Effect] {
         guard !isStopping, rekeying != nil else { return [] }
         // The store cannot be written now. Try again as often as everything else.
-        let later = Step.turn(.reseal, after: StoreOutage.retryInterval)
+        let later = Effect.turn(.reseal, after: StoreOutage.retryInterval)
         guard trouble == nil else { return [later] }
         // Backups would also need the old key, which is destroyed in the end.
         let before = endBackups(.store(.beingResealed(path: store.path)))
@@ -394,7 +380,7 @@ extension StoreKeeping {
     }
 
     /// Destroys the old key, with which nothing is sealed any more.
-    func destroyRetiredKey() async -> [Step] {
+    func destroyRetiredKey() async -> [Effect] {
         let (keyring, present) = (keyring, store.rekeying.keyIdentifier)
         let settled = await BlockingCall.result { () throws(StoreKeyError) in try keyring.settle(on: present) }
         // This reads the key files.
@@ -424,7 +410,7 @@ extension StoreKeeping {
 
     /// Checks whether the next daemon would find the store's key. A keyring that is locked or temporarily missing does
     /// not count.
-    func checkKey() async -> [Step] {
+    func checkKey() async -> [Effect] {
         let (keyring, identifier) = (keyring, store.rekeying.keyIdentifier)
         let place = await BlockingCall.result(within: Diagnosis.fileLimit) {
             Result { () throws(StoreKeyError) in try keyring.locate(identifier) }

@@ -8,11 +8,12 @@ import Testing
     private typealias Samples = SignInSamples
 
     private let start = SignInSamples.start
+    private let id = SignInSamples.id
     private let good = "code=x&state=\(SignInSamples.state)"
 
     private func waiting(_ storedSubject: String? = nil, replaces: Bool = false) -> SignInAttempt {
         var attempt = Samples.attempt(storedSubject: storedSubject, replaces: replaces)
-        #expect(attempt.handle(.prepared(Samples.expectation()), at: start) == [.tell(.started)])
+        #expect(attempt.handle(.prepared(Samples.expectation()), at: start) == [.tell(.started, of: id)])
         return attempt
     }
 
@@ -20,14 +21,14 @@ import Testing
         var attempt = waiting(storedSubject, replaces: replaces)
         let effects = attempt.handle(.responseArrived(try Samples.response(good)), at: start)
         let code = AuthorizationCode(Secret("x"))
-        #expect(effects == [.tell(.callbackReceived), .tell(.exchanging), .exchange(code)])
+        #expect(effects == [.tell(.callbackReceived, of: id), .tell(.exchanging, of: id), .exchange(code, of: id)])
         return attempt
     }
 
     @Test func `a sign-in goes from the browser through the exchange to the disk`() throws {
         var attempt = try exchanging()
-        #expect(attempt.handle(.grantArrived(subject: "alice"), at: start) == [.store])
-        #expect(attempt.handle(.stored, at: start) == [.finish(.completed)])
+        #expect(attempt.handle(.grantArrived(subject: "alice"), at: start) == [.store(id)])
+        #expect(attempt.handle(.stored, at: start) == [.finish(.completed, of: id)])
         #expect(attempt.phase == .ended(.completed))
     }
 
@@ -35,7 +36,7 @@ import Testing
         var attempt = Samples.attempt()
         #expect(attempt.handle(.opened, at: start) == [])
         _ = attempt.handle(.prepared(Samples.expectation()), at: start)
-        #expect(attempt.handle(.opened, at: start) == [.tell(.opened)])
+        #expect(attempt.handle(.opened, at: start) == [.tell(.opened, of: id)])
     }
 
     // MARK: attacks
@@ -76,8 +77,8 @@ import Testing
         var attempt = waiting()
         let answer = try Samples.response(good + "&iss=https://evil.example")
         let effects = attempt.handle(.responseArrived(answer), at: start)
-        #expect(effects.first == .tell(.callbackReceived) && effects.count == 2)
-        guard case .finish(.failed(let failure))? = effects.last else {
+        #expect(effects.first == .tell(.callbackReceived, of: id) && effects.count == 2)
+        guard case .finish(.failed(let failure), of: _)? = effects.last else {
             Issue.record("\(effects)")
             return
         }
@@ -93,6 +94,7 @@ import Testing
     /// An attempt at a server whose errors ask for another policy.
     private func atPolicy(_ leg: SignInLeg = .grant, resets: Bool = true) -> SignInAttempt {
         var attempt = SignInAttempt(
+            id: id,
             plan: SignInPlan(
                 flow: .browser,
                 leg: leg,
@@ -102,7 +104,7 @@ import Testing
                 startedAt: start
             )
         )
-        #expect(attempt.handle(.prepared(policyExpectation), at: start) == [.tell(.started)])
+        #expect(attempt.handle(.prepared(policyExpectation), at: start) == [.tell(.started, of: id)])
         return attempt
     }
 
@@ -116,27 +118,27 @@ import Testing
     @Test func `a forgotten password is reset once, and the sign-in continues with another code`() throws {
         var attempt = atPolicy()
         let later = start.later(.seconds(500))
-        #expect(attempt.handle(.responseArrived(try Samples.response(forgotten)), at: later) == [.prepare])
+        #expect(attempt.handle(.responseArrived(try Samples.response(forgotten)), at: later) == [.prepare(id)])
         #expect(attempt.leg == .passwordReset && attempt.phase == .preparing)
         #expect(attempt.remaining(at: later) == .seconds(600))
-        #expect(attempt.handle(.prepared(policyExpectation), at: later) == [.tell(.passwordReset)])
-        #expect(attempt.handle(.responseArrived(try Samples.response(good)), at: later) == [.prepare])
-        #expect(attempt.handle(.prepared(policyExpectation), at: later) == [.tell(.signInAgain)])
+        #expect(attempt.handle(.prepared(policyExpectation), at: later) == [.tell(.passwordReset, of: id)])
+        #expect(attempt.handle(.responseArrived(try Samples.response(good)), at: later) == [.prepare(id)])
+        #expect(attempt.handle(.prepared(policyExpectation), at: later) == [.tell(.signInAgain, of: id)])
         #expect(attempt.leg == .grant)
         var forgetful = attempt
         #expect(
             forgetful.handle(.responseArrived(try Samples.response(forgotten)), at: later)
-                == [.tell(.callbackReceived), .finish(.passwordForgotten(isResettable: true))]
+                == [.tell(.callbackReceived, of: id), .finish(.passwordForgotten(isResettable: true), of: id)]
         )
         let effects = attempt.handle(.responseArrived(try Samples.response(good)), at: later)
-        #expect(effects.last == .exchange(AuthorizationCode(Secret("x"))))
+        #expect(effects.last == .exchange(AuthorizationCode(Secret("x")), of: id))
     }
 
     @Test func `a forgotten password without a policy to reset it ends the sign-in`() throws {
         var attempt = atPolicy(resets: false)
         #expect(
             attempt.handle(.responseArrived(try Samples.response(forgotten)), at: start)
-                == [.tell(.callbackReceived), .finish(.passwordForgotten(isResettable: false))]
+                == [.tell(.callbackReceived, of: id), .finish(.passwordForgotten(isResettable: false), of: id)]
         )
     }
 
@@ -149,7 +151,7 @@ import Testing
         }
         #expect(
             attempt.handle(.responseArrived(try Samples.response(turnedBack)), at: start)
-                == [.tell(.callbackReceived), .finish(.cancelled(by: .user))]
+                == [.tell(.callbackReceived, of: id), .finish(.cancelled(by: .user), of: id)]
         )
     }
 
@@ -157,7 +159,7 @@ import Testing
         var attempt = atPolicy(.otherPolicy)
         #expect(
             attempt.handle(.responseArrived(try Samples.response(good)), at: start)
-                == [.tell(.callbackReceived), .finish(.policyCompleted)]
+                == [.tell(.callbackReceived, of: id), .finish(.policyCompleted, of: id)]
         )
     }
 
@@ -169,7 +171,7 @@ import Testing
         var attempt = atPolicy()
         let answer = try Samples.response(form + "&state=\(Samples.state)")
         let effects = attempt.handle(.responseArrived(answer), at: start)
-        guard case .finish(let end)? = effects.last else {
+        guard case .finish(let end, of: _)? = effects.last else {
             Issue.record("\(effects)")
             return
         }
@@ -186,13 +188,15 @@ import Testing
         let answer = try Samples.response("error=access_denied&state=\(Samples.state)")
         let denied = SignInEnd.denied(ErrorResponse(error: "access_denied"))
         #expect(
-            attempt.handle(.responseArrived(answer), at: start) == [.tell(.callbackReceived), .finish(denied)]
+            attempt.handle(.responseArrived(answer), at: start) == [
+                .tell(.callbackReceived, of: id), .finish(denied, of: id),
+            ]
         )
     }
 
     /// The failure by which the effects end the sign-in; nil if they do not.
     private static func end(_ effects: [SignInEffect]) -> SignInFailure? {
-        guard case .finish(.failed(let failure))? = effects.first, effects.count == 1 else { return nil }
+        guard case .finish(.failed(let failure), of: _)? = effects.first, effects.count == 1 else { return nil }
         return failure
     }
 
@@ -224,7 +228,7 @@ import Testing
         #expect(attempt.expiresAt(at: start) == start.wall + .seconds(600))
         let stepped = Moment(wall: start.wall + .seconds(86_400), boot: start.later(.seconds(599)).boot)
         #expect(attempt.handle(.timePassed, at: stepped) == [])
-        #expect(attempt.handle(.timePassed, at: start.later(.seconds(600))) == [.finish(.timedOut)])
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(600))) == [.finish(.timedOut, of: id)])
         #expect(attempt.remaining(at: start) == nil)
     }
 
@@ -237,32 +241,35 @@ import Testing
 
     @Test func `a person can cancel until the tokens have arrived`() throws {
         var preparing = Samples.attempt()
-        #expect(preparing.handle(.cancelled(by: .user), at: start) == [.finish(.cancelled(by: .user))])
+        #expect(preparing.handle(.cancelled(by: .user), at: start) == [.finish(.cancelled(by: .user), of: id)])
         var attempt = try exchanging()
-        #expect(attempt.handle(.cancelled(by: .superseded), at: start) == [.finish(.cancelled(by: .superseded))])
+        #expect(
+            attempt.handle(.cancelled(by: .superseded), at: start) == [.finish(.cancelled(by: .superseded), of: id)]
+        )
         #expect(attempt.handle(.grantArrived(subject: nil), at: start) == [])
         var storing = try exchanging()
         _ = storing.handle(.grantArrived(subject: nil), at: start)
         #expect(storing.handle(.cancelled(by: .user), at: start) == [])
-        #expect(storing.handle(.cancelled(by: .removed), at: start) == [.finish(.cancelled(by: .removed))])
+        #expect(storing.handle(.cancelled(by: .removed), at: start) == [.finish(.cancelled(by: .removed), of: id)])
     }
 
     @Test func `another person than the stored one is refused, unless requested`() throws {
         var attempt = try exchanging("alice")
         let end = SignInEnd.otherSubject(signedIn: "bob", owner: "alice")
-        #expect(attempt.handle(.grantArrived(subject: "bob"), at: start) == [.finish(end)])
+        #expect(attempt.handle(.grantArrived(subject: "bob"), at: start) == [.finish(end, of: id)])
         var same = try exchanging("alice")
-        #expect(same.handle(.grantArrived(subject: "alice"), at: start) == [.store])
+        #expect(same.handle(.grantArrived(subject: "alice"), at: start) == [.store(id)])
         var wanted = try exchanging("alice", replaces: true)
-        #expect(wanted.handle(.grantArrived(subject: "bob"), at: start) == [.store])
+        #expect(wanted.handle(.grantArrived(subject: "bob"), at: start) == [.store(id)])
         var unnamed = try exchanging("alice")
-        guard case .finish(.failed(let failure))? = unnamed.handle(.grantArrived(subject: nil), at: start).first else {
+        guard case .finish(.failed(let failure), of: _)? = unnamed.handle(.grantArrived(subject: nil), at: start).first
+        else {
             Issue.record("an account was given to somebody without a name")
             return
         }
         #expect(failure.kind == .refused && failure.reason.hasSuffix("the account belongs to 'alice'"))
         var wantedUnnamed = try exchanging("alice", replaces: true)
-        #expect(wantedUnnamed.handle(.grantArrived(subject: nil), at: start) == [.store])
+        #expect(wantedUnnamed.handle(.grantArrived(subject: nil), at: start) == [.store(id)])
     }
 
     @Test(arguments: [
@@ -274,6 +281,7 @@ import Testing
     ) throws {
         for replaces in [false, true] {
             var attempt = SignInAttempt(
+                id: id,
                 plan: SignInPlan(
                     flow: .device,
                     storedSubject: nil,
@@ -284,24 +292,27 @@ import Testing
             )
             _ = attempt.handle(.deviceAuthorized(interval: nil, lifetime: .seconds(900)), at: start)
             let event = SignInEvent.grantArrived(subject: "bob", name: addresses.first, addresses: addresses)
-            let refused = SignInEffect.finish(.otherSubject(signedIn: "bob@example.org", owner: "alice@example.org"))
-            #expect(attempt.handle(event, at: start) == [isStored || replaces ? .store : refused])
+            let refused = SignInEffect.finish(
+                .otherSubject(signedIn: "bob@example.org", owner: "alice@example.org"),
+                of: id
+            )
+            #expect(attempt.handle(event, at: start) == [isStored || replaces ? .store(id) : refused])
         }
     }
 
     @Test func `if the server cannot say who signed in, nobody takes over the account`() throws {
         var attempt = try exchanging("alice")
         let effects = attempt.handle(.grantArrived(subject: nil, isUnavailable: true), at: start)
-        guard case .finish(.failed(let failure))? = effects.first else {
+        guard case .finish(.failed(let failure), of: _)? = effects.first else {
             Issue.record("\(effects)")
             return
         }
         #expect(failure.kind == .unavailable)
         #expect(failure.reason.contains("'alice'"))
         var fresh = try exchanging()
-        #expect(fresh.handle(.grantArrived(subject: nil, isUnavailable: true), at: start) == [.store])
+        #expect(fresh.handle(.grantArrived(subject: nil, isUnavailable: true), at: start) == [.store(id)])
         var wanted = try exchanging("alice", replaces: true)
-        #expect(wanted.handle(.grantArrived(subject: nil, isUnavailable: true), at: start) == [.store])
+        #expect(wanted.handle(.grantArrived(subject: nil, isUnavailable: true), at: start) == [.store(id)])
     }
 
     @Test func `tokens that cannot be stored end the sign-in, after a while`() throws {
@@ -309,7 +320,7 @@ import Testing
         _ = attempt.handle(.grantArrived(subject: nil), at: start)
         #expect(attempt.remaining(at: start) == SignInAttempt.storingMax)
         let effects = attempt.handle(.timePassed, at: start.later(.seconds(60)))
-        guard case .finish(.failed(let failure))? = effects.first else {
+        guard case .finish(.failed(let failure), of: _)? = effects.first else {
             Issue.record("\(effects)")
             return
         }
@@ -317,7 +328,7 @@ import Testing
         var refused = try exchanging()
         _ = refused.handle(.grantArrived(subject: nil), at: start)
         let why = SignInFailure(.unavailable, "the store cannot be written")
-        #expect(refused.handle(.notStored(why), at: start) == [.finish(.failed(why))])
+        #expect(refused.handle(.notStored(why), at: start) == [.finish(.failed(why), of: id)])
     }
 
     // MARK: devices
@@ -325,19 +336,19 @@ import Testing
     private func polling(interval: Duration? = .seconds(5), lifetime: Duration = .seconds(900)) -> SignInAttempt {
         var attempt = Samples.attempt(.device)
         let event = SignInEvent.deviceAuthorized(interval: interval, lifetime: lifetime)
-        #expect(attempt.handle(event, at: start) == [.tell(.started)])
+        #expect(attempt.handle(event, at: start) == [.tell(.started, of: id)])
         return attempt
     }
 
     @Test func `a device polls at the server's interval, one request at a time`() {
         var attempt = polling(interval: .seconds(7))
         #expect(attempt.handle(.timePassed, at: start.later(.seconds(6))) == [])
-        #expect(attempt.handle(.timePassed, at: start.later(.seconds(7))) == [.poll])
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(7))) == [.poll(id)])
         #expect(attempt.handle(.timePassed, at: start.later(.seconds(30))) == [])
         #expect(attempt.handle(.pollEnded(.pending), at: start.later(.seconds(31))) == [])
         #expect(attempt.remaining(at: start.later(.seconds(31))) == .seconds(7))
         _ = attempt.handle(.timePassed, at: start.later(.seconds(38)))
-        #expect(attempt.handle(.grantArrived(subject: "alice"), at: start.later(.seconds(39))) == [.store])
+        #expect(attempt.handle(.grantArrived(subject: "alice"), at: start.later(.seconds(39))) == [.store(id)])
     }
 
     @Test func `without an interval a device polls every five seconds, and never more than once a second`() {
@@ -381,7 +392,7 @@ import Testing
     @Test func `a device code is awaited while it is valid, for half an hour at most`() {
         var attempt = polling(lifetime: .seconds(30))
         _ = attempt.handle(.timePassed, at: start.later(.seconds(29)))
-        #expect(attempt.handle(.timePassed, at: start.later(.seconds(30))) == [.finish(.timedOut)])
+        #expect(attempt.handle(.timePassed, at: start.later(.seconds(30))) == [.finish(.timedOut, of: id)])
         #expect(polling(lifetime: .seconds(86_400)).expiresAt(at: start) == start.wall + .seconds(1800))
     }
 
@@ -392,12 +403,14 @@ import Testing
         ] {
             var attempt = polling()
             _ = attempt.handle(.timePassed, at: start.later(.seconds(5)))
-            #expect(attempt.handle(.pollEnded(answer), at: start.later(.seconds(6))) == [.finish(end)])
+            #expect(attempt.handle(.pollEnded(answer), at: start.later(.seconds(6))) == [.finish(end, of: id)])
         }
         var misconfigured = polling()
         _ = misconfigured.handle(.timePassed, at: start.later(.seconds(5)))
         let failure = Samples.failure(.misconfigured)
         let end = SignInEnd.failed(SignInFailure(failure))
-        #expect(misconfigured.handle(.pollEnded(.failed(failure)), at: start.later(.seconds(6))) == [.finish(end)])
+        #expect(
+            misconfigured.handle(.pollEnded(.failed(failure)), at: start.later(.seconds(6))) == [.finish(end, of: id)]
+        )
     }
 }

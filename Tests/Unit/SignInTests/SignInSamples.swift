@@ -4,6 +4,7 @@ import RefreshCore
 
 /// Values for the sign-ins of these tests.
 enum SignInSamples {
+    static let id = "s1"
     static let issuer = "https://sso.example.org"
     static let state = "pnvKx6jYmXg0p8yWcQ1nUe9V3dLr7tBsZaHfOiEkT4M"
 
@@ -32,6 +33,7 @@ enum SignInSamples {
         replaces: Bool = false
     ) -> SignInAttempt {
         SignInAttempt(
+            id: id,
             plan: SignInPlan(
                 flow: flow,
                 storedSubject: storedSubject,

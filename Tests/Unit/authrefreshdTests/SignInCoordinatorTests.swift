@@ -38,6 +38,33 @@ struct SignInCoordinatorTests {
         return nil
     }
 
+    @Test func `followers learn of a beginning before everybody else, and of a failure after`() async throws {
+        try await withIssuer { issuer, url in
+            let rig = try CoordinatorRig()
+            try await rig.start()
+            _ = try await rig.add("work", url, issuer.issueGrant(clientID: "app"))
+            let snapshot = try #require(try await rig.state(of: "work"))
+            // The journal's lines, and among them what the follower is told.
+            let log = rig.log
+            _ = try await rig.inside {
+                try $0.beginSignIn(SignInRequest(), of: snapshot) { report in
+                    switch report {
+                    case .news: log.append("follower: beginning")
+                    case .ended: log.append("follower: end")
+                    case .completed: break
+                    }
+                }
+            }
+            try await log.first("the beginning") { $0.contains("sign-in started") }
+            await rig.pass(.seconds(600))
+            try await log.first("the end") { $0 == "follower: end" }
+            let told = ["follower: beginning", "sign-in started", "sign-in ended without tokens", "follower: end"]
+            let heard = log.all.compactMap { line in told.first { line.contains($0) } }
+            #expect(heard == told)
+            await rig.stop()
+        }
+    }
+
     @Test(arguments: [SignInFlow.browser, .paste, .device])
     func `a sign-in without an answer ends after its time`(flow: SignInFlow) async throws {
         try await withSignIn(flow) { rig, id, reports in

@@ -80,7 +80,7 @@ struct SignInsTests {
         stepUp: StepUp? = nil,
         isStopping: Bool = false,
         follower: @escaping RunningSignIn.Follower = { _ in }
-    ) throws -> (follower: Int, steps: [SignIns.Step]) {
+    ) throws -> (follower: Int, effects: [SignInEffect]) {
         try room.start(
             request,
             of: account(number),
@@ -96,7 +96,7 @@ struct SignInsTests {
     private func wait(in room: SignIns) async throws -> RunningSignIn {
         _ = try start(in: room)
         let id = try #require(room[AccountID(7)]?.id)
-        _ = await room.prepare(id, as: try asking()) { _, _ in }
+        carryOut(await room.prepare(id, as: try asking()) { _, _ in }, in: room)
         return try #require(room.named(id))
     }
 
@@ -158,49 +158,59 @@ struct SignInsTests {
         try AuthorizationResponse(form: Array(form.utf8))
     }
 
-    /// The steps, each in a word or two.
-    private func words(_ steps: [SignIns.Step]) -> [String] {
-        steps.map { step in
-            switch step {
-            case .prepare: "prepare"
+    /// The effects, each in a word or two.
+    private func words(_ effects: [SignInEffect]) -> [String] {
+        effects.map { effect in
+            switch effect {
+            case .tell(let news, of: _): news.rawValue
             case .replaceClient: "replace client"
+            case .prepare: "prepare"
             case .exchange: "exchange"
-            case .identify: "identify"
+            case .check: "check"
             case .poll: "poll"
-            case .submit: "submit"
-            case .addAccount: "add"
-            case .announce(.signInStarted, of: _, at: _): "announce start"
-            case .announce(.signInFailed, of: _, at: _): "announce failure"
-            case .announce: "announce"
-            case .report(.news(let reply), to: _): "report \(reply.event)"
-            case .report(.completed, to: _): "report completion"
-            case .report(.ended, to: _): "report end"
-            case .reportUnchanged(let reply, of: _, to: _): "report \(reply.event)"
-            case .noteServerDate: "note date"
-            case .ended: "ended"
-            case .wake: "wake"
+            case .store: "store"
+            case .refuse: "refuse"
+            case .finish: "finish"
             }
         }
     }
 
-    private func end(in steps: [SignIns.Step]) -> SignInEnd? {
-        for case .report(.ended(let end), to: _) in steps { return end }
-        return nil
+    /// Tells and forgets as the coordinator does.
+    @discardableResult
+    private func carryOut(_ effects: [SignInEffect], in room: SignIns) -> [SignIns.Message] {
+        effects.compactMap { effect in
+            switch effect {
+            case .tell(let news, let id): room.publish(news, of: id, at: at(0))
+            case .finish(let end, let id): room.finish(id, end, as: nil, at: at(0))
+            case .replaceClient, .prepare, .exchange, .check, .poll, .store, .refuse: nil
+            }
+        }
     }
 
-    private let failure = ["announce failure", "report end", "ended"]
+    /// How a sign-in ends, if that is all that it wants to be told; also forgets it.
+    private func end(_ effects: [SignInEffect], in room: SignIns) -> SignInEnd? {
+        let messages = carryOut(effects, in: room)
+        guard case .ended(let end)? = messages.last?.report else { return nil }
+        guard case .signInFailed? = messages.last?.announcement else { return nil }
+        return end
+    }
 
     // MARK: Callers
 
-    @Test func `followers learn of the beginning of a sign-in before everybody else`() async throws {
+    @Test func `the beginning of a sign-in is told to its followers and to everybody`() async throws {
         try await withRoom { room in
-            let begun = try start(in: room)
-            #expect(words(begun.steps) == ["prepare", "wake"])
+            let reports = Reports()
+            let begun = try start(in: room) { reports.append($0) }
             let id = try #require(room[AccountID(7)]?.id)
+            #expect(begun.effects == [.prepare(id)])
             let prepared = await room.prepare(id, as: try asking()) { _, _ in }
-            #expect(words(prepared) == ["report started", "announce start", "wake"])
-            guard case .report(.news(let reply), to: let followers)? = prepared.first else { return }
-            #expect(followers.count == 1)
+            #expect(prepared == [.tell(.started, of: id)])
+            let message = try #require(carryOut(prepared, in: room).first)
+            message.tellFollowers()
+            guard case .news(let reply)? = reports.all.first, case .signInStarted? = message.announcement else {
+                Issue.record("\(message)")
+                return
+            }
             #expect(reply.attempt == id && reply.redirectUri == "https://app.example/callback")
             #expect(reply.host == "login.example.com")
         }
@@ -219,9 +229,9 @@ struct SignInsTests {
                     isForgotten: isForgotten,
                     isStopping: false,
                     at: at(0)
-                ) { _ in }.steps
+                ) { _ in }.effects
             }
-            #expect(words(try begin(account, true)) == ["replace client", "wake"])
+            #expect(words(try begin(account, true)) == ["replace client"])
             let id = try #require(room[account.id]?.id)
             let before = account
             account.registration.clientID = "app-2"
@@ -229,17 +239,21 @@ struct SignInsTests {
             #expect(words(room.replacedClient(of: id, in: account, by: profile)) == ["prepare"])
             #expect(room.named(id)?.account.registration.clientID == "app-2")
             let prepared = await room.prepare(id, as: try asking()) { _, _ in }
-            guard case .report(.news(let reply), to: _)? = prepared.first else { return }
+            guard case .news(let reply)? = carryOut(prepared, in: room).first?.report else {
+                Issue.record("\(prepared)")
+                return
+            }
             #expect(reply.clientReplaced == true)
             // What the browser brings shows that the server knows this client no more. The next sign-in replaces it.
             let state = try #require(room.named(id)?.secrets.state.reveal())
-            let ended = room.bring(try response("error=invalid_client&state=\(state)"), to: account.id, at: at(1)).steps
-            guard case .failed(let failure)? = end(in: ended) else {
+            let ended = room.bring(try response("error=invalid_client&state=\(state)"), to: account.id, at: at(1))
+                .effects
+            guard case .failed(let failure)? = end(ended, in: room) else {
                 Issue.record("\(words(ended))")
                 return
             }
             #expect(failure.hint?.text.hasPrefix("authctl login work7") == true)
-            #expect(words(try begin(account, false)) == ["replace client", "wake"])
+            #expect(words(try begin(account, false)) == ["replace client"])
         }
     }
 
@@ -258,9 +272,9 @@ struct SignInsTests {
                     at: at(0)
                 ) { _ in }
                 let id = try #require(room[account.id]?.id)
-                _ = await room.prepare(id, as: try asking()) { _, _ in }
+                carryOut(await room.prepare(id, as: try asking()) { _, _ in }, in: room)
                 let reply = try #require(room.named(id)?.news.first)
-                _ = room.tell(.cancelled(by: .user), to: account.id, at: at(1))
+                carryOut(room.tell(.cancelled(by: .user), to: account.id, at: at(1)), in: room)
                 return reply
             }
             let first = try await started(account(), true)
@@ -280,13 +294,13 @@ struct SignInsTests {
             let signIn = try await wait(in: room)
             let reports = Reports()
             let joined = try start(in: room) { reports.append($0) }
-            #expect(joined.steps.isEmpty && reports.count == 1)
+            #expect(joined.effects.isEmpty && reports.count == 1)
             #expect(room.named(signIn.id)?.followers.count == 2)
             room.forgetFollower(joined.follower, of: AccountID(7))
-            let steps = room.tell(.opened, to: AccountID(7), at: at(1))
-            #expect(words(steps) == ["report opened", "wake"])
-            guard case .report(_, to: let followers)? = steps.first else { return }
-            #expect(followers.count == 1)
+            let effects = room.tell(.opened, to: AccountID(7), at: at(1))
+            #expect(words(effects) == ["opened"])
+            for message in carryOut(effects, in: room) { message.tellFollowers() }
+            #expect(reports.count == 1)
         }
     }
 
@@ -296,11 +310,11 @@ struct SignInsTests {
             #expect(room.endReplaced(by: SignInRequest(), of: AccountID(7), at: at(1)).isEmpty)
             var request = SignInRequest()
             request.restarts = true
-            let steps = room.endReplaced(by: request, of: AccountID(7), at: at(1))
-            #expect(words(steps) == failure + ["wake"])
-            #expect(end(in: steps) == .cancelled(by: .superseded))
+            let effects = room.endReplaced(by: request, of: AccountID(7), at: at(1))
+            #expect(words(effects) == ["finish"])
+            #expect(end(effects, in: room) == .cancelled(by: .superseded))
             #expect(room.isEmpty)
-            #expect(words(try start(request, in: room).steps) == ["prepare", "wake"])
+            #expect(words(try start(request, in: room).effects) == ["prepare"])
             // The address for the old sign-in does not concern the new one.
             let stale = await room.prepare(old.id, as: try asking()) { _, _ in }
             #expect(stale.isEmpty)
@@ -325,7 +339,7 @@ struct SignInsTests {
             }
             let maximum = CallerLimits.signInsMax
             #expect(crowding == Shares.Crowding(capacity: maximum, process: 0, amount: maximum / 2))
-            _ = room.tell(.cancelled(by: .user), to: AccountID(1), at: at(1))
+            carryOut(room.tell(.cancelled(by: .user), to: AccountID(1), at: at(1)), in: room)
             request.process = 99
             _ = try start(request, in: room, 100)
             #expect(room[AccountID(100)] != nil && room[AccountID(1)] == nil)
@@ -356,25 +370,24 @@ struct SignInsTests {
             let signIn = try await wait(in: room)
             let id = AccountID(7)
             let wrong = room.bring(try response("code=c&state=guessed"), to: id, at: at(1))
-            #expect(wrong.refusal == .wrongState && wrong.steps.isEmpty)
+            #expect(wrong.refusal == .wrongState && wrong.effects.isEmpty)
             let right = try response("code=c&state=\(signIn.secrets.state.reveal())")
             let taken = room.bring(right, to: id, at: at(2))
             #expect(taken.refusal == nil)
-            #expect(words(taken.steps) == ["report callback-received", "report exchanging", "exchange"])
+            #expect(words(taken.effects) == ["callback-received", "exchanging", "exchange"])
             let again = room.bring(right, to: id, at: at(3))
-            #expect(again.refusal == .alreadyAnswered && again.steps.isEmpty)
+            #expect(again.refusal == .alreadyAnswered && again.effects.isEmpty)
         }
     }
 
-    @Test func `the browser that brought a refusal is shown the end, and subscribers hear of it before followers`()
-        async throws
-    {
+    @Test func `the browser that brought a refusal is shown the end`() async throws {
         try await withRoom { room in
             let signIn = try await wait(in: room)
             let pages = Pages()
             let form = "error=access_denied&state=\(signIn.secrets.state.reveal())"
-            let steps = room.delivered(Array(form.utf8), to: signIn.id, at: at(1)) { pages.append($0) }
-            #expect(words(steps) == ["report callback-received"] + failure)
+            let effects = room.delivered(Array(form.utf8), to: signIn.id, at: at(1)) { pages.append($0) }
+            #expect(words(effects) == ["callback-received", "finish"])
+            carryOut(effects, in: room)
             #expect(pages.all.map(\.title) == ["The sign-in was declined"])
             let late = room.delivered(Array(form.utf8), to: signIn.id, at: at(2)) { pages.append($0) }
             #expect(late.isEmpty && pages.all.last == .nothingUnderWay)
@@ -404,9 +417,9 @@ struct SignInsTests {
             _ = try await wait(in: room)
             #expect(room.remaining(at: at(590)) == .seconds(10))
             #expect(room.advance(at: at(599)).isEmpty)
-            let steps = room.advance(at: at(600))
-            #expect(words(steps) == failure + ["wake"])
-            #expect(end(in: steps) == .timedOut)
+            let effects = room.advance(at: at(600))
+            #expect(words(effects) == ["finish"])
+            #expect(end(effects, in: room) == .timedOut)
             #expect(room.isEmpty && room.remaining(at: at(600)) == nil)
         }
     }
@@ -417,11 +430,11 @@ struct SignInsTests {
             _ = try start(in: room, 8)
             let code = try response("code=c&state=\(signIn.secrets.state.reveal())")
             _ = room.bring(code, to: AccountID(7), at: at(1))
-            let steps = room.stop(at: at(2))
-            #expect(end(in: steps) == .cancelled(by: .stopping))
+            let effects = room.stop(at: at(2))
+            #expect(end(effects, in: room) == .cancelled(by: .stopping))
             #expect(room[AccountID(8)] == nil)
             // Its tokens may be on their way.
-            #expect(words(steps) == ["wake"] + failure + ["wake"] && room[AccountID(7)] != nil)
+            #expect(words(effects) == ["finish"] && room[AccountID(7)] != nil)
             #expect(throws: SignInStartError.self) { try start(in: room, 8, isStopping: true) }
         }
     }

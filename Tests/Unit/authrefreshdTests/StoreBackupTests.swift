@@ -16,11 +16,11 @@ extension RefreshCoordinator {
     fileprivate func backUp(
         _ tell: @escaping @Sendable (Outcome) -> Void
     ) throws(StoreError) -> Int {
-        try take(storeKeeping.backUp(tell))
+        try receive(storeKeeping.backUp(tell))
     }
 
     fileprivate func forgetBackupCaller(_ number: Int) {
-        take(storeKeeping.forgetBackupCaller(number))
+        carryOut(storeKeeping.forgetBackupCaller(number))
     }
 }
 
@@ -161,14 +161,14 @@ struct StoreBackupTests {
             let stuck = EventLog<Outcome>()
             try await rig.inside { (coordinator) throws in
                 _ = coordinator.storeKeeping.noteFailure(.diskFull(path: "/"), at: coordinator.timebase.now())
-                _ = coordinator.take(coordinator.storeKeeping.rekey { news.append($0) })
+                _ = coordinator.receive(coordinator.storeKeeping.rekey { news.append($0) })
                 _ = try coordinator.backUp { stuck.append($0) }
                 _ = coordinator.storeKeeping.noteSuccess()
                 #expect(throws: StoreError.beingResealed(path: coordinator.store.path)) {
                     try coordinator.backUp { _ in }
                 }
                 // The key change continues from where it was.
-                coordinator.take(coordinator.storeKeeping.take(.reseal))
+                coordinator.carryOut(coordinator.storeKeeping.run(.reseal))
             }
             try await news.first("the end of the change") { news in
                 if case .end(.success) = news { true } else { false }

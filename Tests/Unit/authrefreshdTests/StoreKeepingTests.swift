@@ -28,19 +28,19 @@ struct StoreKeepingTests {
         )
     }
 
-    /// Runs the steps that are due at once, and returns those for later.
-    private func perform(_ steps: [StoreKeeping.Step]) async -> [StoreKeeping.Step] {
-        var (rest, left) = (steps[...], [StoreKeeping.Step]())
-        while let step = rest.popFirst() {
-            switch step {
-            case .turn(let turn, after: nil): rest += keeping.take(turn)
+    /// Runs the effects that are due at once, and returns those for later.
+    private func perform(_ effects: [StoreKeeping.Effect]) async -> [StoreKeeping.Effect] {
+        var (rest, left) = (effects[...], [StoreKeeping.Effect]())
+        while let effect = rest.popFirst() {
+            switch effect {
+            case .turn(let turn, after: nil): rest += keeping.run(turn)
             case .block(_, let body):
                 let turns = EventLog<StoreKeeping.Turn>()
                 body { turns.append($0) }
-                for turn in turns.all { rest += keeping.take(turn) }
+                for turn in turns.all { rest += keeping.run(turn) }
             case .beginRekeying: rest += await keeping.beginRekeying()
             case .destroyRetiredKey: rest += await keeping.destroyRetiredKey()
-            case .turn, .failed, .statusChanged, .wake: left.append(step)
+            case .turn, .failed, .statusChanged, .wake: left.append(effect)
             }
         }
         return left
@@ -66,15 +66,15 @@ struct StoreKeepingTests {
 
     @Test func `a backup is copied, checked, reported, and scheduled for removal`() async throws {
         let told = EventLog<String>()
-        let (_, steps) = try keeping.backUp { if case .success(let copy) = $0 { told.append(copy.path) } }
-        let left = await perform(steps)
+        let (_, effects) = try keeping.backUp { if case .success(let copy) = $0 { told.append(copy.path) } }
+        let left = await perform(effects)
         let path = try #require(told.all.first)
         #expect(FileManager.default.fileExists(atPath: path))
         guard case .turn(.removeBackup(let number), after: .some)? = left.first else {
             Issue.record("\(left)")
             return
         }
-        _ = keeping.take(.removeBackup(number))
+        _ = keeping.run(.removeBackup(number))
         #expect(!FileManager.default.fileExists(atPath: path) && keeping.isIdle)
     }
 
@@ -99,16 +99,16 @@ struct StoreKeepingTests {
         let follower = StoreChecking.Follower(wantsProgress: false) { news in
             if case .end(let end) = news { ends.append((try? end.get()) != nil) }
         }
-        var steps = try keeping.check(for: follower).1
-        while case .turn(let turn, after: nil)? = steps.first { steps = keeping.take(turn) }
-        guard case .block(_, let body)? = steps.first else {
-            Issue.record("\(steps)")
+        var effects = try keeping.check(for: follower).effects
+        while case .turn(let turn, after: nil)? = effects.first { effects = keeping.run(turn) }
+        guard case .block(_, let body)? = effects.first else {
+            Issue.record("\(effects)")
             return
         }
         let turns = EventLog<StoreKeeping.Turn>()
         body { turns.append($0) }
         _ = keeping.stop()
-        for turn in turns.all { _ = keeping.take(turn) }
+        for turn in turns.all { _ = keeping.run(turn) }
         #expect(ends.all == [true])
         _ = keeping.end()
         #expect(ends.all == [true])
@@ -118,15 +118,15 @@ struct StoreKeepingTests {
         let before = store.rekeying.keyIdentifier
         let ends = EventLog<Bool>()
         _ = keeping.noteFailure(.diskFull(path: store.path), at: timebase.now())
-        let (_, steps) = keeping.rekey { if case .end(let end) = $0 { ends.append((try? end.get()) != nil) } }
-        let left = await perform(steps)
+        let (_, effects) = keeping.rekey { if case .end(let end) = $0 { ends.append((try? end.get()) != nil) } }
+        let left = await perform(effects)
         guard case .turn(.reseal, after: StoreOutage.retryInterval)? = left.first else {
             Issue.record("\(left)")
             return
         }
         #expect(ends.all.isEmpty && keeping.isRekeying)
         _ = keeping.noteSuccess()
-        #expect(await perform(keeping.take(.reseal)).isEmpty)
+        #expect(await perform(keeping.run(.reseal)).isEmpty)
         #expect(ends.all == [true] && store.rekeying.keyIdentifier != before && !keeping.isRekeying)
     }
 
