@@ -63,58 +63,6 @@ extension RefreshCoordinator {
     }
 }
 
-extension RefreshCoordinator {
-    /// Checks whether the user allows this to this call, by the answer to a question or by an earlier answer.
-    ///
-    /// - Returns: false if the user has to be asked first.
-    /// - Throws: `PermissionDenied` if the user said no; `LimitExceeded`.
-    func confirm(
-        _ request: ConfirmationQuestion.Request,
-        of account: AccountName,
-        _ caller: Caller
-    ) throws(VarlinkError) -> Bool {
-        guard let outcome = caller.answer(to: ConfirmationQuestion(account: account, request: request)) else {
-            return false
-        }
-        switch outcome {
-        case .allowed: return true
-        case .denied:
-            throw Complaint(
-                .denied,
-                "you denied this on your desktop, where '\(account)' asks first",
-                hint: "ask again in a minute"
-            ).error
-        case .unanswered:
-            throw Complaint(
-                .denied,
-                "nobody answered the question on your desktop, where '\(account)' asks first",
-                hint: "answer the notification on your desktop"
-            ).error
-        case .noAgent:
-            throw Complaint(
-                .denied,
-                "'\(account)' needs your consent on the desktop, and authagent, which would ask you, is not running",
-                hint: Hint(Command(program: "systemctl", "--user", "start", "authrefresh-agent"))
-            ).error
-        case .tooMany(let crowding): throw Hoarder(.confirmations, crowding).error
-        }
-    }
-
-    /// Asks the user before a call that every program may make, if the account named `name` requires that.
-    ///
-    /// - Returns: false if the user has to be asked first.
-    /// - Throws: the errors of `confirm(_:of:_:)`.
-    func confirm(
-        _ request: ConfirmationQuestion.Request,
-        ofAccount name: String,
-        _ caller: Caller
-    ) throws(VarlinkError) -> Bool {
-        guard let (account, allowed) = try stored(store.allowedCallers(named: name)), allowed.asksFirst
-        else { return true }
-        return try confirm(request, of: account, caller)
-    }
-}
-
 extension Confirmations.Notice {
     fileprivate var wireReply: ServeConfirmations.Reply {
         switch self {

@@ -69,24 +69,17 @@ extension RefreshCoordinator {
     }
 
     /// Changes an account. If there is a refresh token, the settings change together with the grant.
-    func updateAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func updateAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, by caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
-        let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
-        guard let snapshot = try account(asked.account, for: caller, wanting: request),
-            try admit(caller, toSourcesOf: snapshot.account)
-        else { return }
-        if let secret = asked.clientSecret { _ = try Secret(checked: secret, field: "clientSecret") }
-        if let key = asked.clientKey { _ = try Secret(checked: key, field: "clientKey") }
-        guard let change = try settingsChange(asked, of: snapshot.account, from: caller) else { return }
+        let snapshot = try account(asked.account)
+        let change = try settingsChange(asked, of: snapshot.account, by: caller)
         let changed = change.applied(to: snapshot.account)
-        let isListRight = try checkList(
+        try caller.checkList(
             changed.allowedCallers,
             naming: asked.settings.allowedExecutables,
             replacing: snapshot.account.allowedCallers,
-            withoutCaller: asked.withoutCaller == true,
-            from: caller
+            withoutCaller: asked.withoutCaller == true
         )
-        guard isListRight else { return }
         try refuseMove(of: snapshot, to: changed)
         guard asked.register != true else {
             return try replaceClient(of: snapshot, by: change, asked, responder)
@@ -106,25 +99,41 @@ extension RefreshCoordinator {
         }
     }
 
-    /// The change that a caller requests; nil if the caller has to be looked up first.
+    /// `account` with the settings that a caller requests.
+    func changed(_ account: Account, by asked: UpdateAccount.Parameters) throws(VarlinkError) -> Account {
+        try changed(account, by: asked, SettingsReader(profiles: settings.profiles))
+    }
+
+    private func changed(
+        _ account: Account,
+        by asked: UpdateAccount.Parameters,
+        _ reader: SettingsReader
+    ) throws(VarlinkError) -> Account {
+        if let secret = asked.clientSecret { _ = try Secret(checked: secret, field: "clientSecret") }
+        if let key = asked.clientKey { _ = try Secret(checked: key, field: "clientKey") }
+        let changed = try reader.account(account, changedBy: asked)
+        try checkTokenFile(changed.delivery.file, of: account.id)
+        return changed
+    }
+
+    /// The change that a caller requests.
     ///
     /// - Throws: what is wrong with it for the current `account`.
     private func settingsChange(
         _ asked: UpdateAccount.Parameters,
         of account: Account,
-        from caller: Caller
-    ) throws(VarlinkError) -> SettingsChange? {
+        by caller: Caller
+    ) throws(VarlinkError) -> SettingsChange {
         // The change is computed several times: before the server is asked, and when it is stored. The new key must be
         // the same each time.
         let key = ClientKeys.newDPoPKey()
         let reader = SettingsReader(profiles: settings.profiles, newDPoPKey: { key })
-        let changed = try reader.account(account, changedBy: asked)
-        try checkTokenFile(changed.delivery.file, of: account.id)
+        let changed = try changed(account, by: asked, reader)
         guard changed.registration.serviceGrant?.exchange == nil else {
-            guard let program = try program(of: caller, for: changed.name) else { return nil }
+            let program = try caller.program(for: changed.name)
             return SettingsChange(byOwner: { account in
                 var changed = (try? reader.account(account, changedBy: asked)) ?? changed
-                changed.registration.serviceGrant?.exchange?.deriver = program.seen
+                changed.registration.serviceGrant?.exchange?.deriver = program
                 return changed
             })
         }
@@ -157,10 +166,8 @@ extension RefreshCoordinator {
         ).error
     }
 
-    func renameAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func renameAccount(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
-        let request = ConfirmationQuestion.Request.change(settings: ["name"])
-        guard try confirm(request, ofAccount: asked.account, caller) else { return }
         let snapshot = try account(asked.account)
         guard let name = AccountName(asked.newName) else {
             throw Complaint.noAccountName(asked.newName, field: "newName").error
@@ -170,9 +177,8 @@ extension RefreshCoordinator {
     }
 
     /// Removes an account. It replies when the account's token file has been removed.
-    func removeAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func removeAccount(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
-        guard try confirm(.removal, ofAccount: asked.account, caller) else { return }
         let id = try shownAccount(asked.account).id
         let file = tokenFiles.file(of: id)
         try stored(remove(id))
@@ -227,39 +233,48 @@ extension RefreshCoordinator {
     /// How many accounts are read at once for a page.
     private static let pageStep = 50
 
-    func addAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func addAccount(_ call: VarlinkCall, _ responder: VarlinkResponder, by caller: Caller) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
-        let grant = try asked.refreshToken.map { text throws(VarlinkError) in try RefreshToken(checked: text) }
-        var new = try draft(asked, hasGrant: grant != nil)
-        let isListRight = try checkList(
-            new.allowedCallers,
-            naming: asked.settings.allowedExecutables,
-            replacing: nil,
-            withoutCaller: asked.withoutCaller == true,
-            from: caller
-        )
-        guard isListRight else { return }
-        try checkTokenFile(new.delivery.file, of: nil)
-        guard try stored(overview()).accounts < settings.maxAccounts else {
-            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
-        }
-        guard grant == nil || new.registration.serviceGrant == nil else {
-            throw Complaint.needsNoRefreshToken.error
-        }
-        guard try bindSources(of: &new, to: caller) else { return }
+        var new = try newAccount(asked)
+        try checkAddition(of: new, asked, by: caller)
+        try bindSources(of: &new, to: caller)
         let registers = asked.register ?? false
         let signIn = settings.profile(for: new.account)?.signIn
         let ownRedirect = RedirectChoice.own(for: new.account, profile: signIn, isRegistering: registers)
         new.registration.redirect.uri = ownRedirect ?? new.registration.redirect.uri
         guard !registers else { return try register(new, asked, responder) }
+        let grant = try asked.refreshToken.map { text throws(VarlinkError) in try RefreshToken(checked: text) }
         let added = try stored(add(new, grant: grant))
         let registered = (signIn ?? SignInProfile()).registered(with: new.registration.redirect)
         let uri = ownRedirect == nil ? nil : RedirectChoice.loopbackURI(registered)
         responder.reply(AddAccount.Reply(status: added.wireStatus, redirectUri: uri))
     }
 
+    /// Checks the requested account besides its settings.
+    func checkAddition(
+        of new: NewAccount,
+        _ asked: AddAccount.Parameters,
+        by caller: Caller
+    ) throws(VarlinkError) {
+        try caller.checkList(
+            new.allowedCallers,
+            naming: asked.settings.allowedExecutables,
+            replacing: nil,
+            withoutCaller: asked.withoutCaller == true
+        )
+        try checkTokenFile(new.delivery.file, of: nil)
+        guard try stored(overview()).accounts < settings.maxAccounts else {
+            throw VarlinkError(LimitExceededError(.accounts, maximum: settings.maxAccounts))
+        }
+        guard asked.refreshToken == nil || new.registration.serviceGrant == nil else {
+            throw Complaint.needsNoRefreshToken.error
+        }
+    }
+
     /// The requested account, with its secrets.
-    private func draft(_ asked: AddAccount.Parameters, hasGrant: Bool) throws(VarlinkError) -> NewAccount {
+    func newAccount(_ asked: AddAccount.Parameters) throws(VarlinkError) -> NewAccount {
+        let hasGrant = asked.refreshToken != nil
+        if let text = asked.refreshToken { _ = try RefreshToken(checked: text) }
         let dpopKey = try asked.dpopKey.map { text throws(VarlinkError) in
             guard asked.settings.dpop == true, let key = ClientKeys.dpopKey(text) else {
                 throw Complaint(field: "dpopKey", "it is not the key of an account with 'dpop'").error
@@ -388,7 +403,7 @@ extension UpdateAccount.Reply {
 
 extension UpdateAccount.Parameters {
     /// The names of the fields that the call changes.
-    fileprivate var changedFields: [String] {
+    var changedFields: [String] {
         let cleared = Set(clear ?? [])
         let secrets = [("clientSecret", clientSecret), ("clientKey", clientKey), ("refreshToken", refreshToken)]
         return Setting.changeable.filter { settings[$0] != nil || cleared.contains($0.name) }.map(\.name)

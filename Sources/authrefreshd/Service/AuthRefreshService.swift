@@ -5,8 +5,8 @@ internal import Dispatch
 internal import RefreshCore
 internal import Varlink
 
-/// Answers the calls of `io.authrefresh`. It passes each call to its duty, and a second time after the caller was
-/// looked up.
+/// Answers the calls of `io.authrefresh`. It finds out what has to be known for a call, and then passes the call to its
+/// duty, once.
 struct AuthRefreshService: Sendable {
     let coordinator: RefreshCoordinator
     /// The web sessions. Use them on the coordinator's queue.
@@ -18,13 +18,17 @@ struct AuthRefreshService: Sendable {
 
     /// Answers one call. Call it on the coordinator's queue.
     func handle(_ call: VarlinkCall, from _: PeerCredentials, _ responder: VarlinkResponder) {
-        coordinator.assumeIsolated { answer(call, responder, from: Caller(), on: $0) }
+        coordinator.assumeIsolated { answer(call, responder, by: Caller(), on: $0) }
     }
 
+    /// - Parameters:
+    ///   - caller: what is known about the caller.
+    ///   - hasCurrentProfiles: whether the folders of the provider profiles were looked at since the call arrived.
     private func answer(
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
-        from caller: Caller,
+        by caller: Caller,
+        hasCurrentProfiles: Bool = false,
         on coordinator: isolated RefreshCoordinator
     ) {
         // The call arrived after the end. The next daemon answers it.
@@ -32,48 +36,42 @@ struct AuthRefreshService: Sendable {
         guard let method = Method(rawValue: call.method) else {
             return responder.fail(.methodNotFound(call.method))
         }
-        let again = { @Sendable (known: Caller.Known) in
+        let again = { @Sendable (caller: Caller) in
             self.coordinator.queue.async {
-                self.coordinator.assumeIsolated { answer(call, responder, from: Caller(known), on: $0) }
+                self.coordinator.assumeIsolated {
+                    answer(call, responder, by: caller, hasCurrentProfiles: true, on: $0)
+                }
             }
         }
-        guard !method.rules.namesProfiles || caller.known.hasCurrentProfiles else {
-            return readProfiles(caller.known, on: coordinator, again)
+        guard !method.rules.namesProfiles || hasCurrentProfiles else {
+            return readProfiles(on: coordinator) { again(caller) }
         }
         do throws(VarlinkError) {
-            try answer(method, call, responder, from: caller, on: coordinator)
-        } catch {
-            return responder.fail(error)
-        }
-        switch caller.missing {
-        case nil: return
-        case .look(let executables): CallerLookUp.run(executables, caller.known, of: responder, again)
-        case .answer(let question):
-            let known = caller.known
-            coordinator.askUser(question, for: responder) { outcome in
-                var known = known
-                known.answers[question] = outcome
-                again(known)
+            switch try coordinator.admit(caller, to: method, call) {
+            case nil: try answer(method, call, responder, by: caller, on: coordinator)
+            case .look(let executables)?: CallerLookUp.run(executables, caller, of: responder, again)
+            case .answer(let question)?:
+                coordinator.askUser(question, for: responder) { outcome in
+                    var caller = caller
+                    caller.answers[question] = outcome
+                    again(caller)
+                }
             }
+        } catch {
+            responder.fail(error)
         }
     }
 
     /// Reads the provider profiles again if a file has changed, and then calls `again`. A person who has just written
     /// a profile need not know that the daemon has read them before.
-    private func readProfiles(
-        _ known: Caller.Known,
-        on coordinator: isolated RefreshCoordinator,
-        _ again: @escaping @Sendable (Caller.Known) -> Void
-    ) {
-        var known = known
-        known.hasCurrentProfiles = true
+    private func readProfiles(on coordinator: isolated RefreshCoordinator, _ again: @escaping @Sendable () -> Void) {
         let present = coordinator.settings.profiles
         let coordinator = self.coordinator
-        Self.profileReading.run(1, { [profiles] in profiles(present) }) { [known] read in
+        Self.profileReading.run(1, { [profiles] in profiles(present) }) { read in
             coordinator.queue.async {
                 // If the file system hangs, the profiles that are in force are good enough.
                 if let read { coordinator.assumeIsolated { $0.use(read) } }
-                again(known)
+                again()
             }
         }
     }
@@ -91,7 +89,7 @@ struct AuthRefreshService: Sendable {
         _ method: Method,
         _ call: VarlinkCall,
         _ responder: VarlinkResponder,
-        from caller: Caller,
+        by caller: Caller,
         on coordinator: isolated RefreshCoordinator
     ) throws(VarlinkError) {
         switch method {
@@ -101,20 +99,20 @@ struct AuthRefreshService: Sendable {
         case .listAccounts: responder.reply(try coordinator.listAccounts(call))
         case .findAccount: responder.reply(try coordinator.findAccount(call))
         case .listUrls: responder.reply(try coordinator.listURLs(call))
-        case .addAccount: try coordinator.addAccount(call, responder, from: caller)
-        case .updateAccount: try coordinator.updateAccount(call, responder, from: caller)
-        case .renameAccount: try coordinator.renameAccount(call, responder, from: caller)
-        case .removeAccount: try coordinator.removeAccount(call, responder, from: caller)
-        case .importGrant: try coordinator.importGrant(call, responder, from: caller)
-        case .exportGrant: try coordinator.exportGrant(call, responder, from: caller)
+        case .addAccount: try coordinator.addAccount(call, responder, by: caller)
+        case .updateAccount: try coordinator.updateAccount(call, responder, by: caller)
+        case .renameAccount: try coordinator.renameAccount(call, responder)
+        case .removeAccount: try coordinator.removeAccount(call, responder)
+        case .importGrant: try coordinator.importGrant(call, responder)
+        case .exportGrant: try coordinator.exportGrant(call, responder)
         case .resumeAccount: try coordinator.resumeAccount(call, responder)
-        case .signOut: try coordinator.signOut(call, responder, from: caller)
-        case .acquireToken: try coordinator.acquireToken(call, responder, from: caller)
-        case .provePossession: try coordinator.provePossession(call, responder, from: caller)
-        case .reportRejected: try coordinator.reportRejected(call, responder, from: caller)
-        case .refresh: try coordinator.refresh(call, responder, from: caller)
+        case .signOut: try coordinator.signOut(call, responder)
+        case .acquireToken: try coordinator.acquireToken(call, responder)
+        case .provePossession: try coordinator.provePossession(call, responder)
+        case .reportRejected: try coordinator.reportRejected(call, responder)
+        case .refresh: try coordinator.refresh(call, responder)
         case .subscribe: try coordinator.subscribe(call, responder)
-        case .startSignIn: try coordinator.startSignIn(call, responder, from: caller)
+        case .startSignIn: try coordinator.startSignIn(call, responder)
         case .continueSignIn: responder.reply(try coordinator.continueSignIn(call, in: webSessions))
         case .cancelSignIn: responder.reply(try coordinator.cancelSignIn(call))
         case .serveConfirmations: try coordinator.serveConfirmations(call, responder)

@@ -30,26 +30,6 @@ extension RefreshCoordinator {
         }
     }
 
-    /// The account of this name, for a caller that will get its secrets.
-    ///
-    /// The list of allowed callers is checked before anything else: a caller that is not allowed must not learn the
-    /// account's state from the error.
-    ///
-    /// - Parameter request: what the caller wants; nil if it gets no secret and does not say where one is sent, so that
-    ///   the user is not asked.
-    /// - Returns: nil if something about the caller has to be found out first.
-    /// - Throws: `PermissionDenied`; the errors of `account(_:on:)`.
-    func account(
-        _ name: String,
-        for caller: Caller,
-        wanting request: ConfirmationQuestion.Request?
-    ) throws(VarlinkError) -> AccountSnapshot? {
-        if let (account, allowed) = try stored(store.allowedCallers(named: name)) {
-            guard try admit(caller, to: account, by: allowed, wanting: request) else { return nil }
-        }
-        return try account(name)
-    }
-
     /// Refuses a call that is for another account than the one that has the name now.
     ///
     /// - Parameter id: the account's identifier; nil for any account.

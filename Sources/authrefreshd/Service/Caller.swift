@@ -3,12 +3,11 @@ internal import RefreshCore
 internal import Systemd
 internal import Varlink
 
-/// What is known about the caller.
+/// What is known about a caller.
 ///
-/// Looking it up takes some system calls, which may block. So it is done on separate threads, and only if an account
-/// needs it. If something is missing, the handler returns without side effects; the service looks it up and calls the
-/// handler again.
-final class Caller {
+/// Looking it up takes some system calls, which may block. So it is done on separate threads, before the call is answered,
+/// and only if `RefreshCoordinator.admit` says that something is missing.
+struct Caller: Sendable {
     /// The result of looking something up.
     enum Look<Value: Sendable>: Sendable {
         case found(Value)
@@ -30,51 +29,25 @@ final class Caller {
         }
     }
 
-    /// What was found out so far.
-    struct Known: Sendable {
-        /// The process; nil if it was not looked up.
-        var process: Look<CallingProcess>?
-        /// The files of executables on lists, by path.
-        var files: [String: Look<FileIdentity>] = [:]
-        /// The results of questions to the user.
-        var answers: [ConfirmationQuestion: ConfirmationOutcome] = [:]
-        /// Whether the folders of the provider profiles were looked at since the call arrived.
-        var hasCurrentProfiles = false
-    }
-
-    /// What has to be found out.
-    enum Missing: Sendable {
+    /// What has to be found out before a call can be answered.
+    enum Missing: Hashable, Sendable {
         /// The process and these executables.
         case look(executables: [String])
         /// The user's answer.
         case answer(to: ConfirmationQuestion)
     }
 
-    let known: Known
-    /// What a method was missing; nil if nothing.
-    private(set) var missing: Missing?
+    /// The process; nil if it was not looked up.
+    var process: Look<CallingProcess>?
+    /// The files of executables on lists, by path.
+    var files: [String: Look<FileIdentity>] = [:]
+    /// The results of questions to the user.
+    var answers: [ConfirmationQuestion: ConfirmationOutcome] = [:]
 
-    init(_ known: Known = Known()) {
-        self.known = known
-    }
-
-    /// The calling process and these files; nil if they have to be looked up first.
-    func look(at executables: [String] = []) -> (Look<CallingProcess>, files: [String: Look<FileIdentity>])? {
-        let unknown = executables.filter { known.files[$0] == nil }
-        guard let process = known.process, unknown.isEmpty else {
-            missing = .look(executables: unknown)
-            return nil
-        }
-        return (process, known.files)
-    }
-
-    /// The user's answer to a question; nil if the user has to be asked first.
-    func answer(to question: ConfirmationQuestion) -> ConfirmationOutcome? {
-        guard let answer = known.answers[question] else {
-            missing = .answer(to: question)
-            return nil
-        }
-        return answer
+    /// What has to be looked up for a judgement about this process and these executables; nil if nothing.
+    func missing(_ executables: [String] = []) -> Missing? {
+        let unknown = executables.filter { files[$0] == nil }
+        return process == nil || !unknown.isEmpty ? .look(executables: unknown) : nil
     }
 }
 
@@ -96,9 +69,9 @@ enum CallerLookUp {
     /// - Parameter done: called with everything known, on any thread.
     static func run(
         _ executables: [String],
-        _ known: Caller.Known,
+        _ known: Caller,
         of responder: VarlinkResponder,
-        _ done: @escaping @Sendable (Caller.Known) -> Void
+        _ done: @escaping @Sendable (Caller) -> Void
     ) {
         guard known.process == nil else { return run(executables, known, done) }
         responder.withSocket { socket in
@@ -124,8 +97,8 @@ enum CallerLookUp {
 
     private static func run(
         _ paths: [String],
-        _ known: Caller.Known,
-        _ done: @escaping @Sendable (Caller.Known) -> Void
+        _ known: Caller,
+        _ done: @escaping @Sendable (Caller) -> Void
     ) {
         guard let path = paths.first(where: { known.files[$0] == nil }) else { return done(known) }
         executables.run(path, { FileIdentity(executable: path) }) { identity in

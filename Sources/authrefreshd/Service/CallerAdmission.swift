@@ -14,23 +14,142 @@ internal import Varlink
 ///
 /// If the account requires it, the user is asked before all of these except `Refresh` and `ReportRejected`, and before
 /// the account gets another grant, is renamed or removed.
+///
+/// All this is judged in one step before the call is answered, in the same turn of the queue. So the lists are those of
+/// that moment, whatever they were when the look-up began.
 extension RefreshCoordinator {
-    /// Checks whether a caller is on `allowed`, the list of `account`, and asks the user if required.
+    /// Admits a caller to a method, or says what is missing for that.
+    ///
+    /// - Returns: what has to be found out first; nil if the call is to be answered now.
+    /// - Throws: what is wrong with the call, as far as that comes before the user is asked; `PermissionDenied` if the
+    ///   caller is not on a list or the user did not agree; `TemporarilyUnavailable` if that cannot be found out now.
+    func admit(_ caller: Caller, to method: Method, _ call: VarlinkCall) throws(VarlinkError) -> Caller.Missing? {
+        switch method {
+        case .acquireToken:
+            let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
+            try asked.check()
+            try checkAccount(asked.account, hasID: asked.accountId)
+            return try missing(for: asked.account, wanting: .tokens(host: asked.host), by: caller)
+        case .provePossession:
+            let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
+            return try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
+        case .reportRejected:
+            let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
+            try checkAccount(asked.account, hasID: asked.accountId)
+            return try missing(for: asked.account, wanting: nil, by: caller)
+        case .refresh:
+            let asked = try call.decodeParameters(as: Refresh.Parameters.self)
+            return try missing(for: asked.account, wanting: nil, by: caller)
+        case .exportGrant:
+            let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
+            return try missing(for: asked.account, wanting: .export, by: caller)
+        case .importGrant:
+            let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
+            return try missing(consentTo: .change(settings: ["refreshToken"]), of: asked.account, by: caller)
+        case .renameAccount:
+            let asked = try call.decodeParameters(as: RenameAccount.Parameters.self)
+            return try missing(consentTo: .change(settings: ["name"]), of: asked.account, by: caller)
+        case .removeAccount:
+            let asked = try call.decodeParameters(as: RemoveAccount.Parameters.self)
+            return try missing(consentTo: .removal, of: asked.account, by: caller)
+        case .startSignIn: return try missing(forSignIn: call, by: caller)
+        case .signOut: return try missing(forSignOut: call, by: caller)
+        case .addAccount: return try missing(forAddition: call, by: caller)
+        case .updateAccount: return try missing(forUpdate: call, by: caller)
+        case .getInfo, .getMetrics, .getStatus, .listAccounts, .findAccount, .listUrls, .resumeAccount, .subscribe,
+            .continueSignIn, .cancelSignIn, .startWebSession, .serveConfirmations, .answerConfirmation, .backupStore,
+            .rekeyStore, .checkStore, .diagnose, .listProviders, .discoverProvider, .checkServer:
+            return nil
+        }
+    }
+
+    /// An ID token tells who signed in, so it is for the callers of tokens.
+    private func missing(forSignIn call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+        let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
+        guard call.wantsMore else { throw VarlinkError.expectedMore }
+        guard try !SignInRequest(asked).responseType.hasCode else { return nil }
+        return try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
+    }
+
+    private func missing(forSignOut call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+        let asked = try call.decodeParameters(as: SignOut.Parameters.self)
+        // The URL that ends the session contains the ID token.
+        if asked.endSession ?? false,
+            let missing = try missing(for: asked.account, wanting: .tokens(host: nil), by: caller)
+        {
+            return missing
+        }
+        guard asked.forget ?? false else { return nil }
+        try asked.checkIsForHere(account(asked.account))
+        return try missing(consentTo: .removal, of: asked.account, by: caller)
+    }
+
+    private func missing(forAddition call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+        let asked = try call.decodeParameters(as: AddAccount.Parameters.self)
+        let new = try newAccount(asked)
+        if let missing = new.allowedCallers?.missing(of: caller, replacing: nil) { return missing }
+        guard let terms = new.registration.serviceGrant?.exchange else { return nil }
+        if let missing = caller.missing() { return missing }
+        // Nobody is asked about a source for an account that cannot be added.
+        try checkAddition(of: new, asked, by: caller)
+        _ = try caller.program(for: new.name)
+        for source in terms.sources {
+            let name = source.account.text
+            if let missing = try missing(for: name, wanting: .derivation(of: new.name), by: caller) { return missing }
+            _ = try id(of: source, for: new)
+        }
+        return nil
+    }
+
+    private func missing(forUpdate call: VarlinkCall, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
+        let asked = try call.decodeParameters(as: UpdateAccount.Parameters.self)
+        let request = ConfirmationQuestion.Request.change(settings: asked.changedFields)
+        if let missing = try missing(for: asked.account, wanting: request, by: caller) { return missing }
+        let account = try account(asked.account).account
+        if let missing = try missing(forSourcesOf: account, by: caller) { return missing }
+        let changed = try changed(account, by: asked)
+        if let missing = changed.allowedCallers?.missing(of: caller, replacing: account.allowedCallers) {
+            return missing
+        }
+        return changed.registration.serviceGrant?.exchange == nil ? nil : caller.missing()
+    }
+
+    /// Judges a caller by the list of an account, and asks the user if required.
     ///
     /// - Parameter request: what the caller wants; nil if it gets no secret and does not say where one is sent, so that
     ///   the user is not asked.
-    /// - Returns: false if something about the caller has to be found out first.
-    /// - Throws: `PermissionDenied` if the caller is not on the list or the user did not agree;
-    ///   `TemporarilyUnavailable` if that cannot be found out now.
-    func admit(
-        _ caller: Caller,
-        to account: AccountName,
-        by allowed: AllowedCallers,
-        wanting request: ConfirmationQuestion.Request?
-    ) throws(VarlinkError) -> Bool {
+    /// - Returns: as `admit`; nil also if there is no such account.
+    func missing(
+        for name: String,
+        wanting request: ConfirmationQuestion.Request?,
+        by caller: Caller
+    ) throws(VarlinkError) -> Caller.Missing? {
+        guard let (account, allowed) = try stored(store.allowedCallers(named: name)) else { return nil }
+        return try missing(for: account, allowing: allowed, wanting: request, by: caller)
+    }
+
+    /// Asks the user before a call that every program may make, if the account named `name` requires that.
+    private func missing(
+        consentTo request: ConfirmationQuestion.Request,
+        of name: String,
+        by caller: Caller
+    ) throws(VarlinkError) -> Caller.Missing? {
+        guard let (account, allowed) = try stored(store.allowedCallers(named: name)), allowed.asksFirst else {
+            return nil
+        }
+        return try caller.missing(consentTo: ConfirmationQuestion(account: account, request: request))
+    }
+
+    /// Judges a caller by `allowed`, the list of `account`, and asks the user if required.
+    func missing(
+        for account: AccountName,
+        allowing allowed: AllowedCallers,
+        wanting request: ConfirmationQuestion.Request?,
+        by caller: Caller
+    ) throws(VarlinkError) -> Caller.Missing? {
         if !allowed.isEverybody {
-            guard let (look, files) = caller.look(at: allowed.executables) else { return false }
-            switch allowed.verdict(on: look, files) {
+            if let missing = caller.missing(allowed.executables) { return missing }
+            switch allowed.verdict(on: caller) {
             case .allowed: break
             case .unknown:
                 throw Complaint(
@@ -40,7 +159,7 @@ extension RefreshCoordinator {
             case .refused:
                 let complaint = Complaint(
                     .denied,
-                    "'\(account)' is for \(allowed) only; \(Self.description(of: look))",
+                    "'\(account)' is for \(allowed) only; \(caller.description)",
                     hint: "call from there; only from there can the list be changed "
                         + "('\(Command("account", "edit", account.text))'), "
                         + "or remove the account with '\(Command("account", "remove", account.text))' and add it again"
@@ -49,39 +168,38 @@ extension RefreshCoordinator {
                 throw complaint.error
             }
         }
-        guard allowed.asksFirst, let request else { return true }
-        return try confirm(request, of: account, caller)
+        guard allowed.asksFirst, let request else { return nil }
+        return try caller.missing(consentTo: ConfirmationQuestion(account: account, request: request))
     }
+}
 
+extension Caller {
     /// Checks the list of allowed callers that a call sets. A wrong one locks out its owner.
     ///
     /// - Parameters:
     ///   - executables: the executables that the call names; nil for none.
     ///   - previous: the account's list until now; nil if the account is new, or if every process is allowed.
     ///   - withoutCaller: whether the caller may be missing on the list.
-    /// - Returns: false if something about the caller has to be found out first.
     /// - Throws: `InvalidSettings` if the daemon cannot see the executables of callers, if there is no executable file
     ///   at a path, or if the caller is not on the list.
     func checkList(
         _ list: AllowedCallers?,
         naming executables: [String]?,
         replacing previous: AllowedCallers?,
-        withoutCaller: Bool,
-        from caller: Caller
-    ) throws(VarlinkError) -> Bool {
-        guard let list, !list.isEverybody,
-            list.units != previous?.units ?? [] || list.executables != previous?.executables ?? []
-        else { return true }
-        guard let (look, files) = caller.look(at: list.executables) else { return false }
+        withoutCaller: Bool
+    ) throws(VarlinkError) {
+        guard let list, list.isNew(after: previous) else { return }
         if executables?.isEmpty == false {
-            if case .hanging = look {
+            if case .hanging? = process {
                 throw Complaint(
                     field: "allowedExecutables",
                     "the file system of your own executable does not answer",
                     hint: "try again later"
                 ).error
             }
-            if case .found(let process) = look, process.file == nil { throw Self.unseenExecutable(of: process).error }
+            if case .found(let process)? = process, process.file == nil {
+                throw Self.unseenExecutable(of: process).error
+            }
         }
         for path in executables ?? [] {
             switch files[path] {
@@ -100,10 +218,10 @@ extension RefreshCoordinator {
                 ).error
             }
         }
-        guard !withoutCaller, list.verdict(on: look, files) != .allowed else { return true }
+        guard !withoutCaller, list.verdict(on: self) != .allowed else { return }
         throw Complaint(
             field: "withoutCaller",
-            "\(Self.description(of: look)), and is not on it",
+            "\(description), and is not on it",
             hint: "only programs on the list can then get the account's tokens and change the list; if you want that, "
                 + "add --yes"
         ).error
@@ -126,15 +244,14 @@ extension RefreshCoordinator {
         )
     }
 
-    /// The program that sets up `account`; nil if it has to be looked up first.
+    /// The program that sets up `account`; nil if it has ended.
     ///
     /// - Throws: `TemporarilyUnavailable` if it cannot be looked up now.
-    func program(of caller: Caller, for account: AccountName) throws(VarlinkError) -> CallingProgram? {
-        guard let (look, _) = caller.look() else { return nil }
-        switch look {
-        case .found(let process): return CallingProgram(seen: SeenProgram(process))
-        case .nothing: return CallingProgram(seen: nil)
-        case .hanging:
+    func program(for account: AccountName) throws(VarlinkError) -> SeenProgram? {
+        switch process {
+        case .found(let process)?: return SeenProgram(process)
+        case .nothing?, nil: return nil
+        case .hanging?:
             throw Complaint(
                 .noTokenNow(of: account.text),
                 "the file system of the caller's executable does not answer"
@@ -142,40 +259,71 @@ extension RefreshCoordinator {
         }
     }
 
+    /// What has to be asked; nil if the user has agreed.
+    ///
+    /// - Throws: `PermissionDenied` if the user said no; `LimitExceeded`.
+    fileprivate func missing(consentTo question: ConfirmationQuestion) throws(VarlinkError) -> Missing? {
+        guard let outcome = answers[question] else { return .answer(to: question) }
+        let account = question.account
+        switch outcome {
+        case .allowed: return nil
+        case .denied:
+            throw Complaint(
+                .denied,
+                "you denied this on your desktop, where '\(account)' asks first",
+                hint: "ask again in a minute"
+            ).error
+        case .unanswered:
+            throw Complaint(
+                .denied,
+                "nobody answered the question on your desktop, where '\(account)' asks first",
+                hint: "answer the notification on your desktop"
+            ).error
+        case .noAgent:
+            throw Complaint(
+                .denied,
+                "'\(account)' needs your consent on the desktop, and authagent, which would ask you, is not running",
+                hint: Hint(Command(program: "systemctl", "--user", "start", "authrefresh-agent"))
+            ).error
+        case .tooMany(let crowding): throw Hoarder(.confirmations, crowding).error
+        }
+    }
+
     /// The process that called, as a refusal and the journal describe it.
-    private static func description(of look: Caller.Look<CallingProcess>) -> String {
-        guard case .found(let process) = look else { return "the caller ended before the daemon could identify it" }
+    fileprivate var description: String {
+        guard case .found(let process)? = process else { return "the caller ended before the daemon could identify it" }
         let executable = process.executable.map { "runs '\($0)'" } ?? "runs an executable that the daemon cannot see"
         let unit = process.unit.map { "in the unit '\($0)'" } ?? "in no unit"
         return "the caller (pid \(process.pid)) \(executable) \(unit)"
     }
 }
 
-/// The calling program.
-struct CallingProgram {
-    /// The program; nil if it has ended.
-    let seen: SeenProgram?
-}
-
 extension AllowedCallers {
     fileprivate enum Verdict { case allowed, refused, unknown }
 
+    /// Whether a call sets this list. `previous` is the list until now; nil if every process was allowed.
+    fileprivate func isNew(after previous: AllowedCallers?) -> Bool {
+        !isEverybody && (units != previous?.units ?? [] || executables != previous?.executables ?? [])
+    }
+
+    /// What has to be found out about the caller that sets this list; nil if nothing.
+    fileprivate func missing(of caller: Caller, replacing previous: AllowedCallers?) -> Caller.Missing? {
+        isNew(after: previous) ? caller.missing(executables) : nil
+    }
+
     /// Whether a process is on the lists. Executables are compared as files, because in its own mount namespace a
     /// caller can give any path to its executable.
-    fileprivate func verdict(
-        on look: Caller.Look<CallingProcess>,
-        _ files: [String: Caller.Look<FileIdentity>]
-    ) -> Verdict {
-        switch look {
-        case .hanging: return .unknown
-        case .nothing: return .refused
-        case .found(let process):
+    fileprivate func verdict(on caller: Caller) -> Verdict {
+        switch caller.process {
+        case .hanging?: return .unknown
+        case .nothing?, nil: return .refused
+        case .found(let process)?:
             if let unit = process.unit, units.contains(unit) { return .allowed }
             guard let file = process.file else { return .refused }
             // A match counts, even if other look-ups hang.
             var verdict = Verdict.refused
             for path in executables {
-                switch files[path] {
+                switch caller.files[path] {
                 case .found(file): return .allowed
                 case .hanging: verdict = .unknown
                 case .found, .nothing, nil: continue

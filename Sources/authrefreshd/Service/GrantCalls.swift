@@ -8,10 +8,8 @@ internal import Varlink
 
 /// The calls that import, export and end grants.
 extension RefreshCoordinator {
-    func importGrant(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func importGrant(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ImportGrant.Parameters.self)
-        let request = ConfirmationQuestion.Request.change(settings: ["refreshToken"])
-        guard try confirm(request, ofAccount: asked.account, caller) else { return }
         let snapshot = try account(asked.account)
         let text = asked.refreshToken
         try swapGrant(of: snapshot, for: text, by: nil, responder) {
@@ -93,9 +91,9 @@ extension RefreshCoordinator {
 
     /// Exports a grant. With `park`, only a grant that is parked here is returned. A request under way has to end first,
     /// because its answer may contain the refresh token that the other machine needs.
-    func exportGrant(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func exportGrant(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ExportGrant.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, wanting: .export) else { return }
+        let snapshot = try account(asked.account)
         try checkIsOwn(snapshot)
         guard asked.park ?? false else { return responder.reply(try export(snapshot)) }
         try checkCanMove(snapshot)
@@ -178,28 +176,13 @@ extension RefreshCoordinator {
         }
     }
 
-    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func signOut(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: SignOut.Parameters.self)
-        // The URL that ends the session contains the ID token.
-        let found =
-            asked.endSession ?? false
-            ? try account(asked.account, for: caller, wanting: .tokens(host: nil))
-            : try account(asked.account)
-        guard let snapshot = found else { return }
-        let revokesParked = asked.revokeParked ?? false
-        let deletesClient = asked.forget ?? false && snapshot.account.registration.management != nil
-        if asked.revoke ?? false || deletesClient, !revokesParked, snapshot.state.phase.isParked {
-            let name = snapshot.account.name
-            let remove = Command("account", "remove", name.text)
-            let hint: Hint = "\(remove), which leaves it to the other machine; --yes ends it there, too"
-            throw VarlinkError(AccountParkedError(account: name.text, hint: hint))
-        }
-        if asked.forget ?? false {
-            guard try confirm(.removal, ofAccount: asked.account, caller) else { return }
-        }
+        let snapshot = try account(asked.account)
+        try asked.checkIsForHere(snapshot)
         let request = SignOutRequest(
             revokes: asked.revoke ?? false,
-            revokesParked: revokesParked,
+            revokesParked: asked.revokeParked ?? false,
             endsSession: asked.endSession ?? false,
             forgets: asked.forget ?? false
         )
@@ -226,6 +209,20 @@ extension VarlinkResponder {
         case .failure(.server(let failure)): fail(VarlinkError(unproved: failure, name))
         case .failure(.store(let error)): fail(VarlinkError(error))
         }
+    }
+}
+
+extension SignOut.Parameters {
+    /// Checks that the call does not end, without saying so, a grant that moves to another machine.
+    ///
+    /// - Throws: `AccountParked`.
+    func checkIsForHere(_ snapshot: AccountSnapshot) throws(VarlinkError) {
+        let deletesClient = forget ?? false && snapshot.account.registration.management != nil
+        guard revoke ?? false || deletesClient, revokeParked != true, snapshot.state.phase.isParked else { return }
+        let name = snapshot.account.name
+        let remove = Command("account", "remove", name.text)
+        let hint: Hint = "\(remove), which leaves it to the other machine; --yes ends it there, too"
+        throw VarlinkError(AccountParkedError(account: name.text, hint: hint))
     }
 }
 

@@ -7,10 +7,9 @@ internal import Varlink
 
 /// The call for proofs that a sender may use an account's key.
 extension RefreshCoordinator {
-    func provePossession(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func provePossession(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ProvePossession.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, wanting: .tokens(host: nil))
-        else { return }
+        let snapshot = try account(asked.account)
         guard let key = snapshot.account.registration.dpopKey else {
             throw Complaint(
                 field: "dpop",

@@ -10,17 +10,12 @@ internal import Varlink
 /// The calls about signing in. Like `ImportGrant`, they bring a grant and return no secret, so every process of the
 /// user may call them.
 extension RefreshCoordinator {
-    func startSignIn(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func startSignIn(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: StartSignIn.Parameters.self)
-        guard call.wantsMore else { throw VarlinkError.expectedMore }
         var request = try SignInRequest(asked)
         request.process = responder.peer.pid
         let wantsIDToken = !request.responseType.hasCode
-        let found =
-            wantsIDToken
-            ? try account(asked.account, for: caller, wanting: .tokens(host: nil))
-            : try account(asked.account)
-        guard let snapshot = found else { return }
+        let snapshot = try account(asked.account)
         guard snapshot.account.registration.serviceGrant == nil else {
             throw VarlinkError.needsNoPerson(snapshot.account.name)
         }

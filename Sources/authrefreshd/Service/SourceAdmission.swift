@@ -13,53 +13,34 @@ internal import Varlink
 extension RefreshCoordinator {
     /// Looks up the sources in `draft`, and records the caller as the program on whose behalf the exchanges are made.
     ///
-    /// - Returns: false if the caller has to be looked up first.
-    /// - Throws: `InvalidSettings`; `LimitExceeded`; `PermissionDenied` if the caller may not use a source's token.
-    func bindSources(of draft: inout NewAccount, to caller: Caller) throws(VarlinkError) -> Bool {
-        guard var terms = draft.registration.serviceGrant?.exchange else { return true }
-        guard let program = try program(of: caller, for: draft.name),
-            let subject = try source(terms.subject, of: draft, for: caller)
-        else { return false }
-        terms.deriver = program.seen
-        terms.subject.id = subject
-        if let actor = terms.actor {
-            guard let id = try source(actor, of: draft, for: caller) else { return false }
-            terms.actor?.id = id
-        }
+    /// - Throws: `InvalidSettings`; `LimitExceeded`; `TemporarilyUnavailable` if the caller cannot be identified now.
+    func bindSources(of draft: inout NewAccount, to caller: Caller) throws(VarlinkError) {
+        guard var terms = draft.registration.serviceGrant?.exchange else { return }
+        terms.deriver = try caller.program(for: draft.name)
+        terms.subject.id = try id(of: terms.subject, for: draft)
+        if let actor = terms.actor { terms.actor?.id = try id(of: actor, for: draft) }
         draft.registration.serviceGrant?.exchange = terms
-        return true
     }
 
-    /// Checks the sources of `account`.
+    /// Judges a caller by the lists of the sources of `account`.
     ///
-    /// - Returns: false if the caller has to be looked up first.
+    /// - Returns: as `admit`.
     /// - Throws: `PermissionDenied` if the caller may not use the token of a source.
-    func admit(_ caller: Caller, toSourcesOf account: Account) throws(VarlinkError) -> Bool {
+    func missing(forSourcesOf account: Account, by caller: Caller) throws(VarlinkError) -> Caller.Missing? {
         for source in account.registration.serviceGrant?.exchange?.sources ?? [] {
-            guard
-                case .whole(let snapshot)? = try stored(
-                    sourceAccounts.account(behind: source)
-                ),
+            guard case .whole(let snapshot)? = try stored(sourceAccounts.account(behind: source)),
                 let allowed = snapshot.account.allowedCallers
             else { continue }
             let request = ConfirmationQuestion.Request.derivation(of: account.name)
             let name = snapshot.account.name
-            guard try admit(caller, to: name, by: allowed, wanting: request) else { return false }
+            if let missing = try missing(for: name, allowing: allowed, wanting: request, by: caller) { return missing }
         }
-        return true
+        return nil
     }
 
-    /// The source account for `draft`; nil if the caller has to be looked up first.
-    private func source(
-        _ source: SourceToken,
-        of draft: NewAccount,
-        for caller: Caller
-    ) throws(VarlinkError) -> AccountID? {
+    /// The account that is a source for `draft`.
+    func id(of source: SourceToken, for draft: NewAccount) throws(VarlinkError) -> AccountID {
         let name = source.account.text
-        if let (account, allowed) = try stored(store.allowedCallers(named: name)) {
-            let request = ConfirmationQuestion.Request.derivation(of: draft.name)
-            guard try admit(caller, to: account, by: allowed, wanting: request) else { return nil }
-        }
         guard case .whole(let snapshot)? = try stored(shownAccount(named: name)) else {
             throw Complaint(
                 field: "subjectAccount",
@@ -91,13 +72,7 @@ extension RefreshCoordinator {
             let sources = accounts.flatMap { $0.registration.serviceGrant?.exchange?.sources ?? [] }
             accounts = []
             for source in sources {
-                guard
-                    case .whole(let snapshot)? = try stored(
-                        sourceAccounts.account(behind: source)
-                    )
-                else {
-                    continue
-                }
+                guard case .whole(let snapshot)? = try stored(sourceAccounts.account(behind: source)) else { continue }
                 accounts.append(snapshot.account)
             }
             if accounts.isEmpty { return }

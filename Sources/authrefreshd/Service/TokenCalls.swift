@@ -9,22 +9,13 @@ internal import Varlink
 
 /// The calls for access tokens, and about rejected ones.
 extension RefreshCoordinator {
-    func acquireToken(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func acquireToken(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         // A caller that has left while its call waited for its turn wants nothing any more.
         guard responder.isConnected else { return }
         let asked = try call.decodeParameters(as: AcquireToken.Parameters.self)
-        let minimumValidity = try asked.minimumValiditySec.map { seconds throws(VarlinkError) in
-            guard AcquireToken.Parameters.isValid(minimumValiditySec: seconds) else {
-                throw VarlinkError.invalidParameter("minimumValiditySec")
-            }
-            return Duration.seconds(seconds)
-        }
+        let minimumValidity = asked.minimumValiditySec.map { Duration.seconds($0) }
         let isForced = asked.force ?? false
-        // The longest name of a host (RFC 1035 §2.3.4), with a user's name and a port.
-        guard asked.host.map({ (1...512).contains($0.utf8.count) }) ?? true else { throw .invalidParameter("host") }
-        let request = ConfirmationQuestion.Request.tokens(host: asked.host)
-        try checkAccount(asked.account, hasID: asked.accountId)
-        guard let snapshot = try account(asked.account, for: caller, wanting: request) else { return }
+        let snapshot = try account(asked.account)
         guard snapshot.timeToSourcesSignOut != .zero else { return responder.fail(.noToken(snapshot)) }
         let target = try askedTarget(asked.scopes, asked.resources, asked.audience, claims: asked.claims)
         let hold = try asked.holder.map { holder throws(VarlinkError) in
@@ -70,9 +61,9 @@ extension RefreshCoordinator {
         }
     }
 
-    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func refresh(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: Refresh.Parameters.self)
-        guard let snapshot = try account(asked.account, for: caller, wanting: nil) else { return }
+        let snapshot = try account(asked.account)
         // A person may have corrected what kept the metadata from being fetched.
         client.forgetFailures(of: snapshot.account.issuer)
         // A plain refresh cancels a pending step-up.
@@ -316,10 +307,9 @@ extension RefreshCoordinator {
 
     // MARK: Rejections
 
-    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder, from caller: Caller) throws(VarlinkError) {
+    func reportRejected(_ call: VarlinkCall, _ responder: VarlinkResponder) throws(VarlinkError) {
         let asked = try call.decodeParameters(as: ReportRejected.Parameters.self)
-        try checkAccount(asked.account, hasID: asked.accountId)
-        guard let snapshot = try account(asked.account, for: caller, wanting: nil) else { return }
+        let snapshot = try account(asked.account)
         if let field = asked.challenge, let stepUp = try stepUp(field, of: snapshot) {
             guard snapshot.account.registration.serviceGrant == nil else {
                 throw Complaint(
@@ -408,6 +398,17 @@ extension RefreshCoordinator {
         }
         let client = requestingClient(of: snapshot.account, correlationID: "")
         return StepUp(demand, of: client.scopes(nil), since: snapshot.at.wall)
+    }
+}
+
+extension AcquireToken.Parameters {
+    /// Checks what needs no account.
+    func check() throws(VarlinkError) {
+        guard minimumValiditySec.map(Self.isValid(minimumValiditySec:)) ?? true else {
+            throw .invalidParameter("minimumValiditySec")
+        }
+        // The longest name of a host (RFC 1035 §2.3.4), with a user's name and a port.
+        guard host.map({ (1...512).contains($0.utf8.count) }) ?? true else { throw .invalidParameter("host") }
     }
 }
 
