@@ -1,82 +1,90 @@
 /// What can happen to an account.
 package enum Event: Hashable, Sendable {
-    /// The account's deadline has been reached.
-    case deadlineReached
-    /// A caller waits for an access token, and none is valid for long enough.
-    case tokenNeeded
-    /// A caller needs a token of this target, or the token in hand should be replaced soon.
-    case targetNeeded(TokenTarget)
-    /// A person asked for a refresh now.
-    case refreshRequested
-    /// A resource server refused the access token (RFC 6750 §3.1) that was issued at `issuedAt`; nil: the caller has
-    /// not said which.
-    case accessTokenRejected(issuedAt: Moment?)
-    /// A resource server refused the token of this target.
-    case targetRejected(TokenTarget)
-    /// The request with this generation's refresh token brought tokens.
-    case tokensIssued(Generation, Issuance)
-    /// The request with this generation's refresh token failed.
-    case refreshFailed(Generation, RefreshFailure)
-    /// The request for this target, sent with this generation's refresh token, brought tokens.
-    case targetIssued(TokenTarget, Generation, Issuance)
-    /// The request for this target, sent with this generation's refresh token, failed.
-    case targetFailed(TokenTarget, Generation, RefreshFailure)
-    /// A request for claims that the grant may not have, sent with this generation's refresh token, failed. This says
-    /// nothing about the grant.
-    case demandRefused(Generation, RefreshFailure)
+    case demand(Demand)
+    case answer(Answer)
+    case grant(NewGrant)
+    case owner(OwnersChange)
+    case host(HostEvent)
+    case source(SourceEvent)
     /// The server was asked how long the access token issued at `issuedAt` stays valid, and answered.
     case lifetimeLearned(Duration, issuedAt: Moment)
-    /// The deadline was reached while the request is still under way. The request's time limit stands still during a
-    /// suspend; the lease's does not.
-    case requestContinues
-    /// The daemon that held the lease has ended, so its answer is lost. `crashes` is how many daemons in a row have
-    /// crashed during a request of this account; 0 if this one ended in another way.
-    case requestAbandoned(crashes: Int)
-    /// A refresh token was imported; nil if its lifetime is unknown.
-    case grantImported(refreshTokenLifetime: Duration?)
-    /// A sign-in brought an access token, and a refresh token unless the server issues none. The code was sent at
-    /// `sentAt`.
-    case grantObtained(Issuance, hasRefreshToken: Bool, sentAt: Moment)
-    /// A sign-in by the same person brought an access token and no refresh token. The code was sent at `sentAt`.
-    case accessTokenObtained(Issuance, sentAt: Moment)
-    /// A refresh token was imported, and the server has already issued tokens for it. It was sent at `sentAt`.
-    case grantProved(Issuance, sentAt: Moment)
-    /// The grant is moving to another machine and must not be used here.
-    case parked
-    /// The grant does not move after all.
-    case unparked
-    /// The account's registration or policy was changed.
-    case accountUpdated
-    /// A network came up, or the machine resumed. Servers that were unreachable may be reachable now.
-    case connectivityRestored
-    /// The request with this generation's token was not sent: the account that this token is derived from had no token.
-    /// It has one now.
-    case leaseReturned(Generation)
-    /// The request with this generation's token was not sent: the account that this token is derived from needs a
-    /// person.
-    case sourceLacking(Generation, RefreshFailure)
-    /// The account that this account's token is derived from has a token again, or now needs a person.
-    case sourceChanged
-    /// The account that this account's token is derived from has signed out.
-    case sourceSignedOut(RefreshFailure)
-    /// The time of the sign-out that the owner configured, or of its announcement, has come. After a restart of the
-    /// machine, which only the wall clock outlasts, that clock has gone undisturbed for `SignOutRule.agreement`.
-    case signOutReached
-    /// The user signed out.
-    case signedOut
-}
 
-extension Event {
-    /// Whether the event ends the present grant itself, or brings another one.
-    var replacesGrant: Bool {
-        switch self {
-        case .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .signedOut: true
-        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .connectivityRestored, .sourceChanged,
-            .accessTokenRejected, .targetRejected, .tokensIssued, .refreshFailed, .targetIssued, .targetFailed,
-            .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .parked, .unparked,
-            .accountUpdated, .leaseReturned, .sourceLacking, .sourceSignedOut, .signOutReached:
-            false
-        }
+    /// Somebody wants a token.
+    package enum Demand: Hashable, Sendable {
+        /// A caller waits for an access token, and none is valid for long enough.
+        case tokenNeeded
+        /// A caller needs a token of this target, or the token in hand should be replaced soon.
+        case targetNeeded(TokenTarget)
+        /// A person asked for a refresh now.
+        case refreshRequested
+        /// A resource server refused the access token (RFC 6750 §3.1) that was issued at `issuedAt`; nil: the caller has
+        /// not said which.
+        case accessTokenRejected(issuedAt: Moment?)
+        /// A resource server refused the token of this target.
+        case targetRejected(TokenTarget)
+    }
+
+    /// A request has ended. Each names the generation of the refresh token that it was made with.
+    package enum Answer: Hashable, Sendable {
+        case tokensIssued(Generation, Issuance)
+        case refreshFailed(Generation, RefreshFailure)
+        case targetIssued(TokenTarget, Generation, Issuance)
+        case targetFailed(TokenTarget, Generation, RefreshFailure)
+        /// A request for claims that the grant may not have failed. This says nothing about the grant.
+        case demandRefused(Generation, RefreshFailure)
+        /// Nothing was sent: the account that this token is derived from had no token. It has one now.
+        case leaseReturned(Generation)
+        /// Nothing was sent: the account that this token is derived from needs a person.
+        case sourceLacking(Generation, RefreshFailure)
+    }
+
+    /// There is another grant.
+    package enum NewGrant: Hashable, Sendable {
+        /// A refresh token was imported; nil if its lifetime is unknown.
+        case imported(refreshTokenLifetime: Duration?)
+        /// A sign-in brought an access token, and a refresh token unless the server issues none. The code was sent at
+        /// `sentAt`.
+        case obtained(Issuance, hasRefreshToken: Bool, sentAt: Moment)
+        /// A sign-in by the same person brought an access token and no refresh token. The code was sent at `sentAt`.
+        case accessTokenObtained(Issuance, sentAt: Moment)
+        /// A refresh token was imported, and the server has already issued tokens for it. It was sent at `sentAt`.
+        case proved(Issuance, sentAt: Moment)
+    }
+
+    /// The account's owner has changed something.
+    package enum OwnersChange: Hashable, Sendable {
+        /// The grant is moving to another machine and must not be used here.
+        case parked
+        /// The grant does not move after all.
+        case unparked
+        /// The account's registration or policy was changed.
+        case accountUpdated
+        /// The user signed out.
+        case signedOut
+    }
+
+    /// Time has passed, or something has become of the machine or the daemon.
+    package enum HostEvent: Hashable, Sendable {
+        /// The account's deadline has been reached.
+        case deadlineReached
+        /// The deadline was reached while the request is still under way. The request's time limit stands still during a
+        /// suspend; the lease's does not.
+        case requestContinues
+        /// The daemon that held the lease has ended, so its answer is lost. `crashes` is how many daemons in a row have
+        /// crashed during a request of this account; 0 if this one ended in another way.
+        case requestAbandoned(crashes: Int)
+        /// A network came up, or the machine resumed. Servers that were unreachable may be reachable now.
+        case connectivityRestored
+        /// The time of the sign-out that the owner configured, or of its announcement, has come. After a restart of the
+        /// machine, which only the wall clock outlasts, that clock has gone undisturbed for `SignOutRule.agreement`.
+        case signOutReached
+    }
+
+    /// Something has become of the account that this account's token is derived from.
+    package enum SourceEvent: Hashable, Sendable {
+        /// It has a token again, or now needs a person.
+        case changed
+        case signedOut(RefreshFailure)
     }
 }
 

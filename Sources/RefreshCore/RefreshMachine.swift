@@ -19,69 +19,85 @@ package struct RefreshMachine: Sendable {
     package mutating func handle(_ event: Event, at now: Moment, jitter: Double) -> [Effect] {
         var step = RefreshStep(state: state, policy: policy, now: now, jitter: jitter)
         defer { state = step.state }
-        return SignOutRule.signedOut(&step, at: event) ?? Self.take(event, &step)
+        return SignOutRule.signedOut(&step, at: event) ?? Self.apply(event, &step)
     }
 
-    private static func take(_ event: Event, _ step: inout RefreshStep) -> [Effect] {
+    private static func apply(_ event: Event, _ step: inout RefreshStep) -> [Effect] {
         switch event {
-        case .deadlineReached:
-            return deadlineReached(&step)
-        case .tokenNeeded:
-            return step.mayBeginForCaller ? step.begin() : SignInRule.accessEnded(&step) ?? []
-        case .targetNeeded(let target):
-            return TargetRule.targetNeeded(&step, target)
-        case .refreshRequested:
-            return step.mayBeginForPerson ? step.begin() : SignInRule.accessEnded(&step) ?? []
-        case .accessTokenRejected(let issuedAt):
-            return accessTokenRejected(&step, issuedAt: issuedAt)
-        case .targetRejected(let target):
-            return TargetRule.targetRejected(&step, target)
-        case .tokensIssued(let generation, let issuance):
-            return AnswerRule.tokensIssued(&step, for: generation, issuance, of: nil)
-        case .targetIssued(let target, let generation, let issuance):
-            return AnswerRule.tokensIssued(&step, for: generation, issuance, of: target)
-        case .targetFailed(let target, let generation, let failure):
-            return TargetRule.targetFailed(&step, target, for: generation, failure)
-        case .demandRefused(let generation, let failure):
-            return TargetRule.failedBesideGrant(&step, nil, for: generation, failure)
-        case .refreshFailed(let generation, let failure):
-            return FailureRule.refreshFailed(&step, for: generation, failure)
+        case .demand(let demand): apply(demand, &step)
+        case .answer(let answer): apply(answer, &step)
+        case .grant(let grant): apply(grant, &step)
+        case .owner(let change): apply(change, &step)
+        case .host(let event): apply(event, &step)
+        case .source(.changed): SourceRule.sourceChanged(&step)
+        case .source(.signedOut(let failure)): SourceRule.sourceSignedOut(&step, failure)
         case .lifetimeLearned(let lifetime, let issuedAt):
-            return AnswerRule.lifetimeLearned(&step, lifetime, ofTokenIssuedAt: issuedAt)
+            AnswerRule.lifetimeLearned(&step, lifetime, ofTokenIssuedAt: issuedAt)
+        }
+    }
+
+    private static func apply(_ demand: Event.Demand, _ step: inout RefreshStep) -> [Effect] {
+        switch demand {
+        case .tokenNeeded: step.mayBeginForCaller ? step.begin() : SignInRule.accessEnded(&step) ?? []
+        case .targetNeeded(let target): TargetRule.targetNeeded(&step, target)
+        case .refreshRequested: step.mayBeginForPerson ? step.begin() : SignInRule.accessEnded(&step) ?? []
+        case .accessTokenRejected(let issuedAt): accessTokenRejected(&step, issuedAt: issuedAt)
+        case .targetRejected(let target): TargetRule.targetRejected(&step, target)
+        }
+    }
+
+    private static func apply(_ answer: Event.Answer, _ step: inout RefreshStep) -> [Effect] {
+        switch answer {
+        case .tokensIssued(let generation, let issuance):
+            AnswerRule.tokensIssued(&step, for: generation, issuance, of: nil)
+        case .targetIssued(let target, let generation, let issuance):
+            AnswerRule.tokensIssued(&step, for: generation, issuance, of: target)
+        case .targetFailed(let target, let generation, let failure):
+            TargetRule.targetFailed(&step, target, for: generation, failure)
+        case .demandRefused(let generation, let failure):
+            TargetRule.failedBesideGrant(&step, nil, for: generation, failure)
+        case .refreshFailed(let generation, let failure):
+            FailureRule.refreshFailed(&step, for: generation, failure)
+        case .leaseReturned(let generation):
+            SourceRule.leaseReturned(&step, for: generation)
+        case .sourceLacking(let generation, let failure):
+            SourceRule.sourceLacking(&step, for: generation, failure)
+        }
+    }
+
+    private static func apply(_ grant: Event.NewGrant, _ step: inout RefreshStep) -> [Effect] {
+        switch grant {
+        case .imported(let lifetime):
+            SignInRule.grantImported(&step, refreshTokenLifetime: lifetime)
+        case .obtained(let issuance, let hasRefreshToken, let sentAt):
+            SignInRule.grantObtained(&step, issuance, hasRefreshToken, sentAt: sentAt)
+        case .accessTokenObtained(let issuance, let sentAt):
+            SignInRule.accessTokenObtained(&step, issuance, sentAt: sentAt)
+        case .proved(let issuance, let sentAt):
+            SignInRule.grantProved(&step, issuance, sentAt: sentAt)
+        }
+    }
+
+    private static func apply(_ change: Event.OwnersChange, _ step: inout RefreshStep) -> [Effect] {
+        switch change {
+        case .parked: SignInRule.parked(&step)
+        case .unparked: SignInRule.unparked(&step)
+        case .accountUpdated: accountUpdated(&step)
+        case .signedOut: SignInRule.signedOut(&step)
+        }
+    }
+
+    private static func apply(_ event: Event.HostEvent, _ step: inout RefreshStep) -> [Effect] {
+        switch event {
+        case .deadlineReached: return deadlineReached(&step)
         case .requestContinues:
             guard case .refreshing = step.state.phase else { return [] }
             return step.rearm(at: step.now.wall + Lease.duration)
         case .requestAbandoned(let crashes):
             guard case .refreshing(let lease) = step.state.phase else { return [] }
             return FailureRule.outcomeLost(&step, lease, crashes: crashes)
-        case .grantImported(let lifetime):
-            return SignInRule.grantImported(&step, refreshTokenLifetime: lifetime)
-        case .grantObtained(let issuance, let hasRefreshToken, let sentAt):
-            return SignInRule.grantObtained(&step, issuance, hasRefreshToken, sentAt: sentAt)
-        case .accessTokenObtained(let issuance, let sentAt):
-            return SignInRule.accessTokenObtained(&step, issuance, sentAt: sentAt)
-        case .grantProved(let issuance, let sentAt):
-            return SignInRule.grantProved(&step, issuance, sentAt: sentAt)
-        case .parked:
-            return SignInRule.parked(&step)
-        case .unparked:
-            return SignInRule.unparked(&step)
-        case .accountUpdated:
-            return accountUpdated(&step)
-        case .connectivityRestored:
-            return FailureRule.connectivityRestored(&step)
-        case .leaseReturned(let generation):
-            return SourceRule.leaseReturned(&step, for: generation)
-        case .sourceLacking(let generation, let failure):
-            return SourceRule.sourceLacking(&step, for: generation, failure)
-        case .sourceChanged:
-            return SourceRule.sourceChanged(&step)
-        case .sourceSignedOut(let failure):
-            return SourceRule.sourceSignedOut(&step, failure)
-        case .signOutReached:
-            return SignOutRule.reached(&step)
-        case .signedOut:
-            return SignInRule.signedOut(&step)
+        case .connectivityRestored: return FailureRule.connectivityRestored(&step)
+        case .signOutReached: return SignOutRule.reached(&step)
         }
     }
 

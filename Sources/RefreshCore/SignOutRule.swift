@@ -17,12 +17,16 @@ package enum SignOutRule {
 
     /// The effects of the sign-out if its time is over for certain; nil if it is not, or if `event` brings another grant.
     static func signedOut(_ step: inout RefreshStep, at event: Event) -> [Effect]? {
-        guard !event.replacesGrant, let times = step.state.signOut else { return nil }
+        switch event {
+        case .grant, .owner(.signedOut): return nil
+        case .demand, .answer, .owner, .host, .source, .lifetimeLearned: break
+        }
+        guard let times = step.state.signOut else { return nil }
         let isOver =
             if let elapsed = step.now.boot.elapsed(since: times.issuedAt.boot) {
                 elapsed >= times.lifetime
             } else {
-                event == .signOutReached && step.isSignOutDue
+                event == .host(.signOutReached) && step.isSignOutDue
             }
         return isOver ? SignInRule.signedOut(&step, as: .signedOutByItself) : nil
     }

@@ -100,7 +100,7 @@ struct RefreshRateBench {
             boot: BootTime(bootID: bootID, microseconds: BootClock.now() + 3_000_000)
         )
         var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
-        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: due, jitter: 0.5)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: due, jitter: 0.5)
         let identifier = try Issuer(url: issuer.url)
         try StoreFilling.fill(stage.stateDirectory, count: grants.count) { number in
             NewAccount(

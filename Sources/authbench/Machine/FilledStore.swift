@@ -69,10 +69,10 @@ final class FilledStore: Sendable {
             boot: BootTime(bootID: bootID, microseconds: BootClock.now())
         )
         var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
-        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: 0.5)
-        _ = machine.handle(.deadlineReached, at: now, jitter: 0.5)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: now, jitter: 0.5)
+        _ = machine.handle(.host(.deadlineReached), at: now, jitter: 0.5)
         let issuance = Issuance(lifetime: .seconds(86_400))
-        _ = machine.handle(.tokensIssued(machine.state.generation, issuance), at: now, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(machine.state.generation, issuance)), at: now, jitter: 0.5)
         return machine.state
     }
 }

@@ -86,7 +86,7 @@ extension RefreshCoordinator {
     private func waitForRefresh(of account: AccountID) async throws(StoreError) {
         guard !isStopping, case .refreshing? = try records.record(of: account)?.state.phase else { return }
         await withCheckedContinuation { continuation in
-            _ = wait(for: .attempt, of: account, after: .requestContinues) { _ in continuation.resume() }
+            _ = wait(for: .attempt, of: account, after: .host(.requestContinues)) { _ in continuation.resume() }
         }
     }
 

@@ -147,7 +147,7 @@ extension RefreshCoordinator {
         case .damaged(let account):
             // The next turn records the damage and sets the account aside, unless an earlier turn has done that.
             records.noteDamage(of: account.id)
-            submit(.deadlineReached, for: account.id)
+            submit(.host(.deadlineReached), for: account.id)
             return .damaged(account)
         }
     }

@@ -64,7 +64,7 @@ extension RefreshCoordinator {
         let now = timebase.now()
         let arrival = Arrival(
             account: account.id,
-            event: .grantProved(response.issuance, sentAt: sentAt),
+            event: .grant(.proved(response.issuance, sentAt: sentAt)),
             tokens: tokens,
             grantFacts: GrantFacts(
                 subject: outcome.person?.subject,

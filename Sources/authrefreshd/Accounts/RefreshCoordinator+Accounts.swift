@@ -29,9 +29,9 @@ extension RefreshCoordinator {
         mayEnd: Bool = false
     ) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
-        try decideNow(Arrival(account: account, event: .accountUpdated, settings: change), at: now)
+        try decideNow(Arrival(account: account, event: .owner(.accountUpdated), settings: change), at: now)
         if mayEnd, try records.record(of: account)?.state.isSignOutDue(at: now) == true {
-            try decideNow(Arrival(account: account, event: .signOutReached), at: now)
+            try decideNow(Arrival(account: account, event: .host(.signOutReached)), at: now)
         }
         return try records.record(of: account).map { snapshot(of: $0, at: now) }
     }
@@ -93,7 +93,7 @@ extension RefreshCoordinator {
     func replaceGrant(_ grant: RefreshToken, for account: AccountID, by change: SettingsChange?) throws(StoreError) {
         let arrival = Arrival(
             account: account,
-            event: .grantImported(refreshTokenLifetime: nil),
+            event: .grant(.imported(refreshTokenLifetime: nil)),
             tokens: StoredTokens(refreshToken: grant, imported: grant),
             settings: change
         )
@@ -103,13 +103,13 @@ extension RefreshCoordinator {
 
     /// Makes the account use its grant here again.
     func unpark(_ account: AccountID) throws(StoreError) {
-        try decideNow(Arrival(account: account, event: .unparked), at: timebase.now())
+        try decideNow(Arrival(account: account, event: .owner(.unparked)), at: timebase.now())
         wake()
     }
 
     /// Erases an account's tokens.
     func eraseTokens(of account: AccountID) throws(StoreError) {
-        try decideNow(Arrival(account: account, event: .signedOut), at: timebase.now())
+        try decideNow(Arrival(account: account, event: .owner(.signedOut)), at: timebase.now())
     }
 
     // MARK: Registrations
@@ -122,7 +122,7 @@ extension RefreshCoordinator {
         defer {
             for outcome in stored {
                 switch outcome {
-                case .newSecret(let account): submit(.accountUpdated, for: account)
+                case .newSecret(let account): submit(.owner(.accountUpdated), for: account)
                 case .renewed(let record, let correlationID):
                     announce(.clientSecretRenewed, of: record, at: now, correlationID: correlationID)
                 case .lost(let error): changeLog.write(.storeUnwritable(error))

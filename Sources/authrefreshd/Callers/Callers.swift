@@ -35,7 +35,7 @@ struct Callers {
 
     /// Whether a caller waits until `account` is parked.
     func wantParking(of account: AccountID) -> Bool {
-        wishes[account]?.contains { $0.event == .parked } ?? false
+        wishes[account]?.contains { $0.event == .owner(.parked) } ?? false
     }
 
     /// How long until the first caller's time limit; nil if nobody waits.
@@ -198,7 +198,7 @@ struct Callers {
         case .signedOut, .backingOff, .interactionRequired, .parked: return .settled(snapshot)
         case .scheduled:
             // Nothing was sent yet.
-            if case .leaseReturned = event { return nil }
+            if case .answer(.leaseReturned) = event { return nil }
             if wish.standing != .decided, !event.isAnswer { return nil }
             if let target,
                 let failure = targetFailures.failure(of: target, for: snapshot.account.id, since: waiter.since)
@@ -277,15 +277,16 @@ struct Wish {
 
     /// Parking comes first. Otherwise callers that refresh again and again could keep the account from being parked.
     fileprivate func comes(before other: Wish) -> Bool {
-        (event == .parked) == (other.event == .parked) ? number < other.number : event == .parked
+        let isParking = event == .owner(.parked)
+        return isParking == (other.event == .owner(.parked)) ? number < other.number : isParking
     }
 }
 
 extension Event {
     /// Whether it says that a resource server refused a token. That stays true when the caller that said so has left.
     fileprivate var isReport: Bool {
-        if case .accessTokenRejected = self { return true }
-        if case .targetRejected = self { return true }
+        if case .demand(.accessTokenRejected) = self { return true }
+        if case .demand(.targetRejected) = self { return true }
         return false
     }
 }

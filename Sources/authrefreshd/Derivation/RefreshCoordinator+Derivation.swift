@@ -37,7 +37,7 @@ extension RefreshCoordinator {
         scheduler.begin(waiting, of: account)
         let (lease, name) = (waiting.lease, source.account.name)
         let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
-        _ = wait(for: purpose, of: source.account.id, after: .tokenNeeded) { outcome in
+        _ = wait(for: purpose, of: source.account.id, after: .demand(.tokenNeeded)) { outcome in
             self.assumeIsolated {
                 guard $0.scheduler.endWaiting(lease, of: account) else { return }
                 $0.submit(Event(outcome, of: name, lease.generation, for: target), for: account)
@@ -49,7 +49,7 @@ extension RefreshCoordinator {
     func wakeAccountsDerived(from source: AccountID) {
         // If something cannot be read or stored now, the source's next refresh or the next start does it.
         let derived = (try? store.derived(from: source, limit: CallerLimits.derivedAccountsMax * 2)) ?? []
-        for account in derived { submit(.sourceChanged, for: account) }
+        for account in derived { submit(.source(.changed), for: account) }
     }
 
     /// Resumes the accounts whose sources got tokens while nobody could tell them.
@@ -59,7 +59,7 @@ extension RefreshCoordinator {
             guard let account = try? store.record(id)?.account, sourceAccounts.haveTokens(for: account) else {
                 continue
             }
-            submit(.sourceChanged, for: id)
+            submit(.source(.changed), for: id)
         }
     }
 }

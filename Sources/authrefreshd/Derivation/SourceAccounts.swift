@@ -148,12 +148,12 @@ extension Event {
             .failed(generation, RefreshFailure(failureClass, derivedFrom: source, which: flaw), for: target)
         }
         func needsUser(_ flaw: String) -> Event {
-            .sourceLacking(generation, RefreshFailure(.userRequired, derivedFrom: source, which: flaw))
+            .answer(.sourceLacking(generation, RefreshFailure(.userRequired, derivedFrom: source, which: flaw)))
         }
         switch outcome {
         case .settled(let snapshot), .notNow(_, let snapshot), .targetFailed(_, let snapshot):
             if snapshot.holdsAccessToken(for: nil) {
-                self = .leaseReturned(generation)
+                self = .answer(.leaseReturned(generation))
                 return
             }
             switch snapshot.shown {

@@ -194,95 +194,52 @@ extension Event {
     /// The event's token target; nil if it is about the account's default token or the whole account.
     var target: TokenTarget? {
         switch self {
-        case .targetNeeded(let target), .targetRejected(let target), .targetIssued(let target, _, _),
-            .targetFailed(let target, _, _):
+        case .demand(.targetNeeded(let target)), .demand(.targetRejected(let target)),
+            .answer(.targetIssued(let target, _, _)), .answer(.targetFailed(let target, _, _)):
             target
-        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
-            .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
-            .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached,
-            .signedOut:
-            nil
+        case .demand, .answer, .grant, .owner, .host, .source, .lifetimeLearned: nil
         }
     }
 
     /// Whether it carries newly issued tokens.
     var isIssuance: Bool {
         switch self {
-        case .tokensIssued, .targetIssued, .grantObtained, .accessTokenObtained, .grantProved: true
-        case .refreshFailed, .demandRefused, .targetFailed, .deadlineReached, .tokenNeeded, .targetNeeded,
-            .refreshRequested, .accessTokenRejected, .targetRejected, .lifetimeLearned, .requestContinues,
-            .requestAbandoned,
-            .grantImported, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
-            .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
-            false
+        case .answer(.tokensIssued), .answer(.targetIssued): true
+        case .grant: isAnswer
+        case .demand, .answer, .owner, .host, .source, .lifetimeLearned: false
         }
     }
 
     /// Whether it is the end of a sign-in.
     var isSignIn: Bool {
         switch self {
-        case .grantObtained, .accessTokenObtained: true
-        case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed, .deadlineReached,
-            .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected, .targetRejected,
-            .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantProved, .parked, .unparked,
-            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut,
-            .signOutReached, .signedOut:
-            false
+        case .grant(.obtained), .grant(.accessTokenObtained): true
+        case .demand, .answer, .grant, .owner, .host, .source, .lifetimeLearned: false
         }
     }
 
     /// Whether it is the end of a request, which comes only once.
     var isAnswer: Bool {
         switch self {
-        case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed, .grantObtained,
-            .accessTokenObtained, .grantProved, .leaseReturned, .sourceLacking:
-            true
-        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected,
-            .targetRejected, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .parked,
-            .unparked,
-            .accountUpdated, .connectivityRestored, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
-            false
+        case .grant(.imported), .demand, .owner, .host, .source, .lifetimeLearned: false
+        case .answer, .grant: true
         }
     }
 
     /// Whether it is irrelevant if nobody waits for its result.
     var isForWaiters: Bool {
         switch self {
-        case .tokenNeeded, .targetNeeded, .refreshRequested: true
-        case .deadlineReached, .accessTokenRejected, .targetRejected, .tokensIssued, .refreshFailed,
-            .demandRefused, .targetIssued, .targetFailed, .lifetimeLearned, .requestContinues, .requestAbandoned,
-            .grantImported, .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked,
-            .accountUpdated, .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut,
-            .signOutReached, .signedOut:
-            false
+        case .demand(.accessTokenRejected), .demand(.targetRejected): false
+        case .demand: true
+        case .answer, .grant, .owner, .host, .source, .lifetimeLearned: false
         }
     }
 
     /// Whether callers cause it, as often as they like, so that its request has to wait for the rest of a second.
     var isPaced: Bool {
-        switch self {
-        case .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected, .targetRejected: true
-        case .deadlineReached, .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed,
-            .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
-            .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored,
-            .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
-            false
-        }
+        if case .demand = self { true } else { false }
     }
 
     /// Whether its request may wait until the issuer's gate is open.
-    var waitsForGate: Bool {
-        switch self {
-        case .deadlineReached, .tokenNeeded, .targetNeeded, .refreshRequested, .accessTokenRejected,
-            .targetRejected:
-            true
-        case .tokensIssued, .refreshFailed, .demandRefused, .targetIssued, .targetFailed,
-            .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported, .grantObtained,
-            .accessTokenObtained,
-            .grantProved, .parked, .unparked, .accountUpdated, .connectivityRestored, .leaseReturned,
-            .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached, .signedOut:
-            false
-        }
-    }
+    var waitsForGate: Bool { isPaced || self == .host(.deadlineReached) }
 }

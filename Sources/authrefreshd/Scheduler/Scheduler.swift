@@ -139,7 +139,7 @@ final class Scheduler {
         policy: RefreshPolicy,
         at now: Moment
     ) throws(StoreError) -> (Record, [AccountChange]) {
-        let event = grant.map { _ in Event.grantImported(refreshTokenLifetime: nil) }
+        let event = grant.map { _ in Event.grant(.imported(refreshTokenLifetime: nil)) }
         let tokens = grant.map { StoredTokens(refreshToken: $0, imported: $0) }
         return try add(new, after: event, with: tokens, policy: policy, at: now)
     }
@@ -184,7 +184,7 @@ final class Scheduler {
         for account in repaired where requests[account] == nil {
             // Its request was sent by an earlier daemon, which has ended.
             if case .refreshing? = try store.record(account)?.state.phase {
-                put(Arrival(account: account, event: .requestAbandoned(crashes: 0)))
+                put(Arrival(account: account, event: .host(.requestAbandoned(crashes: 0))))
             }
         }
         return (last, !repaired.isEmpty)
@@ -199,7 +199,7 @@ final class Scheduler {
         let leased = try store.schedule.leased(limit: .max)
         try suspects.begin(with: hasCrashed ? leased : [], at: now)
         return leased.map { account in
-            Arrival(account: account, event: .requestAbandoned(crashes: hasCrashed ? suspects[account] : 0))
+            Arrival(account: account, event: .host(.requestAbandoned(crashes: hasCrashed ? suspects[account] : 0)))
         }
     }
 
@@ -246,12 +246,12 @@ final class Scheduler {
         guard conditions.maySignOut else { return }
         let isTrusted = conditions.timeToTrustWall == .zero
         let due = try store.schedule.signOutsDue(at: now, byWall: isTrusted, limit: Self.batchSize)
-        turn.arrivals.insert(contentsOf: due.map { Arrival(account: $0, event: .signOutReached) }, at: 0)
+        turn.arrivals.insert(contentsOf: due.map { Arrival(account: $0, event: .host(.signOutReached)) }, at: 0)
         turn.hasDue = !due.isEmpty
     }
 
     private func due(_ accounts: [AccountID]) -> [Arrival] {
-        accounts.map { Arrival(account: $0, event: .deadlineReached) }
+        accounts.map { Arrival(account: $0, event: .host(.deadlineReached)) }
     }
 
     /// Whether what held up a wish is over. If that was a gate, the wish takes one of its places.
@@ -307,7 +307,7 @@ final class Scheduler {
         guard let cursor = connectivityCursor else { return [] }
         let accounts = try store.schedule.awaitingConnectivity(after: cursor, limit: Self.batchSize)
         connectivityCursor = accounts.count < Self.batchSize ? nil : accounts.last
-        return accounts.map { Arrival(account: $0, event: .connectivityRestored) }
+        return accounts.map { Arrival(account: $0, event: .host(.connectivityRestored)) }
     }
 
     /// Retries, in the next turns, the accounts that may have failed because of the network or a wrong clock.
@@ -395,7 +395,7 @@ final class Scheduler {
     private func ends(ofAccountsDerivedFrom account: Account) throws(StoreError) -> [Arrival] {
         let failure = RefreshFailure(.userRequired, derivedFrom: account.name, which: "is signed out")
         return try store.derived(from: account.id, limit: CallerLimits.derivedAccountsMax * 2).map {
-            Arrival(account: $0, event: .sourceSignedOut(failure))
+            Arrival(account: $0, event: .source(.signedOut(failure)))
         }
     }
 
@@ -441,7 +441,7 @@ final class Scheduler {
         at now: Moment
     ) {
         if case .gate(let issuer) = hold { gates.markBacklogged(issuer, record.account.issuer, at: now) }
-        guard arrival.event == .deadlineReached else {
+        guard arrival.event == .host(.deadlineReached) else {
             return callers.hold(arrival.event, of: arrival.account, by: hold)
         }
         if hold == .suspects { suspects.postpone(arrival.account) }
@@ -449,8 +449,10 @@ final class Scheduler {
 
     /// The event of an arrival for an account. A deadline during a request does not end the request.
     private func event(of arrival: Arrival, for record: Record) -> Event {
-        let continues = arrival.event == .deadlineReached && record.state.phase.isPhase(of: requests[arrival.account])
-        return continues ? .requestContinues : arrival.event
+        guard arrival.event == .host(.deadlineReached), record.state.phase.isPhase(of: requests[arrival.account]) else {
+            return arrival.event
+        }
+        return .host(.requestContinues)
     }
 
     /// Whether somebody still waits for what `arrival` requests.
@@ -459,7 +461,7 @@ final class Scheduler {
     /// was earlier in the queue, or because they waited at the issuer's gate.
     private func isStillWanted(_ arrival: Arrival, of record: Record, by callers: Callers, at now: Moment) -> Bool {
         // Whoever wanted to move the account has left, so it stays in use here.
-        if arrival.event == .parked { return callers.wantParking(of: arrival.account) }
+        if arrival.event == .owner(.parked) { return callers.wantParking(of: arrival.account) }
         // Their wait is over in any case.
         guard arrival.event.isForWaiters, !record.state.isSignOutDue(at: now) else { return true }
         let target = arrival.event.target
@@ -569,7 +571,7 @@ final class Scheduler {
     /// them.
     func returnWaitingLeases() {
         for (account, lease) in requests.endAllWaiting() {
-            put(Arrival(account: account, event: .leaseReturned(lease.generation)))
+            put(Arrival(account: account, event: .answer(.leaseReturned(lease.generation))))
         }
     }
 }

@@ -174,14 +174,15 @@ extension RefreshCoordinator {
         case .success(let response): return .issued(generation, response.issuance, for: target)
         case .failure(let failure):
             // The refresh token was not spent, and the next request asks in another way.
-            if target == nil, isOutdated(sent, after: failure) { return .leaseReturned(generation) }
+            if target == nil, isOutdated(sent, after: failure) { return .answer(.leaseReturned(generation)) }
             if target == nil, let lack = sourceAccounts.lacking(for: sent.account, after: failure) {
-                return .sourceLacking(generation, lack)
+                return .answer(.sourceLacking(generation, lack))
             }
             // The failure may be about the claims or the scope only. The next request asks for neither, and shows
             // whether the grant is affected.
             let isBeyondGrant = claims != nil || sent.scopes != nil && failure.mayMeanScope
-            return isBeyondGrant ? .demandRefused(generation, failure) : .failed(generation, failure, for: target)
+            guard isBeyondGrant else { return .failed(generation, failure, for: target) }
+            return .answer(.demandRefused(generation, failure))
         }
     }
 
@@ -253,13 +254,13 @@ extension Event {
     ///
     /// - Parameter target: what was requested; nil for the account's default access token.
     fileprivate static func issued(_ generation: Generation, _ issuance: Issuance, for target: TokenTarget?) -> Event {
-        target.map { .targetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance)
+        target.map { .answer(.targetIssued($0, generation, issuance)) } ?? .answer(.tokensIssued(generation, issuance))
     }
 
     /// The event for a request that failed.
     ///
     /// - Parameter target: what was requested; nil for the account's default access token.
     static func failed(_ generation: Generation, _ failure: RefreshFailure, for target: TokenTarget?) -> Event {
-        target.map { .targetFailed($0, generation, failure) } ?? .refreshFailed(generation, failure)
+        target.map { .answer(.targetFailed($0, generation, failure)) } ?? .answer(.refreshFailed(generation, failure))
     }
 }

@@ -49,7 +49,7 @@ extension RefreshCoordinator {
             }
             if let change, changed != held { _ = try stored(update(id, by: change)) }
             try stored(unpark(id))
-            return wait(for: snapshot, after: .refreshRequested, responder, reply: reply)
+            return wait(for: snapshot, after: .demand(.refreshRequested), responder, reply: reply)
         }
         try stored(storeKeeping.checkIsWritable())
         let proof = GrantProof(grant: grant, account: changed, change: changed == held ? nil : change)
@@ -98,7 +98,7 @@ extension RefreshCoordinator {
         guard asked.park ?? false else { return responder.reply(try export(snapshot)) }
         try checkCanMove(snapshot)
         let id = snapshot.account.id
-        wait(for: .parking, of: id, after: .parked, responder) { coordinator, outcome in
+        wait(for: .parking, of: id, after: .owner(.parked), responder) { coordinator, outcome in
             guard case .settled = outcome else { return responder.refuse(outcome, asked.account) }
             do throws(VarlinkError) {
                 responder.reply(try coordinator.exportParked(id, asked.account))
@@ -171,7 +171,7 @@ extension RefreshCoordinator {
             return responder.reply(ResumeAccount.Reply(status: snapshot.wireStatus))
         }
         try stored(unpark(snapshot.account.id))
-        wait(for: snapshot, after: .refreshRequested, responder) {
+        wait(for: snapshot, after: .demand(.refreshRequested), responder) {
             ResumeAccount.Reply(status: $0.wireStatus)
         }
     }

@@ -25,7 +25,7 @@ extension RefreshCoordinator {
             return try reply(with: held, of: snapshot, to: call, responder)
         }
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        wait(for: .attempt, of: id, after: .refreshRequested, responder) { coordinator, outcome in
+        wait(for: .attempt, of: id, after: .demand(.refreshRequested), responder) { coordinator, outcome in
             coordinator.finish(call, of: name, had: held, outcome, responder)
         }
     }

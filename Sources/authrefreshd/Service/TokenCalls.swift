@@ -46,7 +46,7 @@ extension RefreshCoordinator {
         }
         let purpose = Waiter.Purpose.token(minimumValidity: minimumValidity, isForced: isForced || isRefused)
         let (id, held) = (snapshot.account.id, snapshot.state.accessToken)
-        wait(for: purpose, of: id, after: .tokenNeeded, holding: held, responder) { coordinator, outcome in
+        wait(for: purpose, of: id, after: .demand(.tokenNeeded), holding: held, responder) { coordinator, outcome in
             // If the wait has no result, the account may still be there. Another one may have its name by now.
             guard let after = outcome.snapshot ?? (try? coordinator.account(asked.account)),
                 after.account.id == id
@@ -81,7 +81,7 @@ extension RefreshCoordinator {
                 )
             )
         }
-        wait(for: snapshot, after: .refreshRequested, responder) {
+        wait(for: snapshot, after: .demand(.refreshRequested), responder) {
             Refresh.Reply(status: $0.wireStatus)
         }
     }
@@ -172,7 +172,7 @@ extension RefreshCoordinator {
                 // Replace the token before it expires, so that its users never wait.
                 let mayAsk = narrowing(by: target, of: snapshot) == .harmless
                 if isGood, standing == nil, mayAsk, held?.times.isDue(at: snapshot.at) == true {
-                    submit(.targetNeeded(target), for: id)
+                    submit(.demand(.targetNeeded(target)), for: id)
                 }
                 return
             }
@@ -189,7 +189,7 @@ extension RefreshCoordinator {
             throw VarlinkError(LimitExceededError(.tokenSets, maximum: TokenTarget.maximum))
         }
         let purpose = Waiter.Purpose.token(minimumValidity: call.minimumValidity, isForced: call.isForced || isRefused)
-        wait(for: purpose, of: id, after: .targetNeeded(target), holding: held?.times, responder) {
+        wait(for: purpose, of: id, after: .demand(.targetNeeded(target)), holding: held?.times, responder) {
             $0.finish(call, for: target, of: snapshot, had: held, $1, responder)
         }
     }
@@ -231,7 +231,7 @@ extension RefreshCoordinator {
         _ responder: VarlinkResponder
     ) {
         let (id, name) = (snapshot.account.id, snapshot.account.name.text)
-        wait(for: .attempt, of: id, after: .refreshRequested, responder) { coordinator, outcome in
+        wait(for: .attempt, of: id, after: .demand(.refreshRequested), responder) { coordinator, outcome in
             guard case .settled(let after) = outcome, after.state.isRotating != nil else {
                 return responder.refuse(outcome, name)
             }
@@ -329,7 +329,8 @@ extension RefreshCoordinator {
         guard isKnown != false else {
             return responder.reply(ReportRejected.Reply(status: snapshot.wireStatus, known: false))
         }
-        var event = Event.accessTokenRejected(issuedAt: isKnown == nil ? nil : snapshot.state.accessToken?.issuedAt)
+        let issuedAt = isKnown == nil ? nil : snapshot.state.accessToken?.issuedAt
+        var event = Event.demand(.accessTokenRejected(issuedAt: issuedAt))
         if let target {
             let held = try stored(records.targetRecord(target, of: snapshot.account.id))
             guard isKnown ?? (held?.times.mayBeRejected(at: snapshot.at) == true) else {
@@ -338,7 +339,7 @@ extension RefreshCoordinator {
             guard narrowing(by: target, of: snapshot) == .harmless else {
                 throw .narrowing(to: target.scopes, snapshot.account.name.text)
             }
-            event = .targetRejected(target)
+            event = .demand(.targetRejected(target))
         }
         wait(for: snapshot, after: event, responder) {
             ReportRejected.Reply(status: $0.wireStatus, known: isKnown)
@@ -365,7 +366,7 @@ extension RefreshCoordinator {
     ///   claims.
     private func ask(for snapshot: AccountSnapshot, attempts: Int, _ responder: VarlinkResponder) {
         let (id, name) = (snapshot.account.id, snapshot.account.name)
-        wait(for: .attempt, of: id, after: .refreshRequested, responder) { coordinator, outcome in
+        wait(for: .attempt, of: id, after: .demand(.refreshRequested), responder) { coordinator, outcome in
             guard case .settled(let after) = outcome else { return responder.refuse(outcome, name.text) }
             if coordinator.stepUps.isDemanding(id), case .scheduled = after.state.phase {
                 if attempts > 1 { return coordinator.ask(for: after, attempts: attempts - 1, responder) }

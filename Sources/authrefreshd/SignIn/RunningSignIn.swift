@@ -361,8 +361,8 @@ extension RunningSignIn {
             !request.replacesSubject || grant.subject.map { $0 == account.grantFacts.subject } ?? false
         let event: Event =
             tokens.refreshToken == nil && isSamePerson
-            ? .accessTokenObtained(tokens.issuance, sentAt: sentAt)
-            : .grantObtained(tokens.issuance, hasRefreshToken: tokens.refreshToken != nil, sentAt: sentAt)
+            ? .grant(.accessTokenObtained(tokens.issuance, sentAt: sentAt))
+            : .grant(.obtained(tokens.issuance, hasRefreshToken: tokens.refreshToken != nil, sentAt: sentAt))
         return Arrival(
             account: account.id,
             event: event,

@@ -131,7 +131,10 @@ struct DamageTests {
         for now in [Sample.moment(0), Sample.moment(1 << 40)] {
             _ = state.shown(at: now)
             _ = state.accessToken?.expiresAt(at: now)
-            for event in [Event.deadlineReached, .requestAbandoned(crashes: 0), .tokenNeeded, .accountUpdated] {
+            for event in [
+                Event.host(.deadlineReached), .host(.requestAbandoned(crashes: 0)), .demand(.tokenNeeded),
+                .owner(.accountUpdated),
+            ] {
                 var machine = RefreshMachine(state: state, policy: RefreshPolicy())
                 _ = machine.handle(event, at: now, jitter: 0.5)
             }

@@ -67,7 +67,7 @@ import Testing
             policy: RefreshPolicy()
         )
         let wrong = start.later(.seconds(1)).stepped(.seconds(86_400))
-        for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested] {
+        for event in [Event.host(.deadlineReached), .demand(.tokenNeeded), .demand(.refreshRequested)] {
             let effects = machine.handle(event, at: wrong, jitter: 0.5)
             #expect(!effects.contains { if case .publish = $0 { true } else { false } })
             #expect(

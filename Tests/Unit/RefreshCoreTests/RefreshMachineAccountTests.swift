@@ -9,7 +9,7 @@ import Testing
 
     @Test(arguments: MachineFixture.phases) func `an imported grant replaces everything, in every phase`(phase: Phase) {
         var machine = Fixture.machine(phase)
-        let event = Event.grantImported(refreshTokenLifetime: .seconds(86_400))
+        let event = Event.grant(.imported(refreshTokenLifetime: .seconds(86_400)))
         #expect(machine.handle(event, at: start, jitter: 0) == [.persist(.replace), .publish(.grantImported)])
         #expect(machine.state.generation == Fixture.generation.next)
         #expect(machine.state.phase == .scheduled)
@@ -17,12 +17,12 @@ import Testing
         #expect(machine.state.accessToken == nil)
         #expect(machine.state.refreshToken?.lifetime == .seconds(86_400))
         let refreshes = Fixture.begin(at: start, generation: Fixture.generation.next)
-        #expect(machine.handle(.deadlineReached, at: start, jitter: 0) == refreshes)
+        #expect(machine.handle(.host(.deadlineReached), at: start, jitter: 0) == refreshes)
     }
 
     @Test(arguments: MachineFixture.phases) func `signing out erases everything, in every phase`(phase: Phase) {
         var machine = Fixture.machine(phase)
-        #expect(machine.handle(.signedOut, at: start, jitter: 0) == [.persist(.erase), .publish(.signedOut)])
+        #expect(machine.handle(.owner(.signedOut), at: start, jitter: 0) == [.persist(.erase), .publish(.signedOut)])
         #expect(machine.state == RefreshState(generation: Fixture.generation.next))
     }
 
@@ -30,7 +30,11 @@ import Testing
         phase: Phase
     ) {
         var machine = Fixture.machine(phase)
-        #expect(machine.handle(.accountUpdated, at: start.later(.seconds(10)), jitter: 0.5) == [.persist(.unchanged)])
+        #expect(
+            machine.handle(.owner(.accountUpdated), at: start.later(.seconds(10)), jitter: 0.5) == [
+                .persist(.unchanged)
+            ]
+        )
         #expect(!machine.state.hasWorked)
         // A failure of the old settings says nothing about the new ones.
         let isTriedAfresh =
@@ -43,27 +47,27 @@ import Testing
         let failure = Fixture.failure(.unavailable, retryAfter: .seconds(60))
         let wait = BackOff(failedAt: start, delay: .seconds(90), kind: .transient, failure: failure)
         var machine = Fixture.machine(.backingOff(wait))
-        _ = machine.handle(.accountUpdated, at: start.later(.seconds(10)), jitter: 0)
+        _ = machine.handle(.owner(.accountUpdated), at: start.later(.seconds(10)), jitter: 0)
         #expect(machine.state.deadline == start.wall + .seconds(60))
         #expect(machine.state.phase.backOffKind == .transient)
     }
 
     @Test func `an edit is stored even if a retry is near`() {
         var machine = Fixture.machine(.backingOff(Fixture.backOff(.misconfigured, delay: .seconds(1))))
-        #expect(machine.handle(.accountUpdated, at: start, jitter: 0.9) == [.persist(.unchanged)])
+        #expect(machine.handle(.owner(.accountUpdated), at: start, jitter: 0.9) == [.persist(.unchanged)])
     }
 
     @Test func `an edited lead time moves the refresh`() {
         let policy = RefreshPolicy(leadTime: .seconds(1000))
         var machine = RefreshMachine(state: Fixture.machine(.scheduled).state, policy: policy)
-        _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
         #expect(machine.state.deadline == start.wall + .seconds(2600))
     }
 
     @Test func `an edit does not delay the first refresh`() {
         var machine = Fixture.machine(.signedOut)
-        _ = machine.handle(.grantImported(refreshTokenLifetime: .seconds(30 * 86_400)), at: start, jitter: 0)
-        _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: .seconds(30 * 86_400))), at: start, jitter: 0)
+        _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
         #expect(machine.state.deadline == start.wall)
     }
 
@@ -72,7 +76,7 @@ import Testing
     ) {
         var machine = Fixture.machine(phase)
         let now = start.later(.seconds(10))
-        let effects = machine.handle(.connectivityRestored, at: now, jitter: 0.5)
+        let effects = machine.handle(.host(.connectivityRestored), at: now, jitter: 0.5)
         let isShortened = phase.backOffKind == .transient || phase.backOffKind == .misconfigured
         #expect(effects == (isShortened ? [.persist(.unchanged)] : []))
         #expect((machine.state.deadline == now.wall + .seconds(1)) == isShortened)
@@ -80,7 +84,7 @@ import Testing
 
     @Test func `a flapping network causes no flood of requests`() {
         var machine = Fixture.machine(.backingOff(Fixture.backOff(.transient)))
-        _ = machine.handle(.connectivityRestored, at: start, jitter: 0)
+        _ = machine.handle(.host(.connectivityRestored), at: start, jitter: 0)
         #expect(machine.state.deadline == start.wall + BackOffRule.callerInterval)
     }
 
@@ -90,13 +94,13 @@ import Testing
         var machine = refreshed(told: [.seconds(30 * 86_400), .seconds(29 * 86_400)])
         let now = start.later(.seconds(24 * 86_400))
         // The access token is due by now, so its refresh comes first.
-        #expect(machine.handle(.deadlineReached, at: now, jitter: 0).last.map(isSending) == true)
+        #expect(machine.handle(.host(.deadlineReached), at: now, jitter: 0).last.map(isSending) == true)
         let told = Issuance(lifetime: .seconds(86_400), refreshTokenLifetime: .seconds(6 * 86_400))
-        _ = machine.handle(.tokensIssued(Fixture.generation, told), at: now, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, told)), at: now, jitter: 0.5)
         #expect(machine.state.shown(at: now) == .refreshTokenExpiring)
-        let effects = machine.handle(.deadlineReached, at: now, jitter: 0)
+        let effects = machine.handle(.host(.deadlineReached), at: now, jitter: 0)
         #expect(effects.last == .publish(.refreshTokenExpiring(expiresAt: start.wall + .seconds(30 * 86_400))))
-        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.handle(.host(.deadlineReached), at: now, jitter: 0) == [.persist(.unchanged)])
     }
 
     @Test func `an idle token is used before half of its lifetime is over`() {
@@ -108,7 +112,7 @@ import Testing
         var machine = refreshed(told: [.seconds(7200)])
         let now = start.later(.seconds(600)).stepped(.seconds(-3600))
         _ = machine.handle(
-            .tokensIssued(Fixture.generation, Issuance(lifetime: nil, refreshTokenLifetime: .seconds(7200))),
+            .answer(.tokensIssued(Fixture.generation, Issuance(lifetime: nil, refreshTokenLifetime: .seconds(7200)))),
             at: now,
             jitter: 0
         )
@@ -117,13 +121,13 @@ import Testing
 
     @Test func `a lifetime stated once does not cause endless uses after half of it`() {
         var machine = Fixture.machine(.signedOut)
-        _ = machine.handle(.grantImported(refreshTokenLifetime: .seconds(30 * 86_400)), at: start, jitter: 0)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: .seconds(30 * 86_400))), at: start, jitter: 0)
         let now = start.later(.seconds(16 * 86_400))
-        _ = machine.handle(.deadlineReached, at: now, jitter: 0)
+        _ = machine.handle(.host(.deadlineReached), at: now, jitter: 0)
         let generation = machine.state.generation
-        _ = machine.handle(.tokensIssued(generation, Issuance(lifetime: .seconds(3600))), at: now, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(generation, Issuance(lifetime: .seconds(3600)))), at: now, jitter: 0.5)
         #expect(machine.state.deadline == now.wall + .seconds(2400))
-        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.handle(.host(.deadlineReached), at: now, jitter: 0) == [.persist(.unchanged)])
     }
 
     @Test func `a use does not restart a lifetime that counts from the sign-in`() {
@@ -131,26 +135,26 @@ import Testing
         let policy = RefreshPolicy(refreshTokenLifetime: day * 30, isRefreshTokenLifetimeAbsolute: true)
         var machine = RefreshMachine(state: Fixture.machine(.signedOut).state, policy: policy)
         let issuance = Issuance(lifetime: day)
-        let signIn = Event.grantObtained(issuance, hasRefreshToken: true, sentAt: start)
+        let signIn = Event.grant(.obtained(issuance, hasRefreshToken: true, sentAt: start))
         _ = machine.handle(signIn, at: start, jitter: 0.5)
         for (age, isRotated) in [(1, false), (2, true), (10, true)] {
             let now = start.later(day * age)
-            _ = machine.handle(.refreshRequested, at: now, jitter: 0)
+            _ = machine.handle(.demand(.refreshRequested), at: now, jitter: 0)
             let answer = Issuance(lifetime: day, isRotated: isRotated)
-            _ = machine.handle(.tokensIssued(machine.state.generation, answer), at: now, jitter: 0.5)
+            _ = machine.handle(.answer(.tokensIssued(machine.state.generation, answer)), at: now, jitter: 0.5)
             #expect(machine.state.refreshToken?.expiresAt == start.wall + day * 30)
             #expect(machine.state.refreshToken?.isExtendedByUse == false)
         }
         #expect(machine.state.refreshToken?.isExpiring(at: start.later(day * 24)) == true)
         let again = start.later(day * 25)
-        _ = machine.handle(.grantObtained(issuance, hasRefreshToken: true, sentAt: again), at: again, jitter: 0.5)
+        _ = machine.handle(.grant(.obtained(issuance, hasRefreshToken: true, sentAt: again)), at: again, jitter: 0.5)
         #expect(machine.state.refreshToken?.expiresAt == again.wall + day * 30)
     }
 
     @Test func `a lifetime from the sign-in counts from the import if the sign-in is unknown`() {
         let policy = RefreshPolicy(refreshTokenLifetime: .seconds(86_400), isRefreshTokenLifetimeAbsolute: true)
         var machine = RefreshMachine(state: Fixture.machine(.signedOut).state, policy: policy)
-        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: start, jitter: 0)
         #expect(machine.state.refreshToken?.isExtendedByUse == false)
         #expect(machine.state.refreshToken?.expiresAt == start.wall + .seconds(86_400))
     }
@@ -164,9 +168,9 @@ import Testing
         var machine = Fixture.machine(.scheduled)
         for (day, lifetime) in told.enumerated() {
             let now = start.later(.seconds(86_400 * day))
-            _ = machine.handle(.refreshRequested, at: now, jitter: 0)
+            _ = machine.handle(.demand(.refreshRequested), at: now, jitter: 0)
             let issuance = Issuance(lifetime: accessLifetime, refreshTokenLifetime: lifetime)
-            _ = machine.handle(.tokensIssued(Fixture.generation, issuance), at: now, jitter: 0.5)
+            _ = machine.handle(.answer(.tokensIssued(Fixture.generation, issuance)), at: now, jitter: 0.5)
         }
         return machine
     }

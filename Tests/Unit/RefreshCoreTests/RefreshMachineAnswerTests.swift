@@ -14,7 +14,7 @@ import Testing
     ) {
         var machine = Fixture.machine(phase)
         let now = start.later(.seconds(60))
-        let event = Event.tokensIssued(Fixture.generation, Fixture.issuance)
+        let event = Event.answer(.tokensIssued(Fixture.generation, Fixture.issuance))
         #expect(machine.handle(event, at: now, jitter: 0.5) == [.persist(.store), .publish(.tokenRefreshed)])
         #expect(machine.state.phase == .scheduled)
         #expect(machine.state.generation == Fixture.generation.next)
@@ -26,7 +26,7 @@ import Testing
         var machine = Fixture.machine(phase)
         let before = machine.state
         let stale = Generation(4)
-        let event = Event.tokensIssued(stale, Fixture.issuance)
+        let event = Event.answer(.tokensIssued(stale, Fixture.issuance))
         #expect(machine.handle(event, at: start, jitter: 0) == [.publish(.staleAnswerDropped(stale))])
         #expect(machine.state == before)
     }
@@ -34,7 +34,7 @@ import Testing
     @Test func `lifetime and grace period count from the start of the request`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         _ = machine.handle(
-            .tokensIssued(Fixture.generation, Fixture.issuance),
+            .answer(.tokensIssued(Fixture.generation, Fixture.issuance)),
             at: start.later(.seconds(20)),
             jitter: 0.5
         )
@@ -46,7 +46,11 @@ import Testing
     @Test func `a lifetime learned later applies only to the token that was asked about`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: nil, isRotated: true)
-        _ = machine.handle(.tokensIssued(Fixture.generation, answer), at: start.later(.seconds(20)), jitter: 0.5)
+        _ = machine.handle(
+            .answer(.tokensIssued(Fixture.generation, answer)),
+            at: start.later(.seconds(20)),
+            jitter: 0.5
+        )
         #expect(machine.state.accessToken?.basis == .notStated)
         let before = machine.state
         let now = start.later(.seconds(30))
@@ -64,14 +68,14 @@ import Testing
     @Test func `a clock set back during the request does not delay the next refresh`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let now = start.later(.seconds(20)).stepped(.seconds(-365 * 86_400))
-        _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, Fixture.issuance)), at: now, jitter: 0.5)
         #expect(machine.state.deadline == now.wall + .seconds(2380))
         #expect(machine.state.accessToken?.expiresAt(at: now) == now.wall + .seconds(3580))
     }
 
     @Test func `a missing refresh token means that the old one stays`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
-        _ = machine.handle(.tokensIssued(Fixture.generation, Issuance(lifetime: nil)), at: start, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, Issuance(lifetime: nil))), at: start, jitter: 0.5)
         #expect(machine.state.generation == Fixture.generation)
         #expect(machine.state.previous == nil)
         #expect(machine.state.accessToken?.lifetime == RefreshRule.assumedLifetime)
@@ -81,7 +85,7 @@ import Testing
         var state = Fixture.machine(.refreshing(Fixture.lease)).state
         (state.failures, state.refusals, state.isOutcomeUnknown, state.hasWorked) = (4, 1, true, false)
         var machine = RefreshMachine(state: state, policy: RefreshPolicy())
-        _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: start, jitter: 0)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, Fixture.issuance)), at: start, jitter: 0)
         #expect(machine.state.failures == 0 && machine.state.refusals == 0)
         #expect(!machine.state.isOutcomeUnknown && machine.state.hasWorked)
     }
@@ -90,7 +94,9 @@ import Testing
     func `an answer with an expired token is stored, and another token is requested later`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         for (failures, delay) in [(1, 1.5), (2, 3.0)] {
-            let event = Event.tokensIssued(machine.state.generation, Issuance(lifetime: .zero, isRotated: true))
+            let event = Event.answer(
+                .tokensIssued(machine.state.generation, Issuance(lifetime: .zero, isRotated: true))
+            )
             let effects = machine.handle(event, at: start, jitter: 0.5)
             #expect(effects.first == .persist(.storeGrant))
             #expect(machine.state.failures == failures && machine.state.hasWorked)
@@ -105,7 +111,7 @@ import Testing
     @Test func `an unbound token is not used, its refresh token is stored, and a person is told`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: .seconds(3600), isRotated: true, flaw: .unbound)
-        let effects = machine.handle(.tokensIssued(Fixture.generation, answer), at: start, jitter: 0.5)
+        let effects = machine.handle(.answer(.tokensIssued(Fixture.generation, answer)), at: start, jitter: 0.5)
         let retryAt = start.wall + .seconds(225)
         #expect(
             effects == [
@@ -115,8 +121,8 @@ import Testing
         #expect(machine.state.shown(at: start) == .misconfigured)
         #expect(machine.state.generation == Fixture.generation.next)
         #expect(machine.state.accessToken == Fixture.machine(.scheduled).state.accessToken)
-        _ = machine.handle(.refreshRequested, at: start, jitter: 0.5)
-        _ = machine.handle(.tokensIssued(Fixture.generation.next, Fixture.issuance), at: start, jitter: 0.5)
+        _ = machine.handle(.demand(.refreshRequested), at: start, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation.next, Fixture.issuance)), at: start, jitter: 0.5)
         #expect(machine.state.phase == .scheduled)
     }
 
@@ -126,7 +132,7 @@ import Testing
     ) throws {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: nil, isRotated: true, flaw: flaw)
-        let effects = machine.handle(.tokensIssued(Fixture.generation, answer), at: start, jitter: 0.5)
+        let effects = machine.handle(.answer(.tokensIssued(Fixture.generation, answer)), at: start, jitter: 0.5)
         let retryAt = try #require(machine.state.deadline)
         #expect(effects == [.persist(.storeGrant), .publish(.refreshFailed(flaw.failure, retryAt: retryAt))])
         #expect(machine.state.generation == Fixture.generation.next)
@@ -138,7 +144,7 @@ import Testing
         let target = try TokenTarget(scopes: ["mail"])
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let answer = Issuance(lifetime: .seconds(3600), isRotated: true, flaw: .unbound)
-        let effects = machine.handle(.targetIssued(target, Fixture.generation, answer), at: start, jitter: 0.5)
+        let effects = machine.handle(.answer(.targetIssued(target, Fixture.generation, answer)), at: start, jitter: 0.5)
         let failure = AccessTokenFinding.unbound.failure
         #expect(effects == [.persist(.storeGrant), .publish(.targetFailed(target, failure))])
         #expect(machine.state.phase == .scheduled)
@@ -148,8 +154,8 @@ import Testing
     @Test func `tokens of another person are stored, nobody gets any, and a person is told whose they are`() throws {
         let target = try TokenTarget(scopes: ["mail"])
         for event in [
-            Event.tokensIssued(Fixture.generation, Self.others),
-            .targetIssued(target, Fixture.generation, Self.others),
+            Event.answer(.tokensIssued(Fixture.generation, Self.others)),
+            .answer(.targetIssued(target, Fixture.generation, Self.others)),
         ] {
             var machine = Fixture.machine(.refreshing(Fixture.lease))
             let effects = machine.handle(event, at: start, jitter: 0.5)
@@ -160,19 +166,19 @@ import Testing
             #expect(effects.last == .publish(.interactionRequired(interaction)))
             #expect(machine.state.generation == Fixture.generation.next)
             #expect(machine.state.accessToken == nil && machine.state.isWithheld)
-            #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(86_400)), jitter: 0.5) == [])
+            #expect(machine.handle(.demand(.tokenNeeded), at: start.later(.seconds(86_400)), jitter: 0.5) == [])
             // The next answer for the account's own person ends it.
             let later = start.later(.seconds(60))
-            _ = machine.handle(.refreshRequested, at: later, jitter: 0.5)
+            _ = machine.handle(.demand(.refreshRequested), at: later, jitter: 0.5)
             #expect(machine.state.isWithheld)
             for failure in [FailureClass.unanswered, .unreachable, .userRequired] {
-                let failed = Event.refreshFailed(Fixture.generation.next, Fixture.failure(failure))
+                let failed = Event.answer(.refreshFailed(Fixture.generation.next, Fixture.failure(failure)))
                 _ = machine.handle(failed, at: later, jitter: 0.5)
                 #expect(machine.state.isWithheld)
-                _ = machine.handle(.refreshRequested, at: later.later(.seconds(60)), jitter: 0.5)
+                _ = machine.handle(.demand(.refreshRequested), at: later.later(.seconds(60)), jitter: 0.5)
             }
             let own = Issuance(lifetime: .seconds(3600), person: .own)
-            _ = machine.handle(.tokensIssued(Fixture.generation.next, own), at: later, jitter: 0.5)
+            _ = machine.handle(.answer(.tokensIssued(Fixture.generation.next, own)), at: later, jitter: 0.5)
             #expect(machine.state.phase == .scheduled && !machine.state.isWithheld)
             #expect(machine.state.accessToken != nil)
         }
@@ -183,7 +189,7 @@ import Testing
     /// An account whose last answer brought the tokens of another person.
     private func withheld() -> RefreshMachine {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
-        _ = machine.handle(.tokensIssued(Fixture.generation, Self.others), at: start, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, Self.others)), at: start, jitter: 0.5)
         return machine
     }
 
@@ -195,10 +201,11 @@ import Testing
         for issuance in [Fixture.issuance, expired, unbound] {
             for target in [nil, target] {
                 var machine = withheld()
-                _ = machine.handle(.refreshRequested, at: later, jitter: 0.5)
+                _ = machine.handle(.demand(.refreshRequested), at: later, jitter: 0.5)
                 let generation = machine.state.generation
                 let effects = machine.handle(
-                    target.map { .targetIssued($0, generation, issuance) } ?? .tokensIssued(generation, issuance),
+                    target.map { .answer(.targetIssued($0, generation, issuance)) }
+                        ?? .answer(.tokensIssued(generation, issuance)),
                     at: later,
                     jitter: 0.5
                 )
@@ -213,25 +220,26 @@ import Testing
 
     @Test func `parking and resuming an account does not end that it is withheld`() {
         var machine = withheld()
-        _ = machine.handle(.parked, at: start, jitter: 0.5)
+        _ = machine.handle(.owner(.parked), at: start, jitter: 0.5)
         #expect(machine.state.phase == .parked(.moved) && machine.state.isWithheld)
-        let effects = machine.handle(.unparked, at: start, jitter: 0.5)
+        let effects = machine.handle(.owner(.unparked), at: start, jitter: 0.5)
         #expect(effects.prefix(2) == [.persist(.unchanged), .publish(.unparked)])
         #expect(machine.state.interaction?.reason == .otherPerson && machine.state.isWithheld)
         #expect(machine.state.deadline == nil, "no request of its own")
-        _ = machine.handle(.refreshRequested, at: start, jitter: 0.5)
+        _ = machine.handle(.demand(.refreshRequested), at: start, jitter: 0.5)
         #expect(machine.state.interaction?.reason == .otherPerson)
     }
 
     @Test func `a new grant ends that an account is withheld, whether or not it can refresh`() {
         let token = Issuance(lifetime: .seconds(3600))
         for event in [
-            Event.grantImported(refreshTokenLifetime: nil), .grantProved(token, sentAt: start),
-            .grantObtained(token, hasRefreshToken: true, sentAt: start), .accessTokenObtained(token, sentAt: start),
+            Event.grant(.imported(refreshTokenLifetime: nil)), .grant(.proved(token, sentAt: start)),
+            .grant(.obtained(token, hasRefreshToken: true, sentAt: start)),
+            .grant(.accessTokenObtained(token, sentAt: start)),
         ] {
             for isParked in [false, true] {
                 var machine = withheld()
-                if isParked { _ = machine.handle(.parked, at: start, jitter: 0.5) }
+                if isParked { _ = machine.handle(.owner(.parked), at: start, jitter: 0.5) }
                 let effects = machine.handle(event, at: start, jitter: 0.5)
                 // The other person's refresh token goes, too.
                 #expect(effects.first == .persist(.replace), "\(event)")
@@ -245,17 +253,25 @@ import Testing
             .refreshing(Lease(generation: Fixture.generation, startedAt: start.later(.seconds(2400))))
         )
         let now = start.later(.seconds(2401))
-        _ = machine.handle(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(1199))), at: now, jitter: 0.5)
+        _ = machine.handle(
+            .answer(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(1199)))),
+            at: now,
+            jitter: 0.5
+        )
         #expect(machine.state.deadline == start.wall + .seconds(2400 + 1199))
         // A new token is refreshed by the rule.
-        _ = machine.handle(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(3600))), at: now, jitter: 0.5)
+        _ = machine.handle(
+            .answer(.tokensIssued(Fixture.generation, Issuance(lifetime: .seconds(3600)))),
+            at: now,
+            jitter: 0.5
+        )
         #expect(machine.state.deadline == now.wall + .seconds(2400))
     }
 
     @Test func `the origin of a lifetime is stored`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let unreadable = Issuance(lifetime: nil, lifetimeBasis: .unreadable)
-        _ = machine.handle(.tokensIssued(Fixture.generation, unreadable), at: start, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, unreadable)), at: start, jitter: 0.5)
         #expect(machine.state.accessToken?.basis == .unreadable)
         #expect(machine.state.accessToken?.lifetime == RefreshRule.assumedLifetime)
     }
@@ -275,7 +291,7 @@ import Testing
         kind: BackOff.Kind?
     ) {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
-        let event = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
+        let event = Event.answer(.refreshFailed(Fixture.generation, Fixture.failure(failureClass)))
         let effects = machine.handle(event, at: start, jitter: 0)
         #expect(effects.count == 2 && effects.first == .persist(.unchanged))
         #expect(machine.state.phase.backOffKind == kind)
@@ -290,7 +306,11 @@ import Testing
         var machine = Fixture.machine(phase)
         let before = machine.state
         #expect(
-            machine.handle(.refreshFailed(Fixture.generation, Fixture.failure(failureClass)), at: start, jitter: 0)
+            machine.handle(
+                .answer(.refreshFailed(Fixture.generation, Fixture.failure(failureClass))),
+                at: start,
+                jitter: 0
+            )
                 == []
         )
         #expect(machine.state == before)
@@ -303,9 +323,12 @@ import Testing
         for tenths in 0..<300 {
             let now = start.later(.milliseconds(Int64(tenths) * 100))
             if case .refreshing(let lease) = machine.state.phase {
-                _ = machine.handle(.refreshFailed(lease.generation, throttled), at: now, jitter: 0)
+                _ = machine.handle(.answer(.refreshFailed(lease.generation, throttled)), at: now, jitter: 0)
             }
-            for event in [Event.tokenNeeded, .refreshRequested, .connectivityRestored, .deadlineReached] {
+            for event in [
+                Event.demand(.tokenNeeded), .demand(.refreshRequested), .host(.connectivityRestored),
+                .host(.deadlineReached),
+            ] {
                 let effects = machine.handle(event, at: now, jitter: 0)
                 requests += effects.count { if case .send = $0 { true } else { false } }
             }
@@ -315,7 +338,7 @@ import Testing
 
     @Test func `a failure of another generation is dropped and reported`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
-        let event = Event.refreshFailed(Generation(4), Fixture.failure(.grantEnded))
+        let event = Event.answer(.refreshFailed(Generation(4), Fixture.failure(.grantEnded)))
         #expect(machine.handle(event, at: start, jitter: 0) == [.publish(.staleAnswerDropped(Generation(4)))])
     }
 
@@ -341,7 +364,7 @@ import Testing
         #expect(machine.state.phase.backOffKind == .transient)
         #expect(machine.state.shown(at: late) == .retrying)
         #expect(machine.state.refusal?.since == start)
-        #expect(machine.handle(.tokenNeeded, at: late.later(BackOffRule.callerInterval), jitter: 0).count == 2)
+        #expect(machine.handle(.demand(.tokenNeeded), at: late.later(BackOffRule.callerInterval), jitter: 0).count == 2)
         refuse(&machine, failure, at: start.later(.seconds(time)))
         if failureClass == .misconfigured {
             #expect(machine.state.shown(at: start) == .misconfigured)
@@ -363,20 +386,25 @@ import Testing
         refuse(&machine, .refusedHere, at: start)
         #expect(reason(machine) == .userRequired)
         #expect(machine.state.deadline.map { $0 > start.wall + .seconds(3599) } == true)
-        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(299)), jitter: 0) == [])
+        #expect(machine.handle(.demand(.tokenNeeded), at: start.later(.seconds(299)), jitter: 0) == [])
         var called = machine
-        #expect(called.handle(.tokenNeeded, at: start.later(.seconds(300)), jitter: 0).count == 2)
+        #expect(called.handle(.demand(.tokenNeeded), at: start.later(.seconds(300)), jitter: 0).count == 2)
 
         // The accounts of one place do not all ask at once, and wait for their turn as due accounts do.
-        #expect(machine.handle(.deadlineReached, at: start.later(.seconds(10)), jitter: 0) == [.persist(.unchanged)])
+        #expect(
+            machine.handle(.host(.deadlineReached), at: start.later(.seconds(10)), jitter: 0) == [.persist(.unchanged)]
+        )
         let restored = start.later(.seconds(10))
-        #expect(machine.handle(.connectivityRestored, at: restored, jitter: 0.5) == [.persist(.unchanged)])
+        #expect(machine.handle(.host(.connectivityRestored), at: restored, jitter: 0.5) == [.persist(.unchanged)])
         let now = restored.later(.seconds(1))
         #expect(machine.state.deadline == now.wall)
-        #expect(machine.handle(.connectivityRestored, at: restored, jitter: 0.9) == [], "one attempt for each network")
-        #expect(machine.handle(.deadlineReached, at: now, jitter: 0).count == 2)
+        #expect(
+            machine.handle(.host(.connectivityRestored), at: restored, jitter: 0.9) == [],
+            "one attempt for each network"
+        )
+        #expect(machine.handle(.host(.deadlineReached), at: now, jitter: 0).count == 2)
         let again = machine.handle(
-            .refreshFailed(Fixture.generation, Fixture.failure(.refusedHere)),
+            .answer(.refreshFailed(Fixture.generation, Fixture.failure(.refusedHere))),
             at: now,
             jitter: 0
         )
@@ -385,12 +413,12 @@ import Testing
             return
         }
         #expect(interaction.since == start.wall)
-        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == [.persist(.unchanged)])
-        #expect(machine.handle(.connectivityRestored, at: now.later(.seconds(1)), jitter: 0) == [])
-        for event in [Event.connectivityRestored, .deadlineReached] {
+        #expect(machine.handle(.host(.deadlineReached), at: now, jitter: 0) == [.persist(.unchanged)])
+        #expect(machine.handle(.host(.connectivityRestored), at: now.later(.seconds(1)), jitter: 0) == [])
+        for event in [Event.host(.connectivityRestored), .host(.deadlineReached)] {
             _ = machine.handle(event, at: now.later(.seconds(2)), jitter: 0)
         }
-        _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, Fixture.issuance)), at: now, jitter: 0)
         #expect(machine.state.phase == .scheduled && machine.state.interaction == nil)
     }
 
@@ -399,7 +427,7 @@ import Testing
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         for time in [0.0, 300, 600] { refuse(&machine, failureClass, at: start.later(.seconds(time))) }
         #expect(machine.state.interaction != nil)
-        #expect(machine.handle(.connectivityRestored, at: start.later(.seconds(700)), jitter: 0) == [])
+        #expect(machine.handle(.host(.connectivityRestored), at: start.later(.seconds(700)), jitter: 0) == [])
     }
 
     // MARK: invalid_grant against all that is known
@@ -413,19 +441,19 @@ import Testing
     ) {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let issuance = Issuance(lifetime: .seconds(lifetime), isRotated: true)
-        _ = machine.handle(.tokensIssued(Fixture.generation, issuance), at: start, jitter: 0.5)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, issuance)), at: start, jitter: 0.5)
         let now = start.later(.seconds(age))
-        let refused = Event.refreshFailed(machine.state.generation, Fixture.failure(.grantEnded))
-        _ = machine.handle(.refreshRequested, at: now, jitter: 0)
+        let refused = Event.answer(.refreshFailed(machine.state.generation, Fixture.failure(.grantEnded)))
+        _ = machine.handle(.demand(.refreshRequested), at: now, jitter: 0)
         _ = machine.handle(refused, at: now, jitter: 0)
         #expect(machine.state.phase.backOffKind == (isDoubted ? .confirming : nil))
         guard isDoubted else {
             #expect(reason(machine) == .grantEnded)
             return
         }
-        #expect(machine.handle(.tokenNeeded, at: now.later(.seconds(2)), jitter: 0) == [])
+        #expect(machine.handle(.demand(.tokenNeeded), at: now.later(.seconds(2)), jitter: 0) == [])
         let again = now.later(.seconds(30))
-        #expect(machine.handle(.deadlineReached, at: again, jitter: 0).count == 2)
+        #expect(machine.handle(.host(.deadlineReached), at: again, jitter: 0).count == 2)
         _ = machine.handle(refused, at: again, jitter: 0)
         #expect(reason(machine) == .grantEnded)
     }
@@ -433,7 +461,7 @@ import Testing
     @Test func `invalid_grant for a refresh token that the server leaves as it is needs the person at once`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         answer(&machine, isRotated: false)
-        _ = machine.handle(.refreshRequested, at: start.later(.seconds(1)), jitter: 0)
+        _ = machine.handle(.demand(.refreshRequested), at: start.later(.seconds(1)), jitter: 0)
         refuse(&machine, .grantEnded, at: start.later(.seconds(1)))
         #expect(reason(machine) == .grantEnded)
     }
@@ -475,9 +503,13 @@ import Testing
         var machine = refusedMachine()
         let called = start.later(.seconds(600))
         #expect(machine.state.deadline.map { $0 - called.wall } == .seconds(3780))
-        #expect(machine.handle(.deadlineReached, at: called.later(.seconds(3599)), jitter: 0) == [.persist(.unchanged)])
+        #expect(
+            machine.handle(.host(.deadlineReached), at: called.later(.seconds(3599)), jitter: 0) == [
+                .persist(.unchanged)
+            ]
+        )
         let now = called.later(.seconds(3600))
-        let effects = machine.handle(.deadlineReached, at: now, jitter: 0)
+        let effects = machine.handle(.host(.deadlineReached), at: now, jitter: 0)
         guard case .send(let lease, for: nil)? = effects.last else {
             Issue.record("nothing is sent")
             return
@@ -485,7 +517,7 @@ import Testing
         #expect(machine.state.shown(at: now) == .interactionRequired)
         #expect(machine.state.interaction?.since == called.wall)
 
-        let refusal = Event.refreshFailed(lease.generation, Fixture.failure(.rejected))
+        let refusal = Event.answer(.refreshFailed(lease.generation, Fixture.failure(.rejected)))
         let told = machine.handle(refusal, at: now.later(.seconds(1)), jitter: 0)
         guard case .publish(.interactionStillRequired(let interaction, _))? = told.last else {
             Issue.record("the person is called twice")
@@ -494,9 +526,9 @@ import Testing
         #expect(interaction.since == called.wall && interaction.reason == .rejectedWithoutReason)
         #expect(machine.state.deadline == now.later(.seconds(3601)).wall)
 
-        _ = machine.handle(.deadlineReached, at: now.later(.seconds(3601)), jitter: 0)
+        _ = machine.handle(.host(.deadlineReached), at: now.later(.seconds(3601)), jitter: 0)
         _ = machine.handle(
-            .tokensIssued(Fixture.generation, Fixture.issuance),
+            .answer(.tokensIssued(Fixture.generation, Fixture.issuance)),
             at: now.later(.seconds(3602)),
             jitter: 0
         )
@@ -507,51 +539,51 @@ import Testing
     @Test func `a caller can cause an attempt every five minutes, but not before Retry-After`() {
         var machine = refusedMachine()
         let called = start.later(.seconds(600))
-        #expect(machine.handle(.tokenNeeded, at: called.later(.seconds(299)), jitter: 0) == [])
+        #expect(machine.handle(.demand(.tokenNeeded), at: called.later(.seconds(299)), jitter: 0) == [])
         let now = called.later(.seconds(300))
-        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0).count == 2)
+        #expect(machine.handle(.demand(.tokenNeeded), at: now, jitter: 0).count == 2)
         let busy = Fixture.failure(.unavailable, retryAfter: .seconds(900))
-        _ = machine.handle(.refreshFailed(Fixture.generation, busy), at: now, jitter: 0)
+        _ = machine.handle(.answer(.refreshFailed(Fixture.generation, busy)), at: now, jitter: 0)
         #expect(reason(machine) == .rejectedWithoutReason)
-        for event in [Event.tokenNeeded, .refreshRequested] {
+        for event in [Event.demand(.tokenNeeded), .demand(.refreshRequested)] {
             #expect(machine.handle(event, at: now.later(.seconds(899)), jitter: 0) == [])
         }
-        #expect(machine.handle(.tokenNeeded, at: now.later(.seconds(900)), jitter: 0).count == 2)
+        #expect(machine.handle(.demand(.tokenNeeded), at: now.later(.seconds(900)), jitter: 0).count == 2)
     }
 
     @Test func `after invalid_grant a caller can cause an attempt once an hour, and nobody is called twice`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         refuse(&machine, .grantEnded, at: start)
         #expect(reason(machine) == .grantEnded && machine.state.deadline == nil)
-        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(3599)), jitter: 0) == [])
+        #expect(machine.handle(.demand(.tokenNeeded), at: start.later(.seconds(3599)), jitter: 0) == [])
         let now = start.later(.seconds(3600))
-        #expect(machine.handle(.tokenNeeded, at: now, jitter: 0).count == 2)
+        #expect(machine.handle(.demand(.tokenNeeded), at: now, jitter: 0).count == 2)
         #expect(machine.state.shown(at: now) == .interactionRequired)
         for failureClass in [FailureClass.unreachable, .unanswered, .misconfigured, .rejected, .grantEnded] {
             var other = machine
-            let failed = Event.refreshFailed(Fixture.generation, Fixture.failure(failureClass))
+            let failed = Event.answer(.refreshFailed(Fixture.generation, Fixture.failure(failureClass)))
             let effects = other.handle(failed, at: now, jitter: 0)
             guard case .publish(.interactionStillRequired(let interaction, _))? = effects.last else {
                 Issue.record("\(failureClass) takes the call back, or repeats it")
                 continue
             }
             #expect(interaction.since == start.wall && other.state.deadline == nil)
-            #expect(other.handle(.tokenNeeded, at: now.later(.seconds(3599)), jitter: 0) == [])
+            #expect(other.handle(.demand(.tokenNeeded), at: now.later(.seconds(3599)), jitter: 0) == [])
             #expect(other.state.isOutcomeUnknown == (failureClass == .unanswered))
         }
-        _ = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: now, jitter: 0)
+        _ = machine.handle(.answer(.tokensIssued(Fixture.generation, Fixture.issuance)), at: now, jitter: 0)
         #expect(machine.state.shown(at: now) == .fresh)
     }
 
-    @Test(arguments: [Event.refreshRequested, .tokenNeeded, .deadlineReached])
+    @Test(arguments: [Event.demand(.refreshRequested), .demand(.tokenNeeded), .host(.deadlineReached)])
     func `an account that needs a person keeps its reason through an attempt without an answer`(event: Event) {
         var machine = refusedMachine()
         let now = start.later(.seconds(600 + 3960))
         _ = machine.handle(event, at: now, jitter: 0)
         #expect(machine.state.shown(at: now) == .interactionRequired)
         var killed = machine
-        _ = killed.handle(.requestAbandoned(crashes: 0), at: now, jitter: 0)
-        let lost = Event.refreshFailed(Fixture.generation, Fixture.failure(.unanswered))
+        _ = killed.handle(.host(.requestAbandoned(crashes: 0)), at: now, jitter: 0)
+        let lost = Event.answer(.refreshFailed(Fixture.generation, Fixture.failure(.unanswered)))
         _ = machine.handle(lost, at: now, jitter: 0)
         for machine in [machine, killed] {
             #expect(reason(machine) == .rejectedWithoutReason && machine.state.isOutcomeUnknown)
@@ -562,7 +594,7 @@ import Testing
     @Test func `callers cause no attempt if the server requires a person`() {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         refuse(&machine, .userRequired, at: start)
-        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(86_400)), jitter: 0) == [])
+        #expect(machine.handle(.demand(.tokenNeeded), at: start.later(.seconds(86_400)), jitter: 0) == [])
     }
 
     @Test func `a bare refusal before any success is a misconfiguration`() {
@@ -604,11 +636,11 @@ import Testing
         // A token of one hour has a reserve of six minutes.
         #expect(machine.state.deadline == start.wall + .seconds(3240))
         let early = start.later(.seconds(3239))
-        for event in [Event.tokenNeeded, .connectivityRestored] {
+        for event in [Event.demand(.tokenNeeded), .host(.connectivityRestored)] {
             #expect(machine.handle(event, at: early, jitter: 0) == [])
         }
         let now = start.later(.seconds(3240))
-        #expect(machine.handle(.deadlineReached, at: now, jitter: 0) == Fixture.begin(at: now))
+        #expect(machine.handle(.host(.deadlineReached), at: now, jitter: 0) == Fixture.begin(at: now))
     }
 
     @Test func `without a valid access token, a possibly spent token is sent at once`() {
@@ -644,7 +676,7 @@ import Testing
         var machine = unanswered(retryAfter: .seconds(20))
         #expect(machine.state.phase.backOffKind == .doubtful && machine.state.isOutcomeUnknown)
         #expect(machine.state.deadline == start.wall + .seconds(3240))
-        #expect(machine.handle(.tokenNeeded, at: start.later(.seconds(3239)), jitter: 0) == [])
+        #expect(machine.handle(.demand(.tokenNeeded), at: start.later(.seconds(3239)), jitter: 0) == [])
         let late = unanswered(retryAfter: .seconds(3300))
         #expect(late.state.phase.backOffKind == .serverAsked)
         #expect(late.state.deadline == start.wall + .seconds(3300))
@@ -658,9 +690,9 @@ import Testing
         answer(&machine, isRotated: true)
         answer(&machine, isRotated: false)
         #expect(machine.state.isRotating == true)
-        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: start, jitter: 0)
         #expect(machine.state.isRotating == true)
-        _ = machine.handle(.accountUpdated, at: start, jitter: 0)
+        _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0)
         #expect(machine.state.isRotating == nil)
     }
 
@@ -675,7 +707,7 @@ import Testing
             #expect(machine.state.phase.backOffKind == .confirming)
         } else {
             #expect(effects == Fixture.begin(at: now, generation: Generation(4)))
-            let event = Event.tokensIssued(Generation(4), Fixture.issuance)
+            let event = Event.answer(.tokensIssued(Generation(4), Fixture.issuance))
             #expect(machine.handle(event, at: now, jitter: 0).first == .persist(.store))
             #expect(machine.state.generation == Generation(6))
         }
@@ -691,7 +723,7 @@ import Testing
     func `Retry-After is respected up to an hour`(asked: Duration, kind: BackOff.Kind, delay: Duration) {
         var machine = Fixture.machine(.refreshing(Fixture.lease))
         let failure = Fixture.failure(.unavailable, retryAfter: asked)
-        _ = machine.handle(.refreshFailed(Fixture.generation, failure), at: start, jitter: 0)
+        _ = machine.handle(.answer(.refreshFailed(Fixture.generation, failure)), at: start, jitter: 0)
         #expect(machine.state.phase.backOffKind == kind)
         #expect(machine.state.deadline == start.wall + delay)
     }
@@ -709,13 +741,13 @@ import Testing
         state.isRotating = isRotating
         var machine = RefreshMachine(state: state, policy: RefreshPolicy(rotationGrace: grace))
         let failure = Fixture.failure(.unanswered, retryAfter: retryAfter)
-        _ = machine.handle(.refreshFailed(Fixture.generation, failure), at: now, jitter: 0)
+        _ = machine.handle(.answer(.refreshFailed(Fixture.generation, failure)), at: now, jitter: 0)
         return machine
     }
 
     private func answer(_ machine: inout RefreshMachine, isRotated: Bool) {
         let issuance = Issuance(lifetime: .seconds(3600), isRotated: isRotated)
-        _ = machine.handle(.tokensIssued(machine.state.generation, issuance), at: start, jitter: 0)
+        _ = machine.handle(.answer(.tokensIssued(machine.state.generation, issuance)), at: start, jitter: 0)
     }
 
     /// Lets a refresh of the present generation fail. Starts the refresh first if necessary.
@@ -726,9 +758,9 @@ import Testing
 
     @discardableResult
     private func refuse(_ machine: inout RefreshMachine, _ failure: RefreshFailure, at now: Moment) -> [Effect] {
-        if machine.state.phase.isBackingOff { _ = machine.handle(.deadlineReached, at: now, jitter: 0.5) }
-        if machine.state.phase.isBackingOff { _ = machine.handle(.refreshRequested, at: now, jitter: 0.5) }
-        return machine.handle(.refreshFailed(machine.state.generation, failure), at: now, jitter: 0.5)
+        if machine.state.phase.isBackingOff { _ = machine.handle(.host(.deadlineReached), at: now, jitter: 0.5) }
+        if machine.state.phase.isBackingOff { _ = machine.handle(.demand(.refreshRequested), at: now, jitter: 0.5) }
+        return machine.handle(.answer(.refreshFailed(machine.state.generation, failure)), at: now, jitter: 0.5)
     }
 
     /// A machine that called a person ten minutes after `start`.

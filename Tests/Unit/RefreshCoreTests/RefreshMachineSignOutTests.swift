@@ -18,7 +18,7 @@ struct RefreshMachineSignOutTests {
     /// An account that signed in at `start`, for eight hours.
     private func signedIn() -> RefreshMachine {
         var machine = Fixture.machine(.signedOut, policy: policy)
-        let event = Event.grantObtained(Fixture.issuance, hasRefreshToken: true, sentAt: start)
+        let event = Event.grant(.obtained(Fixture.issuance, hasRefreshToken: true, sentAt: start))
         _ = machine.handle(event, at: start, jitter: 0.5)
         return machine
     }
@@ -35,11 +35,15 @@ struct RefreshMachineSignOutTests {
             let next = signOut.map { min($0, deadline) } ?? deadline
             now = start.later(max(next - start.wall, now.wall - start.wall))
             guard now.wall <= end.wall else { return told }
-            for effect in machine.handle(isSignOut ? .signOutReached : .deadlineReached, at: now, jitter: 0.5) {
+            for effect in machine.handle(
+                isSignOut ? .host(.signOutReached) : .host(.deadlineReached),
+                at: now,
+                jitter: 0.5
+            ) {
                 switch effect {
                 case .publish(let change): told.append((change, now))
                 case .send(let lease, _):
-                    _ = machine.handle(.tokensIssued(lease.generation, Fixture.issuance), at: now, jitter: 0.5)
+                    _ = machine.handle(.answer(.tokensIssued(lease.generation, Fixture.issuance)), at: now, jitter: 0.5)
                 case .persist: break
                 }
             }
@@ -76,7 +80,7 @@ struct RefreshMachineSignOutTests {
         _ = try run(&machine, until: start.later(.seconds(25_000)))
         #expect(machine.state.shown(at: start.later(.seconds(25_000))) == .refreshTokenExpiring)
         let later = start.later(.seconds(25_000))
-        let event = Event.grantObtained(Fixture.issuance, hasRefreshToken: true, sentAt: later)
+        let event = Event.grant(.obtained(Fixture.issuance, hasRefreshToken: true, sentAt: later))
         _ = machine.handle(event, at: later, jitter: 0.5)
         #expect(machine.state.signOut?.expiresAt == later.wall + .seconds(28_800))
         #expect(machine.state.shown(at: later) == .fresh)
@@ -85,9 +89,12 @@ struct RefreshMachineSignOutTests {
     @Test(arguments: MachineFixture.phases)
     func `an account signs out in time in any phase, and no caller gets a token afterwards`(phase: Phase) {
         guard phase != .signedOut else { return }
-        for event in [Event.signOutReached, .deadlineReached, .tokenNeeded, .refreshRequested, .requestContinues] {
+        for event in [
+            Event.host(.signOutReached), .host(.deadlineReached), .demand(.tokenNeeded), .demand(.refreshRequested),
+            .host(.requestContinues),
+        ] {
             var machine = Fixture.machine(phase, policy: policy)
-            _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
             let effects = machine.handle(event, at: start.later(.seconds(28_800)), jitter: 0.5)
             #expect(effects == [.persist(.erase), .publish(.signedOutByItself)])
             #expect(machine.state.generation == Fixture.generation.next)
@@ -95,13 +102,20 @@ struct RefreshMachineSignOutTests {
     }
 
     @Test func `a sign-out ends a request under way, and the answer does not revive the account`() {
-        for event in [Event.signOutReached, .requestContinues, .tokensIssued(Fixture.generation, Fixture.issuance)] {
+        for event in [
+            Event.host(.signOutReached), .host(.requestContinues),
+            .answer(.tokensIssued(Fixture.generation, Fixture.issuance)),
+        ] {
             var machine = Fixture.machine(.refreshing(Fixture.lease), policy: policy)
-            _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
             let late = start.later(.seconds(28_801))
             let effects = machine.handle(event, at: late, jitter: 0.5)
             #expect(effects == [.persist(.erase), .publish(.signedOutByItself)])
-            let answer = machine.handle(.tokensIssued(Fixture.generation, Fixture.issuance), at: late, jitter: 0.5)
+            let answer = machine.handle(
+                .answer(.tokensIssued(Fixture.generation, Fixture.issuance)),
+                at: late,
+                jitter: 0.5
+            )
             #expect(answer == [.publish(.staleAnswerDropped(Fixture.generation))])
             #expect(machine.state == RefreshState(generation: Fixture.generation.next))
         }
@@ -112,12 +126,14 @@ struct RefreshMachineSignOutTests {
         guard phase != .signedOut else { return }
         let target = TokenTargetSample.any
         for event in [
-            Event.signOutReached, .deadlineReached, .tokenNeeded, .refreshRequested, .connectivityRestored,
-            .targetNeeded(target), .targetRejected(target), .accessTokenRejected(issuedAt: start),
-            .targetFailed(target, Fixture.generation, Fixture.failure(.grantEnded)),
+            Event.host(.signOutReached), .host(.deadlineReached), .demand(.tokenNeeded), .demand(.refreshRequested),
+            .host(.connectivityRestored),
+            .demand(.targetNeeded(target)), .demand(.targetRejected(target)),
+            .demand(.accessTokenRejected(issuedAt: start)),
+            .answer(.targetFailed(target, Fixture.generation, Fixture.failure(.grantEnded))),
         ] {
             var machine = Fixture.machine(phase, policy: policy)
-            _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
             let wrong = start.later(.seconds(1)).stepped(.seconds(86_400))
             let effects = machine.handle(event, at: wrong, jitter: 0.5)
             #expect(!effects.contains { if case .send = $0 { true } else { $0 == .persist(.erase) } }, "\(event)")
@@ -126,18 +142,18 @@ struct RefreshMachineSignOutTests {
             #expect(machine.state.generation == Fixture.generation && machine.state.signOut != nil)
             // Nothing spins: what was due comes again only after a while.
             let isDue = machine.state.deadline.map { $0 <= wrong.wall } ?? false
-            #expect(event != .deadlineReached || !isDue, "\(phase)")
+            #expect(event != .host(.deadlineReached) || !isDue, "\(phase)")
         }
     }
 
     @Test func `after a restart of the machine, only a sign-out that the wall clock has confirmed erases`() {
         let late = start.rebooted(.seconds(28_800))
-        for event in [Event.deadlineReached, .tokenNeeded, .refreshRequested] {
+        for event in [Event.host(.deadlineReached), .demand(.tokenNeeded), .demand(.refreshRequested)] {
             var machine = signedIn()
             let effects = machine.handle(event, at: late, jitter: 0.5)
             #expect(!effects.contains { if case .send = $0 { true } else { $0 == .persist(.erase) } }, "\(event)")
             #expect(!machine.state.holdsAccessToken(for: .zero, at: late))
-            let ended = machine.handle(.signOutReached, at: late, jitter: 0.5)
+            let ended = machine.handle(.host(.signOutReached), at: late, jitter: 0.5)
             #expect(ended == [.persist(.erase), .publish(.signedOutByItself)])
         }
     }
@@ -145,8 +161,8 @@ struct RefreshMachineSignOutTests {
     @Test func `a sign-out is announced whatever the account does, unless its person is called anyway`() {
         for phase in MachineFixture.phases where phase != .signedOut {
             var machine = Fixture.machine(phase, policy: policy)
-            _ = machine.handle(.accountUpdated, at: start, jitter: 0.5)
-            let effects = machine.handle(.signOutReached, at: start.later(.seconds(21_600)), jitter: 0.5)
+            _ = machine.handle(.owner(.accountUpdated), at: start, jitter: 0.5)
+            let effects = machine.handle(.host(.signOutReached), at: start.later(.seconds(21_600)), jitter: 0.5)
             let word = Effect.publish(.signOutNear(at: start.wall + .seconds(28_800)))
             let isCalled = if case .interactionRequired = phase { true } else { false }
             #expect(effects == (isCalled ? [.persist(.unchanged)] : [.persist(.unchanged), word]), "\(phase)")
@@ -169,10 +185,10 @@ struct RefreshMachineSignOutTests {
         var machine = signedIn()
         let later = start.later(.seconds(3600))
         machine = RefreshMachine(state: machine.state, policy: RefreshPolicy(forgetAfter: .seconds(7200)))
-        _ = machine.handle(.accountUpdated, at: later, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated), at: later, jitter: 0.5)
         #expect(machine.state.signOut?.expiresAt == start.wall + .seconds(7200))
         machine = RefreshMachine(state: machine.state, policy: RefreshPolicy())
-        _ = machine.handle(.accountUpdated, at: later, jitter: 0.5)
+        _ = machine.handle(.owner(.accountUpdated), at: later, jitter: 0.5)
         #expect(machine.state.signOut == nil)
     }
 
@@ -180,13 +196,13 @@ struct RefreshMachineSignOutTests {
         var machine = signedIn()
         let later = start.later(.seconds(28_800))
         let setBack = Moment(wall: start.wall, boot: later.boot)
-        #expect(machine.handle(.signOutReached, at: setBack, jitter: 0.5).last == .publish(.signedOutByItself))
+        #expect(machine.handle(.host(.signOutReached), at: setBack, jitter: 0.5).last == .publish(.signedOutByItself))
     }
 
     @Test func `a grant without a refresh token signs out, too`() throws {
         var machine = Fixture.machine(.signedOut, policy: policy)
         let issuance = Issuance(lifetime: nil)
-        let event = Event.grantObtained(issuance, hasRefreshToken: false, sentAt: start)
+        let event = Event.grant(.obtained(issuance, hasRefreshToken: false, sentAt: start))
         _ = machine.handle(event, at: start, jitter: 0.5)
         let told = try run(&machine, until: start.later(.seconds(40_000)))
         #expect(told.last?.0 == .signedOutByItself)

@@ -14,7 +14,7 @@ import Testing
 
     @Test func `a new grant is refreshing, and retrying if its first refresh is late`() {
         var machine = MachineFixture.machine(.signedOut)
-        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: start, jitter: 0.5)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: start, jitter: 0.5)
         #expect(machine.state.shown(at: start) == .refreshing)
         #expect(machine.state.shown(at: start.later(.seconds(5))) == .retrying)
     }

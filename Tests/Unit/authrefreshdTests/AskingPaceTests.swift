@@ -8,7 +8,7 @@ import Testing
 
 /// Callers who ask again and again, and requests that hang.
 struct AskingPaceTests {
-    @Test(arguments: [(Event.tokenNeeded, true), (.refreshRequested, false)])
+    @Test(arguments: [(Event.demand(.tokenNeeded), true), (.demand(.refreshRequested), false)])
     func `callers within the same second share one request at its end`(
         event: Event,
         isForToken: Bool
@@ -23,7 +23,7 @@ struct AskingPaceTests {
                     }
                 }
                 // A report that comes too soon to replace the token ends no caller's wait.
-                await rig.inside { $0.submit(.accessTokenRejected(issuedAt: nil), for: account) }
+                await rig.inside { $0.submit(.demand(.accessTokenRejected(issuedAt: nil)), for: account) }
                 // After the turn that has decided about them.
                 #expect(await rig.inside { $0.scheduler.requests.isEmpty })
                 await rig.pass(AskingPace.interval)
@@ -39,7 +39,7 @@ struct AskingPaceTests {
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
                 let held = (try? coordinator.records.record(of: account))?.state.accessToken
-                let event = Event.accessTokenRejected(issuedAt: held?.issuedAt)
+                let event = Event.demand(.accessTokenRejected(issuedAt: held?.issuedAt))
                 for _ in 0..<2 {
                     _ = coordinator.wait(for: .attempt, of: account, after: event) { outcomes.append($0) }
                 }
@@ -112,7 +112,9 @@ struct AskingPaceTests {
             let before = await issuer.counters.tokenRequests
             let target = try TokenTarget(scopes: ["read"])
             let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
-            let caller = await rig.coordinator.wait(for: purpose, of: work, after: .targetNeeded(target)) { _ in }
+            let caller = await rig.coordinator.wait(for: purpose, of: work, after: .demand(.targetNeeded(target))) {
+                _ in
+            }
             // After the turn that has decided about it.
             #expect(await rig.inside { $0.callers.targets(of: work) } == [target])
             await rig.inside { $0.callers.forget(caller, of: work) }

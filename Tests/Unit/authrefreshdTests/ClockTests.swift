@@ -107,7 +107,7 @@ struct ClockTests {
                 rig.clock.step(by: .seconds(-86_400))
                 var answer = Arrival(
                     account: id,
-                    event: .tokensIssued(Generation(2), Issuance(lifetime: .seconds(3_600)))
+                    event: .answer(.tokensIssued(Generation(2), Issuance(lifetime: .seconds(3_600))))
                 )
                 answer.tokens = StoredTokens(accessToken: AccessToken(Secret("late")))
                 coordinator.submit(answer)
@@ -129,7 +129,9 @@ struct ClockTests {
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
                 coordinator.hostChanged(.sleepBegins)
-                _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
+                _ = coordinator.wait(for: .attempt, of: account, after: .demand(.refreshRequested)) {
+                    outcomes.append($0)
+                }
             }
             // After the turns that have decided about it.
             for _ in 0..<3 { #expect(await rig.inside { $0.scheduler.requests.isEmpty }) }

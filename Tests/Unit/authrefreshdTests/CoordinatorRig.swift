@@ -88,7 +88,7 @@ final class CoordinatorRig: Sendable {
                 if snapshot.holdsAccessToken(for: nil) { return outcomes.append(.settled(snapshot)) }
             }
             let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
-            _ = coordinator.wait(for: purpose, of: account, after: .tokenNeeded) { outcomes.append($0) }
+            _ = coordinator.wait(for: purpose, of: account, after: .demand(.tokenNeeded)) { outcomes.append($0) }
         }
         return (try? await outcomes.first("the outcome") { _ in true }) ?? .timedOut
     }

@@ -68,7 +68,7 @@ struct CrashSuspectsTests {
             scheduler.put(
                 Arrival(
                     account: account,
-                    event: .tokensIssued(lease.generation, tokens.issuance),
+                    event: .answer(.tokensIssued(lease.generation, tokens.issuance)),
                     tokens: StoredTokens(tokens)
                 )
             )
@@ -78,7 +78,7 @@ struct CrashSuspectsTests {
     /// Adds an account whose grant is due at once.
     private func add(_ name: String) throws -> AccountID {
         var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
-        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: 0.5)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: now, jitter: 0.5)
         var new = NewAccount(
             Account(
                 name: try #require(AccountName(name)),
@@ -98,7 +98,7 @@ struct CrashSuspectsTests {
 
         let next = Run(store, at: now)
         let abandoned = try next.scheduler.abandoned(byCrash: true, at: now)
-        #expect(abandoned.map(\.event) == [.requestAbandoned(crashes: 1), .requestAbandoned(crashes: 1)])
+        #expect(abandoned.map(\.event) == [.host(.requestAbandoned(crashes: 1)), .host(.requestAbandoned(crashes: 1))])
         let other = try add("c")
         #expect(try next.turn(abandoned, at: now) == [other])
         let rest = CrashSuspects.rest
@@ -155,7 +155,7 @@ struct CrashSuspectsTests {
         _ = try Run(store, at: now).turn(at: now)
         try store.recordCrashes([account: .max])
         let abandoned = try Run(store, at: now).scheduler.abandoned(byCrash: true, at: now)
-        #expect(abandoned.map(\.event) == [.requestAbandoned(crashes: CrashSuspects.countMax)])
+        #expect(abandoned.map(\.event) == [.host(.requestAbandoned(crashes: CrashSuspects.countMax))])
     }
 
     @Test func `the suspect that ends the next daemon waits, and the other one does not`() throws {
@@ -170,7 +170,7 @@ struct CrashSuspectsTests {
         let third = Run(store, at: later)
         let abandoned = try third.scheduler.abandoned(byCrash: true, at: later)
         #expect(abandoned.map(\.account) == [culprit])
-        #expect(abandoned.map(\.event) == [.requestAbandoned(crashes: 2)])
+        #expect(abandoned.map(\.event) == [.host(.requestAbandoned(crashes: 2))])
         _ = try third.turn(abandoned, at: later)
         #expect(try third.turn(at: later.later(CrashSuspects.rest)) == suspects.filter { $0 != culprit })
         let state = try #require(try store.record(culprit)).state
@@ -183,7 +183,7 @@ struct CrashSuspectsTests {
         _ = try Run(store, at: now).turn(at: now)
         let next = Run(store, at: now)
         let abandoned = try next.scheduler.abandoned(byCrash: false, at: now)
-        #expect(abandoned.map(\.event) == [.requestAbandoned(crashes: 0)])
+        #expect(abandoned.map(\.event) == [.host(.requestAbandoned(crashes: 0))])
         #expect(try store.crashes() == [:])
     }
 }

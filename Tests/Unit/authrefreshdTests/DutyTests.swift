@@ -87,7 +87,7 @@ struct DutyTests {
         )
     }
 
-    private func add(_ callers: inout Callers, after event: Event = .tokenNeeded, since: Int64 = 0) -> Int {
+    private func add(_ callers: inout Callers, after event: Event = .demand(.tokenNeeded), since: Int64 = 0) -> Int {
         let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
         return callers.add(purpose, of: account, after: event, holding: nil, at: at(since)) { _ in }
     }
@@ -111,9 +111,9 @@ struct DutyTests {
         var callers = Callers()
         _ = add(&callers)
         let refreshing = RefreshState(phase: .refreshing(lease(1)))
-        let waiting = try callers.settle(standing(refreshing, after: .tokenNeeded))
+        let waiting = try callers.settle(standing(refreshing, after: .demand(.tokenNeeded)))
         #expect(waiting.told.isEmpty && callers.isAwaited(account))
-        let settled = try callers.settle(standing(refreshing, after: .tokenNeeded, isOverdue: true))
+        let settled = try callers.settle(standing(refreshing, after: .demand(.tokenNeeded), isOverdue: true))
         guard case .notNow? = settled.told.first?.1 else {
             Issue.record("\(settled.told)")
             return
@@ -126,36 +126,36 @@ struct DutyTests {
     {
         var callers = Callers()
         let target = try TokenTarget(scopes: ["read"])
-        for _ in 0..<3 { _ = add(&callers, after: .targetNeeded(target)) }
-        #expect(decided(&callers) == [.targetNeeded(target)])
-        let done = try callers.settle(standing(RefreshState(phase: .scheduled), after: .deadlineReached))
+        for _ in 0..<3 { _ = add(&callers, after: .demand(.targetNeeded(target))) }
+        #expect(decided(&callers) == [.demand(.targetNeeded(target))])
+        let done = try callers.settle(standing(RefreshState(phase: .scheduled), after: .host(.deadlineReached)))
         #expect(done.told.isEmpty && done.haveMore)
-        #expect(decided(&callers) == [.targetNeeded(target)] && decided(&callers).isEmpty)
+        #expect(decided(&callers) == [.demand(.targetNeeded(target))] && decided(&callers).isEmpty)
         #expect(callers.targets(of: account) == [target])
     }
 
     @Test func `a new caller joins a request that is held up, and has one that was decided looked at again`() throws {
         var callers = Callers()
         _ = add(&callers)
-        #expect(decided(&callers) == [.tokenNeeded])
-        callers.hold(.tokenNeeded, of: account, by: .pace)
+        #expect(decided(&callers) == [.demand(.tokenNeeded)])
+        callers.hold(.demand(.tokenNeeded), of: account, by: .pace)
         _ = add(&callers)
         #expect(callers.takeReady { hold, _ in hold != .pace }.isEmpty)
         #expect(callers.shortestHold { _, _ in .seconds(3) } == .seconds(3))
         // What another event decides does not end their wait before their own request.
-        let other = try callers.settle(standing(RefreshState(phase: .scheduled), after: .requestContinues))
+        let other = try callers.settle(standing(RefreshState(phase: .scheduled), after: .host(.requestContinues)))
         #expect(other.told.isEmpty && !other.haveMore)
-        #expect(decided(&callers) == [.tokenNeeded])
+        #expect(decided(&callers) == [.demand(.tokenNeeded)])
         _ = add(&callers)
-        #expect(decided(&callers) == [.tokenNeeded])
+        #expect(decided(&callers) == [.demand(.tokenNeeded)])
         #expect(callers.takeAll(of: account).count == 3)
         #expect(callers.shortestHold { _, _ in .seconds(3) } == nil)
     }
 
     @Test func `a report waits without its caller, and a wish for a token does not`() throws {
         var callers = Callers()
-        let report = Event.accessTokenRejected(issuedAt: nil)
-        let wish = Event.targetNeeded(try TokenTarget(scopes: ["a"]))
+        let report = Event.demand(.accessTokenRejected(issuedAt: nil))
+        let wish = Event.demand(.targetNeeded(try TokenTarget(scopes: ["a"])))
         let gone = add(&callers, after: report)
         #expect(decided(&callers) == [report])
         callers.forget(gone, of: account)
@@ -171,26 +171,30 @@ struct DutyTests {
 
     @Test func `whoever moves an account waits until it is parked, before all others`() throws {
         var callers = Callers()
-        _ = add(&callers, after: .refreshRequested)
-        _ = callers.add(.parking, of: account, after: .parked, holding: nil, at: at(0)) { _ in }
+        _ = add(&callers, after: .demand(.refreshRequested))
+        _ = callers.add(.parking, of: account, after: .owner(.parked), holding: nil, at: at(0)) { _ in }
         let failure = RefreshFailure(.unreachable, detail: FailureDetail(summary: "no route"))
         let backOff = BackOff(failedAt: at(0), delay: .seconds(1), kind: .transient, failure: failure)
-        #expect(decided(&callers) == [.parked, .refreshRequested])
-        let busy = try callers.settle(standing(RefreshState(phase: .refreshing(lease(1))), after: .parked))
+        #expect(decided(&callers) == [.owner(.parked), .demand(.refreshRequested)])
+        let busy = try callers.settle(standing(RefreshState(phase: .refreshing(lease(1))), after: .owner(.parked)))
         #expect(busy.told.isEmpty && !busy.haveMore)
         let target = try TokenTarget(scopes: ["read"])
-        let free = try callers.settle(standing(RefreshState(phase: .scheduled), after: .targetNeeded(target)))
-        #expect(free.told.isEmpty && free.haveMore && decided(&callers) == [.parked, .refreshRequested])
-        let failed = try callers.settle(standing(RefreshState(phase: .backingOff(backOff)), after: .deadlineReached))
-        #expect(failed.told.count == 1 && failed.haveMore && decided(&callers) == [.parked])
+        let free = try callers.settle(standing(RefreshState(phase: .scheduled), after: .demand(.targetNeeded(target))))
+        #expect(
+            free.told.isEmpty && free.haveMore && decided(&callers) == [.owner(.parked), .demand(.refreshRequested)]
+        )
+        let failed = try callers.settle(
+            standing(RefreshState(phase: .backingOff(backOff)), after: .host(.deadlineReached))
+        )
+        #expect(failed.told.count == 1 && failed.haveMore && decided(&callers) == [.owner(.parked)])
         #expect(callers.wantParking(of: account))
-        let parked = try callers.settle(standing(RefreshState(phase: .parked(.moved)), after: .parked))
+        let parked = try callers.settle(standing(RefreshState(phase: .parked(.moved)), after: .owner(.parked)))
         #expect(parked.told.count == 1 && !callers.wantParking(of: account))
         // Without a grant, there is nothing to park.
         for state in [RefreshState(), RefreshState(phase: .scheduled, isRefreshable: false)] {
-            _ = callers.add(.parking, of: account, after: .parked, holding: nil, at: at(0)) { _ in }
-            #expect(decided(&callers) == [.parked])
-            #expect(try callers.settle(standing(state, after: .parked)).told.count == 1)
+            _ = callers.add(.parking, of: account, after: .owner(.parked), holding: nil, at: at(0)) { _ in }
+            #expect(decided(&callers) == [.owner(.parked)])
+            #expect(try callers.settle(standing(state, after: .owner(.parked))).told.count == 1)
         }
     }
 

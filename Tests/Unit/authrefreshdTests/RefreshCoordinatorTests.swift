@@ -79,7 +79,7 @@ struct RefreshCoordinatorTests {
             let held = try #require(try await rig.state(of: "work")).state.accessToken
             let outcomes = EventLog<WaitOutcome>()
             let purpose = Waiter.Purpose.token(minimumValidity: nil, isForced: false)
-            _ = await rig.coordinator.wait(for: purpose, of: id, after: .tokenNeeded, holding: held) {
+            _ = await rig.coordinator.wait(for: purpose, of: id, after: .demand(.tokenNeeded), holding: held) {
                 outcomes.append($0)
             }
             _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
@@ -99,7 +99,7 @@ struct RefreshCoordinatorTests {
             let sequence = await issuer.lastSequence
             rig.clock.pass(.seconds(41 * 60))
             let (isFailed, isSent) = try await rig.inside { coordinator -> (Bool, Bool) in
-                let due = Arrival(account: account, event: .deadlineReached)
+                let due = Arrival(account: account, event: .host(.deadlineReached))
                 var isFailed = false
                 try rig.setStoreIsThere(false)
                 do throws(StoreError) {
@@ -127,7 +127,9 @@ struct RefreshCoordinatorTests {
             try await issuer.script(.delayAfter(.seconds(3600)))
             let outcomes = EventLog<WaitOutcome>()
             await rig.inside { coordinator in
-                _ = coordinator.wait(for: .attempt, of: account, after: .refreshRequested) { outcomes.append($0) }
+                _ = coordinator.wait(for: .attempt, of: account, after: .demand(.refreshRequested)) {
+                    outcomes.append($0)
+                }
             }
             _ = try await issuer.waitForRequest(after: sequence) { $0.path == "/token" }
             try rig.setStoreIsThere(false)
@@ -149,7 +151,7 @@ struct RefreshCoordinatorTests {
             @Sendable func answer(_ token: String, _ lifetime: Duration, _ now: Moment) -> Arrival {
                 Arrival(
                     account: account,
-                    event: .accessTokenObtained(Issuance(lifetime: lifetime), sentAt: now),
+                    event: .grant(.accessTokenObtained(Issuance(lifetime: lifetime), sentAt: now)),
                     tokens: StoredTokens(accessToken: AccessToken(Secret(token), type: "Bearer"))
                 )
             }

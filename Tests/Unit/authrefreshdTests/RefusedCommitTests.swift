@@ -23,8 +23,8 @@ struct RefusedCommitTests {
                 state: record.state,
                 createdAt: record.createdAt
             ),
-            arrival: Arrival(account: owner, event: .deadlineReached),
-            event: .deadlineReached,
+            arrival: Arrival(account: owner, event: .host(.deadlineReached)),
+            event: .host(.deadlineReached),
             effects: [],
             write: write,
             failureBefore: nil
@@ -97,9 +97,11 @@ struct RefusedCommitTests {
             )
             try await rig.inside { coordinator in
                 guard let record = try coordinator.store.record(id) else { return }
-                let answer = Event.tokensIssued(
-                    record.state.generation,
-                    Issuance(lifetime: .seconds(3600), isRotated: true)
+                let answer = Event.answer(
+                    .tokensIssued(
+                        record.state.generation,
+                        Issuance(lifetime: .seconds(3600), isRotated: true)
+                    )
                 )
                 let arrival = Arrival(account: id, event: answer, tokens: tokens)
                 let write = StateWrite(account: id, base: Generation(0), state: record.state, tokens: .store(tokens))
@@ -113,7 +115,7 @@ struct RefusedCommitTests {
                         failureBefore: nil
                     )
                 )
-                coordinator.submit(.deadlineReached, for: id)
+                coordinator.submit(.host(.deadlineReached), for: id)
             }
             let refused = "a change contradicts the store"
             try await rig.log.first("the refusal") { $0.hasPrefix(refused) }

@@ -33,7 +33,7 @@ struct SchedulerTests {
         hasWorked: Bool = false
     ) throws -> AccountID {
         var machine = RefreshMachine(state: RefreshState(), policy: RefreshPolicy())
-        _ = machine.handle(.grantImported(refreshTokenLifetime: nil), at: now, jitter: 0.5)
+        _ = machine.handle(.grant(.imported(refreshTokenLifetime: nil)), at: now, jitter: 0.5)
         var new = NewAccount(
             Account(
                 name: try #require(AccountName(name)),
@@ -100,7 +100,7 @@ struct SchedulerTests {
     }
 
     private func due(_ accounts: [AccountID]) -> [Arrival] {
-        accounts.map { Arrival(account: $0, event: .deadlineReached) }
+        accounts.map { Arrival(account: $0, event: .host(.deadlineReached)) }
     }
 
     /// The server's answer to the lease of a decision.
@@ -108,7 +108,7 @@ struct SchedulerTests {
         guard case .refreshing(let lease) = decision.record.state.phase else { throw TestFault.unreadable("a lease") }
         return Arrival(
             account: decision.record.account.id,
-            event: .tokensIssued(lease.generation, Issuance(lifetime: .seconds(3600), isRotated: true)),
+            event: .answer(.tokensIssued(lease.generation, Issuance(lifetime: .seconds(3600), isRotated: true))),
             tokens: StoredTokens(
                 accessToken: AccessToken(Secret("access"), type: "Bearer"),
                 refreshToken: RefreshToken(Secret("rotated"))
@@ -143,8 +143,8 @@ struct SchedulerTests {
     @Test func `if nothing can be sent, callers learn why; before a sleep they wait`() throws {
         let id = try add("work")
         var callers = Callers()
-        _ = ask(&callers, for: .tokenNeeded, of: id)
-        let asked = [Arrival(account: id, event: .tokenNeeded)]
+        _ = ask(&callers, for: .demand(.tokenNeeded), of: id)
+        let asked = [Arrival(account: id, event: .demand(.tokenNeeded))]
         let full = StoreOutage(error: .diskFull(path: "/"), since: now)
         for (conditions, expected) in [
             (Scheduler.Conditions(trouble: full), "trouble"), (Scheduler.Conditions(isStopping: true), "stopping"),
@@ -158,7 +158,7 @@ struct SchedulerTests {
         let sleeping = try plan(try turn(for: &callers, asleep), for: &callers, asleep)
         #expect(sleeping.decisions.isEmpty && sleeping.held.isEmpty)
         #expect(try turn(for: &callers, asleep).isEmpty)
-        #expect(try turn(for: &callers).first?.event == .tokenNeeded)
+        #expect(try turn(for: &callers).first?.event == .demand(.tokenNeeded))
     }
 
     /// Adds an account whose time is over, and one that is derived from it.
@@ -202,7 +202,7 @@ struct SchedulerTests {
 
     @Test func `derived accounts end together with their source, in one commit`() throws {
         let (source, derived) = try addSigningOut()
-        let plan = try plan([Arrival(account: source, event: .signOutReached)], perIssuer: 0)
+        let plan = try plan([Arrival(account: source, event: .host(.signOutReached))], perIssuer: 0)
         #expect(plan.decisions.map(\.record.account.id) == [source, derived])
         #expect(plan.decisions.allSatisfy { $0.erasesTokens && !$0.sends })
         _ = try scheduler.commit(plan, afterTrouble: false)
@@ -214,10 +214,10 @@ struct SchedulerTests {
 
     @Test func `an arrival that nobody waits for any more is dropped`() throws {
         let id = try add("work")
-        for event in [Event.tokenNeeded, .parked] {
+        for event in [Event.demand(.tokenNeeded), .owner(.parked)] {
             #expect(try plan([Arrival(account: id, event: event)]).decisions.isEmpty)
         }
-        #expect(try plan([Arrival(account: AccountID(99), event: .deadlineReached)]).decisions.isEmpty)
+        #expect(try plan([Arrival(account: AccountID(99), event: .host(.deadlineReached))]).decisions.isEmpty)
     }
 
     @Test func `a request that waits at a closed gate is gone when the last of its callers has left`() throws {
@@ -226,7 +226,7 @@ struct SchedulerTests {
         var (callers, waiting) = (Callers(), [Int]())
         for number in 0..<3 {
             let target = try TokenTarget(audience: "https://api\(number / 2).example")
-            waiting.append(ask(&callers, for: .targetNeeded(target), of: id))
+            waiting.append(ask(&callers, for: .demand(.targetNeeded(target)), of: id))
         }
         let refused = try plan(try turn(for: &callers), for: &callers, perIssuer: 1)
         #expect(refused.decisions.isEmpty)
@@ -245,13 +245,13 @@ struct SchedulerTests {
         let first = try add("first")
         let places = try send(try plan(due([first]), perIssuer: 1))
         var callers = Callers()
-        for id in [ids[1], ids[0]] { _ = ask(&callers, for: .tokenNeeded, of: id) }
+        for id in [ids[1], ids[0]] { _ = ask(&callers, for: .demand(.tokenNeeded), of: id) }
         #expect(try plan(try turn(for: &callers), for: &callers, perIssuer: 1).decisions.isEmpty)
         // A later caller finds the open gate at the same time.
         let record = try #require(try store.record(first))
         let lease = Lease(generation: record.state.generation, startedAt: now)
         _ = scheduler.end(lease, of: record, Self.unreachable, at: places[0], "first", now: now)
-        _ = ask(&callers, for: .tokenNeeded, of: ids[2])
+        _ = ask(&callers, for: .demand(.tokenNeeded), of: ids[2])
         let next = try plan(try turn(for: &callers), for: &callers, perIssuer: 1)
         #expect(next.decisions.map(\.record.account.id) == [ids[1]])
     }
@@ -306,7 +306,7 @@ struct SchedulerTests {
         scheduler.keepAnswers(of: refreshed)
         let signedIn = Arrival(
             account: id,
-            event: .accessTokenObtained(Issuance(lifetime: .seconds(3600)), sentAt: now),
+            event: .grant(.accessTokenObtained(Issuance(lifetime: .seconds(3600)), sentAt: now)),
             tokens: StoredTokens(accessToken: AccessToken(Secret("second"), type: "Bearer"))
         )
         scheduler.keepAnswers(of: try plan([signedIn]))

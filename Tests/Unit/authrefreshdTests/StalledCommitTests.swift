@@ -69,7 +69,7 @@ struct StalledCommitTests {
             #expect(before != nil)
             let work = { @Sendable (coordinator: isolated RefreshCoordinator) in
                 let generation = try coordinator.store.record(id)?.state.generation
-                let event = Event.tokensIssued(try #require(generation), Issuance(lifetime: .seconds(1_000)))
+                let event = Event.answer(.tokensIssued(try #require(generation), Issuance(lifetime: .seconds(1_000))))
                 let tokens = StoredTokens(accessToken: AccessToken(Secret("next")))
                 let arrival = Arrival(account: id, event: event, tokens: tokens)
                 try coordinator.decideNow(arrival, at: coordinator.timebase.now())

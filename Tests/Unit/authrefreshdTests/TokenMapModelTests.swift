@@ -123,20 +123,23 @@ private final class TokenWorld {
         switch command {
         case .ask, .askAgain: try ask(id, of: daemon)
         case .answer, .answerLate: try decide([answer(for: id, of: daemon)], of: daemon)
-        case .due: try decide([Arrival(account: id, event: .deadlineReached)], of: daemon)
+        case .due: try decide([Arrival(account: id, event: .host(.deadlineReached))], of: daemon)
         case .fail:
             let failure = RefreshFailure(.unavailable, detail: FailureDetail(summary: "x"))
             let generation = try daemon.records.record(of: id)?.state.generation
-            try decide([Arrival(account: id, event: .refreshFailed(try #require(generation), failure))], of: daemon)
+            try decide(
+                [Arrival(account: id, event: .answer(.refreshFailed(try #require(generation), failure)))],
+                of: daemon
+            )
         case .reject: try decide([rejection(of: id, of: daemon)], of: daemon)
         case .rejectAndAnswer:
             try decide([rejection(of: id, of: daemon), answer(for: id, of: daemon)], of: daemon)
         case .answerAndSignOut:
-            try decide([answer(for: id, of: daemon), Arrival(account: id, event: .signedOut)], of: daemon)
-        case .signOut: try decide([Arrival(account: id, event: .signedOut)], of: daemon)
+            try decide([answer(for: id, of: daemon), Arrival(account: id, event: .owner(.signedOut))], of: daemon)
+        case .signOut: try decide([Arrival(account: id, event: .owner(.signedOut))], of: daemon)
         case .importGrant:
             let tokens = StoredTokens(refreshToken: RefreshToken(Secret("imported")))
-            let event = Event.grantImported(refreshTokenLifetime: nil)
+            let event = Event.grant(.imported(refreshTokenLifetime: nil))
             try decide([Arrival(account: id, event: event, tokens: tokens)], of: daemon)
         case .signIn: try decide([signIn(to: id)], of: daemon)
         case .remove: try whileTheDiskIsThere { try daemon.records.remove(id) }
@@ -154,9 +157,9 @@ private final class TokenWorld {
             try decide([settings(of: id) { $0.policy.forgetAfter = time }], of: daemon)
         case .park:
             var callers = Callers()
-            _ = callers.add(.parking, of: id, after: .parked, holding: nil, at: now) { _ in }
-            try decide([Arrival(account: id, event: .parked)], for: callers, of: daemon)
-        case .unpark: try decide([Arrival(account: id, event: .unparked)], of: daemon)
+            _ = callers.add(.parking, of: id, after: .owner(.parked), holding: nil, at: now) { _ in }
+            try decide([Arrival(account: id, event: .owner(.parked))], for: callers, of: daemon)
+        case .unpark: try decide([Arrival(account: id, event: .owner(.unparked))], of: daemon)
         case .setAside:
             try whileTheDiskIsThere {
                 _ = try daemon.records.setAside([id])
@@ -222,7 +225,7 @@ private final class TokenWorld {
     private func answer(for id: AccountID, of daemon: Daemon) throws -> Arrival {
         let generation = try #require(try daemon.records.record(of: id)).state.generation
         let lifetime = random.pick([Duration.zero, .seconds(5), .seconds(100), .seconds(3600)])
-        let event = Event.tokensIssued(generation, Issuance(lifetime: lifetime, isRotated: random.chance(0.5)))
+        let event = Event.answer(.tokensIssued(generation, Issuance(lifetime: lifetime, isRotated: random.chance(0.5))))
         return Arrival(account: id, event: event, tokens: newTokens())
     }
 
@@ -230,18 +233,18 @@ private final class TokenWorld {
         let issuance = Issuance(lifetime: .seconds(3600))
         return Arrival(
             account: id,
-            event: .grantObtained(issuance, hasRefreshToken: true, sentAt: now),
+            event: .grant(.obtained(issuance, hasRefreshToken: true, sentAt: now)),
             tokens: newTokens()
         )
     }
 
     private func rejection(of id: AccountID, of daemon: Daemon) throws -> Arrival {
         let held = try daemon.records.record(of: id)?.state.accessToken
-        return Arrival(account: id, event: .accessTokenRejected(issuedAt: held?.issuedAt))
+        return Arrival(account: id, event: .demand(.accessTokenRejected(issuedAt: held?.issuedAt)))
     }
 
     private func settings(of id: AccountID, _ change: @escaping @Sendable (inout Account) -> Void) -> Arrival {
-        Arrival(account: id, event: .accountUpdated, settings: SettingsChange(setting: change))
+        Arrival(account: id, event: .owner(.accountUpdated), settings: SettingsChange(setting: change))
     }
 
     private func newTokens() -> StoredTokens {

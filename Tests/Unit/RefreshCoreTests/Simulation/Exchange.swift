@@ -36,11 +36,13 @@ struct Exchange {
     var retryAfter: Duration?
 
     func issued(_ issuance: Issuance) -> Event {
-        target.map { .targetIssued($0, lease.generation, issuance) } ?? .tokensIssued(lease.generation, issuance)
+        target.map { .answer(.targetIssued($0, lease.generation, issuance)) }
+            ?? .answer(.tokensIssued(lease.generation, issuance))
     }
 
     func failed(_ failure: RefreshFailure) -> Event {
-        target.map { .targetFailed($0, lease.generation, failure) } ?? .refreshFailed(lease.generation, failure)
+        target.map { .answer(.targetFailed($0, lease.generation, failure)) }
+            ?? .answer(.refreshFailed(lease.generation, failure))
     }
 }
 

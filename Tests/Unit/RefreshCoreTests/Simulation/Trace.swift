@@ -43,9 +43,9 @@ extension Trace.Step {
     /// The entry on one line, without the text that all failures of the model have in common.
     fileprivate var text: String {
         switch self {
-        case .event(.refreshFailed(let generation, let failure)):
+        case .event(.answer(.refreshFailed(let generation, let failure))):
             "event refreshFailed(\(generation)) \(failure.failureClass) \(failure.retryAfter.map(String.init(describing:)) ?? "")"
-        case .event(.tokensIssued(let generation, let issuance)):
+        case .event(.answer(.tokensIssued(let generation, let issuance))):
             "event tokensIssued(\(generation)) \(issuance.isRotated ? "rotated" : "") \(issuance.lifetime ?? .zero)"
         case .event(let event): "event \(event)"
         case .effect(.send(let lease, let set)): "send \(lease.generation)\(set.map { " for \($0.text)" } ?? "")"

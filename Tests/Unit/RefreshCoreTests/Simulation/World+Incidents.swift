@@ -28,7 +28,7 @@ extension World {
         case .userWanted: server.endGrant(.userWanted)
         case .networkRestored:
             isOffline = false
-            try tell(.connectivityRestored)
+            try tell(.host(.connectivityRestored))
         case .callerComes, .accessTokenRejected, .personAsks, .userSignsOut, .userSignsIn, .accountEdited,
             .targetWanted, .targetRejected:
             try serve(incident)
@@ -42,18 +42,18 @@ extension World {
         switch incident {
         case .callerComes:
             // The shell sends this event only if it has no token to return.
-            if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.tokenNeeded) }
+            if !machine.state.holdsAccessToken(for: .zero, at: clock.now) { try tell(.demand(.tokenNeeded)) }
         case .accessTokenRejected:
             let named = random.chance(0.5) ? machine.state.accessToken?.issuedAt : nil
-            try tell(.accessTokenRejected(issuedAt: named))
+            try tell(.demand(.accessTokenRejected(issuedAt: named)))
         case .targetWanted, .targetRejected: try askForTarget(isRejected: incident == .targetRejected)
-        case .personAsks: try tell(.refreshRequested)
+        case .personAsks: try tell(.demand(.refreshRequested))
         case .userSignsOut: if random.chance(0.2) { try signOut() }
         case .userSignsIn: if needsSignIn { try signIn() }
         case .accountEdited:
             var policy = machine.policy
             policy.leadTime = random.chance(0.5) ? nil : climate.leadTime(random.fraction())
-            if !isWaited { try handle(.accountUpdated, Delivery(policy: policy)) }
+            if !isWaited { try handle(.owner(.accountUpdated), Delivery(policy: policy)) }
         case .wallClockStepped, .suspended, .paused, .rebooted, .crashed, .networkLost, .networkRestored, .outageBegins,
             .outageEnds, .diskFills, .diskEmpties, .grantRevoked, .userWanted:
             break
@@ -64,7 +64,9 @@ extension World {
     private mutating func askForTarget(isRejected: Bool) throws(Violation) {
         let target = random.pick(Climate.targets)
         let isHeld = store.targets[target].map { $0.times.remaining(at: clock.now) > .zero } ?? false
-        if isHeld == isRejected { try tell(isRejected ? .targetRejected(target) : .targetNeeded(target)) }
+        if isHeld == isRejected {
+            try tell(isRejected ? .demand(.targetRejected(target)) : .demand(.targetNeeded(target)))
+        }
     }
 
     private mutating func tell(_ event: Event) throws(Violation) {
@@ -85,7 +87,7 @@ extension World {
         let grant = server.signIn(at: clock.trueTime)
         // The answer to a sign-in may state a lifetime, even if later answers never do.
         let told = grant.lifetime ?? (random.chance(0.7) ? endTold : nil)
-        try replaceGrant(by: .grantImported(refreshTokenLifetime: told), Delivery(refreshToken: grant.token))
+        try replaceGrant(by: .grant(.imported(refreshTokenLifetime: told)), Delivery(refreshToken: grant.token))
     }
 
     /// A sign-in through the daemon itself, which also brings an access token.
@@ -97,7 +99,7 @@ extension World {
             refreshToken: hasRefreshToken ? tokens.refreshToken : nil,
             accessEndsAt: tokens.accessEndsAt
         )
-        let event = Event.grantObtained(tokens.issuance, hasRefreshToken: hasRefreshToken, sentAt: clock.now)
+        let event = Event.grant(.obtained(tokens.issuance, hasRefreshToken: hasRefreshToken, sentAt: clock.now))
         try replaceGrant(by: event, delivery)
         guard store.state.generation != generation else { return }
         try require(store.accessEndsAt == tokens.accessEndsAt, "the access token that was obtained is lost")
@@ -118,7 +120,7 @@ extension World {
 
     private mutating func signOut() throws(Violation) {
         guard !isDiskFull, !isWaited, !needsSignIn else { return }
-        try replaceGrant(by: .signedOut)
+        try replaceGrant(by: .owner(.signedOut))
     }
 
     private mutating func replaceGrant(by event: Event, _ delivery: Delivery = Delivery()) throws(Violation) {

@@ -21,7 +21,7 @@ extension World {
         if case .persist? = effects.first { isPersisted = true }
         try require(isPersisted || old == new, "a change of state is not persisted")
         let isErased = effects.first == .persist(.erase)
-        if case .tokensIssued = event, promises.tokensExpected != nil, !isErased {
+        if case .answer(.tokensIssued) = event, promises.tokensExpected != nil, !isErased {
             try require(effects.first == .persist(.store), "the answer to a request of the present grant is dropped")
         }
         try checkTargets(event, from: old, to: new, effects)
@@ -31,11 +31,11 @@ extension World {
     /// Checks that a refresh token that may be spent is not sent again while that could cost an access token in use.
     private func checkKeptBack(_ event: Event, from old: RefreshState, _ effects: [Effect]) throws(Violation) {
         let sends = effects.contains { if case .send = $0 { true } else { false } }
-        guard sends, event != .refreshRequested, case .backingOff(let backOff) = old.phase else { return }
+        guard sends, event != .demand(.refreshRequested), case .backingOff(let backOff) = old.phase else { return }
         guard backOff.failure.failureClass == .unanswered, old.isRotating != false, climate.policy.rotationGrace == nil,
             let held = old.accessToken
         else { return }
-        if case .accessTokenRejected = event { return }
+        if case .demand(.accessTokenRejected) = event { return }
         let isLate = held.timeToReserve(at: clock.now) == .zero
         let isDying = old.refreshToken?.timeToKeepAlive(at: clock.now) == .zero
         try require(isLate || isDying || backOff.kind == .transient, "a token in doubt is sent again too early")
@@ -52,7 +52,7 @@ extension World {
         try require(new.accessToken == old.accessToken, "a token target changes the account's own access token")
         let isCalled = old.phase != new.phase && new.phase.isForUser
         try require(!isCalled, "the user is called because of a token target")
-        guard case .targetIssued(let target, _, _) = event, promises.tokensExpected != nil else { return }
+        guard case .answer(.targetIssued(let target, _, _)) = event, promises.tokensExpected != nil else { return }
         var isKept = false
         if case .persist(.storeTarget(target, _))? = effects.first { isKept = true }
         try require(isKept, "the answer for a token target of the present grant is dropped")
@@ -67,7 +67,7 @@ extension World {
         let isRaised = !tokens.issuance.isRotated || machine.state.generation > promises.spentGeneration
         try require(isRaised, "a new refresh token under an old generation")
         try require(held == tokens.refreshToken, "the refresh token that was issued is lost")
-        guard case .targetIssued(let target, _, _) = event else {
+        guard case .answer(.targetIssued(let target, _, _)) = event else {
             try require(store.accessEndsAt == tokens.accessEndsAt, "the access token that was issued is lost")
             return promises.succeed(offset: clock.wallOffset)
         }
@@ -88,7 +88,7 @@ extension World {
         if let notBefore = promises.notBefore {
             try require(clock.trueTime >= notBefore, "a request before Retry-After")
         }
-        if cause == .deadlineReached {
+        if cause == .host(.deadlineReached) {
             let lifetime = Double(max(climate.rules.accessLifetime.microseconds, 2_500_000)) / 1e6
             try promises.countSending(at: clock.trueTime, bound: 60 + Int(2 * 3600 / (0.4 * lifetime)))
         }
@@ -239,21 +239,16 @@ extension World {
 extension Event {
     /// Whether the event brings tokens that the server has just issued.
     fileprivate var isIssuance: Bool {
-        if case .tokensIssued = self { return true }
-        if case .targetIssued = self { return true }
+        if case .answer(.tokensIssued) = self { return true }
+        if case .answer(.targetIssued) = self { return true }
         return false
     }
 
     /// Whether the event concerns a token target.
     fileprivate var isAboutTarget: Bool {
         switch self {
-        case .targetNeeded, .targetRejected, .targetIssued, .targetFailed: true
-        case .deadlineReached, .tokenNeeded, .refreshRequested, .accessTokenRejected, .tokensIssued,
-            .refreshFailed, .demandRefused, .lifetimeLearned, .requestContinues, .requestAbandoned, .grantImported,
-            .grantObtained, .accessTokenObtained, .grantProved, .parked, .unparked, .accountUpdated,
-            .connectivityRestored, .leaseReturned, .sourceLacking, .sourceChanged, .sourceSignedOut, .signOutReached,
-            .signedOut:
-            false
+        case .demand(.targetNeeded), .demand(.targetRejected), .answer(.targetIssued), .answer(.targetFailed): true
+        case .demand, .answer, .grant, .owner, .host, .source, .lifetimeLearned: false
         }
     }
 }

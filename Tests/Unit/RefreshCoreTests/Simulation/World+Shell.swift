@@ -52,7 +52,7 @@ extension World {
                 at: clock.now
             )
             machine = next
-            if change == .erase, cause != .signedOut { try checkErased() }
+            if change == .erase, cause != .owner(.signedOut) { try checkErased() }
         case .send(let lease, let target):
             try send(lease, for: target)
         case .publish(let change):
@@ -183,11 +183,11 @@ extension World {
 
     mutating func reachDeadline() throws(Violation) {
         guard let machine else { return }
-        var event = Event.deadlineReached
+        var event = Event.host(.deadlineReached)
         if case .refreshing(let lease) = machine.state.phase, isOut(lease) {
             let saysEnd = climate.tellsLeaseEndEarly && unsaved == nil
             if saysEnd, lease.isOver(at: clock.now) { promises.isAmbiguous = true }
-            if !saysEnd { event = .requestContinues }
+            if !saysEnd { event = .host(.requestContinues) }
         } else if isWaited {
             // The end of the lease was reported early, but the request is still awaited.
             deadlineRestsUntil = clock.trueTime + 100_000
@@ -211,7 +211,7 @@ extension World {
     }
 
     mutating func reachSignOut() throws(Violation) {
-        if try !handle(.signOutReached) { deadlineRestsUntil = clock.trueTime + random.microseconds(5, 60) }
+        if try !handle(.host(.signOutReached)) { deadlineRestsUntil = clock.trueTime + random.microseconds(5, 60) }
     }
 
     /// Whether the exchange of `lease` is still in flight in this process.
@@ -246,6 +246,6 @@ extension World {
         }
         machine = RefreshMachine(state: store.state, policy: store.policy)
         guard case .refreshing = store.state.phase else { return }
-        if try !handle(.requestAbandoned(crashes: 0)) { crash() }
+        if try !handle(.host(.requestAbandoned(crashes: 0))) { crash() }
     }
 }

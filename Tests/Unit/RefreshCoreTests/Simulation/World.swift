@@ -39,7 +39,7 @@ struct World {
     var isDiskFull = false
     var exchanges = 0
     /// The event that is being handled.
-    var cause = Event.deadlineReached
+    var cause = Event.host(.deadlineReached)
 
     init(seed: UInt64, climate: Climate?) {
         var random = SplitMix64(seed: seed)
