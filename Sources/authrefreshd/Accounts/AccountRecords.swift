@@ -15,7 +15,7 @@ final class AccountRecords {
     ///
     /// Only what was under way when the store failed can add to them: for each account a refresh, a sign-in, and tests
     /// of imported grants.
-    private var kept: [AccountID: [Decision]] = [:]
+    private var kept: [AccountID: [AccountTransition]] = [:]
     /// The tokens that this turn has stored, for the callers that wait for them; empty between turns.
     private var justStored: [AccountID: StoredTokens] = [:]
 
@@ -58,7 +58,7 @@ final class AccountRecords {
     // fails, what it took out stays out: the coordinator then answers, from what is stored.
 
     /// Commits decisions in one transaction.
-    func commit(_ decisions: [Decision], at now: Moment) throws(StoreError) {
+    func commit(_ decisions: [AccountTransition], at now: Moment) throws(StoreError) {
         let prospects = TokenProspect.all(of: decisions)
         for (account, prospect) in prospects { tokens.takeOut(account, unless: prospect.leaves) }
         do throws(StoreError) {
@@ -153,7 +153,7 @@ final class AccountRecords {
     }
 
     /// The stored refresh tokens that `decisions` spend, in the same order.
-    func refreshTokens(for decisions: [Decision]) -> [Result<RefreshToken?, StoreError>] {
+    func refreshTokens(for decisions: [AccountTransition]) -> [Result<RefreshToken?, StoreError>] {
         let leases = decisions.flatMap { decision in
             decision.effects.compactMap { effect -> (account: AccountID, generation: Generation)? in
                 guard case .send(let lease, _) = effect else { return nil }
@@ -216,10 +216,10 @@ final class AccountRecords {
     /// Whether everything that was decided is stored.
     var areStored: Bool { kept.isEmpty }
     /// The decisions that are not stored, in the order of their accounts' numbers, and of one account in their own.
-    var unstored: [Decision] { kept.sorted { $0.key < $1.key }.flatMap(\.value) }
+    var unstored: [AccountTransition] { kept.sorted { $0.key < $1.key }.flatMap(\.value) }
 
     /// The last decision about `account` if it is not stored; otherwise nil.
-    func unstored(_ account: AccountID) -> Decision? { kept[account]?.last }
+    func unstored(_ account: AccountID) -> AccountTransition? { kept[account]?.last }
 
     /// The last tokens for the account's default that are not stored; nil if there are none.
     private func unstoredTokens(of account: AccountID) -> StoredTokens? {
@@ -228,19 +228,19 @@ final class AccountRecords {
 
     /// The unstored decisions about the account's present grant, and whether the store still has the grant before it.
     /// That one's tokens for other targets are no longer the account's.
-    private func keptOfGrant(of account: AccountID) -> (decisions: ArraySlice<Decision>, isOtherGrant: Bool) {
+    private func keptOfGrant(of account: AccountID) -> (decisions: ArraySlice<AccountTransition>, isOtherGrant: Bool) {
         let decisions = kept[account] ?? []
         guard let first = decisions.lastIndex(where: \.replacesGrant) else { return (decisions[...], false) }
         return (decisions[first...], true)
     }
 
     /// Whether the decision about `arrival` is kept.
-    func keeps(_ arrival: Arrival) -> Bool {
+    func keeps(_ arrival: QueuedEvent) -> Bool {
         kept[arrival.account]?.contains { $0.event == arrival.event } ?? false
     }
 
     /// Keeps a decision that could not be committed.
-    func keep(_ decision: Decision) {
+    func keep(_ decision: AccountTransition) {
         tokens.takeOut(decision.record.account.id)
         kept[decision.record.account.id, default: []].append(decision)
     }
@@ -251,7 +251,7 @@ final class AccountRecords {
     }
 
     /// Records what the current turn has stored, for the callers that wait for it.
-    func noteStored(_ decision: Decision) {
+    func noteStored(_ decision: AccountTransition) {
         justStored[decision.record.account.id] = decision.arrivedTokens(for: nil)
     }
 
@@ -263,13 +263,13 @@ final class AccountRecords {
 /// What a commit does to the token of one account that everybody may have.
 private struct TokenProspect {
     /// The last decision about the account.
-    private var last: Decision
+    private var last: AccountTransition
     /// The default access token that the commit stores; nil if it stores none.
     private(set) var token: AccessToken?
     /// Whether everybody may have a token of the same grant all the time.
     private var isUnbroken = true
 
-    static func all(of decisions: [Decision]) -> [AccountID: TokenProspect] {
+    static func all(of decisions: [AccountTransition]) -> [AccountID: TokenProspect] {
         var prospects: [AccountID: TokenProspect] = [:]
         for decision in decisions {
             prospects[decision.record.account.id, default: TokenProspect(last: decision)].add(decision)
@@ -277,11 +277,11 @@ private struct TokenProspect {
         return prospects
     }
 
-    private init(last: Decision) {
+    private init(last: AccountTransition) {
         self.last = last
     }
 
-    private mutating func add(_ decision: Decision) {
+    private mutating func add(_ decision: AccountTransition) {
         last = decision
         if let arrived = decision.arrivedTokens(for: nil) { token = arrived.accessToken }
         if decision.replacesGrant || terms == nil { isUnbroken = false }

@@ -24,7 +24,7 @@ extension RefreshCoordinator {
             case .failure(let failure): report.note(.endSession, .failed(failure.detail))
             }
         }
-        let erasure = SignOutReport.Outcome { () throws(StoreError) in try eraseTokens(of: snapshot) }
+        let erasure = SignOutReport.Outcome { () throws(StoreError) in try eraseGrant(of: snapshot) }
         if case .done = erasure, isSignedOut {
             report.note(.erase, .notNeeded)
         } else {
@@ -130,7 +130,7 @@ extension RefreshCoordinator {
         }
     }
 
-    private func eraseTokens(of snapshot: AccountSnapshot) throws(StoreError) -> SignOutReport.Outcome {
+    private func eraseGrant(of snapshot: AccountSnapshot) throws(StoreError) -> SignOutReport.Outcome {
         let id = snapshot.account.id
         guard let record = try records.record(of: id) else { return .notNeeded }
         guard snapshot.holdsSameGrant(as: record) else {

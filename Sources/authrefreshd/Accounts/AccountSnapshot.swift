@@ -1,5 +1,7 @@
 internal import AccountStorage
 internal import CommandLineProgram
+internal import OAuthClient
+internal import OAuthMessages
 internal import RefreshCore
 internal import TextEncodings
 
@@ -151,4 +153,51 @@ extension RefreshCoordinator {
             return .damaged(account)
         }
     }
+
+    /// The state of an account at `now`.
+    func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
+        var snapshot = AccountSnapshot(
+            account: record.account,
+            state: record.state,
+            at: now,
+            clockSkew: host.clockSkew(of: record.issuerID, in: store),
+            lastFailure: scheduler.requests[record.account.id]?.lastFailure,
+            stepUp: stepUps[record.account.id],
+            timeToSourcesSignOut: timeToSignOut(ofSourcesOf: record.account, at: now),
+            needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
+        )
+        // This is done only for the few accounts that need it, because every reply is made from snapshots.
+        let facts = record.account.grantFacts
+        let lacksRefreshToken = snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken
+        if lacksRefreshToken || facts.scope?.declined.isEmpty == false {
+            let client = requestingClient(of: record.account, correlationID: "")
+            let isUnasked = !client.asksForConsent(client.scopes(nil), isUnneeded: facts.consent == .unneeded)
+            // A sign-in that has shown something about consent was no accident.
+            snapshot.consentMayHelp = client.consentMayHelp && isUnasked && (!lacksRefreshToken || facts.consent == nil)
+        }
+        snapshot.signInMayHelp = signInMayHelp(record, at: now)
+        if snapshot.state.interaction?.reason == .grantEnded || snapshot.grantEnd != nil {
+            snapshot.lifetimeNote = settings.profile(for: record.account)?.note(about: .lifetime)
+        }
+        return snapshot
+    }
+
+    /// Whether a sign-in may help an account whose refreshes fail. Some servers answer 500 to a refresh token that they
+    /// no longer know.
+    private func signInMayHelp(_ record: Record, at now: Moment) -> Bool {
+        let state = record.state
+        guard case .backingOff(let backOff) = state.phase, record.account.registration.serviceGrant == nil else {
+            return false
+        }
+        if let refusal = state.refusal { return !refusal.isForSettings }
+        guard state.failures >= Self.failuresOfOne, (500..<600).contains(backOff.failure.detail.httpStatus ?? 0) else {
+            return false
+        }
+        let last = state.accessToken?.issuedAt
+        return scheduler.isServingOthers(than: record.account.id, of: record.issuerID, since: last, at: now)
+    }
+
+    /// After how many failures in a row the fault may be the account's, if the server serves others. Machines of a
+    /// server that are being replaced answer only a few requests with 500.
+    private static let failuresOfOne = 5
 }

@@ -62,7 +62,7 @@ extension RefreshCoordinator {
         tokens.refreshToken = tokens.refreshToken ?? proof.grant
         tokens.imported = proof.grant
         let now = timebase.now()
-        let arrival = Arrival(
+        let arrival = QueuedEvent(
             account: account.id,
             event: .grant(.proved(response.issuance, sentAt: sentAt)),
             tokens: tokens,

@@ -29,15 +29,15 @@ extension RefreshCoordinator {
         mayEnd: Bool = false
     ) throws(StoreError) -> AccountSnapshot? {
         let now = timebase.now()
-        try decideNow(Arrival(account: account, event: .owner(.accountUpdated), settings: change), at: now)
+        try decideNow(QueuedEvent(account: account, event: .owner(.accountUpdated), settings: change), at: now)
         if mayEnd, try records.record(of: account)?.state.isSignOutDue(at: now) == true {
-            try decideNow(Arrival(account: account, event: .host(.signOutReached)), at: now)
+            try decideNow(QueuedEvent(account: account, event: .host(.signOutReached)), at: now)
         }
         return try records.record(of: account).map { snapshot(of: $0, at: now) }
     }
 
     /// Tells everybody concerned about new settings from a decision.
-    func tellOfSettings(changedBy decision: Decision, at now: Moment) {
+    func tellOfSettings(changedBy decision: AccountTransition, at now: Moment) {
         let account = decision.record.account.id
         // Read it again, because the account may have been renamed since the decision.
         guard let before = decision.accountBefore, let record = try? records.record(of: account) else {
@@ -91,7 +91,7 @@ extension RefreshCoordinator {
 
     /// Replaces an account's grant by an imported one, together with its settings.
     func replaceGrant(_ grant: RefreshToken, for account: AccountID, by change: SettingsChange?) throws(StoreError) {
-        let arrival = Arrival(
+        let arrival = QueuedEvent(
             account: account,
             event: .grant(.imported(refreshTokenLifetime: nil)),
             tokens: StoredTokens(refreshToken: grant, imported: grant),
@@ -103,13 +103,13 @@ extension RefreshCoordinator {
 
     /// Makes the account use its grant here again.
     func unpark(_ account: AccountID) throws(StoreError) {
-        try decideNow(Arrival(account: account, event: .owner(.unparked)), at: timebase.now())
+        try decideNow(QueuedEvent(account: account, event: .owner(.unparked)), at: timebase.now())
         wake()
     }
 
     /// Erases an account's tokens.
     func eraseTokens(of account: AccountID) throws(StoreError) {
-        try decideNow(Arrival(account: account, event: .owner(.signedOut)), at: timebase.now())
+        try decideNow(QueuedEvent(account: account, event: .owner(.signedOut)), at: timebase.now())
     }
 
     // MARK: Registrations

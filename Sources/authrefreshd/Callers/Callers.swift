@@ -104,13 +104,13 @@ struct Callers {
     /// Takes the wishes to decide now, the oldest first: the new ones, and those that nothing holds up any more.
     ///
     /// - Parameter isOver: whether that is so. It is asked in the order in which the wishes came.
-    mutating func takeReady(_ isOver: (Wish.Hold, Arrival) -> Bool) -> [Arrival] {
+    mutating func takeReady(_ isOver: (Wish.Hold, QueuedEvent) -> Bool) -> [QueuedEvent] {
         guard !wishes.isEmpty else { return [] }
         let undecided = wishes.flatMap { account, wishes in
             wishes.filter { $0.standing != .decided }.map { (account: account, wish: $0) }
         }
-        return undecided.sorted { $0.wish.comes(before: $1.wish) }.compactMap { account, wish -> Arrival? in
-            let arrival = Arrival(account: account, event: wish.event)
+        return undecided.sorted { $0.wish.comes(before: $1.wish) }.compactMap { account, wish -> QueuedEvent? in
+            let arrival = QueuedEvent(account: account, event: wish.event)
             if case .held(let hold) = wish.standing, !isOver(hold, arrival) { return nil }
             change(wish.event, of: account) { $0.standing = .decided }
             return arrival
@@ -127,11 +127,11 @@ struct Callers {
     /// The shortest wait of the wishes that something holds up; nil if it is not known.
     ///
     /// - Parameter wait: how long until the hold is over; nil if something has to happen first.
-    func shortestHold(_ wait: (Wish.Hold, Arrival) -> Duration?) -> Duration? {
+    func shortestHold(_ wait: (Wish.Hold, QueuedEvent) -> Duration?) -> Duration? {
         wishes.flatMap { account, wishes in
             wishes.compactMap { wish -> Duration? in
                 guard case .held(let hold) = wish.standing else { return nil }
-                return wait(hold, Arrival(account: account, event: wish.event))
+                return wait(hold, QueuedEvent(account: account, event: wish.event))
             }
         }.min()
     }

@@ -269,7 +269,7 @@ struct AskingPace {
     }
 
     /// How long the request for an arrival has to wait; zero if nobody asked for the same token within the last second.
-    func rest(of arrival: Arrival, at now: Moment) -> Duration {
+    func rest(of arrival: QueuedEvent, at now: Moment) -> Duration {
         guard arrival.event.isPaced,
             let last = lastAsked[Token(account: arrival.account, target: arrival.event.target)]
         else { return .zero }

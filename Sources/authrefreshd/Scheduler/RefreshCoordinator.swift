@@ -54,7 +54,7 @@ actor RefreshCoordinator {
     /// How the last daemon ended; nil if that is not known.
     private let crashMark: CrashMark?
     var requestMetrics = RequestMetrics()
-    private var outages = Outages()
+    var outages = Outages()
 
     let storeKeeping: StoreKeeping
 
@@ -253,10 +253,10 @@ actor RefreshCoordinator {
     /// Queues an event for the machine of `account`. It is decided in the queue's next turn, together with everything
     /// that arrives until then.
     func submit(_ event: Event, for account: AccountID) {
-        submit(Arrival(account: account, event: event))
+        submit(QueuedEvent(account: account, event: event))
     }
 
-    func submit(_ arrival: Arrival) {
+    func submit(_ arrival: QueuedEvent) {
         scheduler.put(arrival)
         wake()
     }
@@ -365,7 +365,7 @@ actor RefreshCoordinator {
     /// - Throws: `StoreError` if nothing could be committed. Answers of servers are then kept in memory, and everything
     ///   else is as if it had not happened.
     @discardableResult
-    func decide(_ arrivals: [Arrival], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
+    func decide(_ arrivals: [QueuedEvent], at now: Moment) throws(StoreError) -> [AccountID: StoreError] {
         let plan = try scheduler.plan(arrivals, for: &callers, &settings, conditions(at: now), at: now)
         for (record, obstacle) in plan.held {
             answerWaiters(of: record.account.id, with: WaitOutcome(obstacle, snapshot(of: record, at: now)))
@@ -382,7 +382,7 @@ actor RefreshCoordinator {
         // The timer is only for the future. A token that expired while its answer was on its way and the machine slept
         // is due now.
         if outcome.committed.contains(where: { $0.isDue(at: now) }) { wake() }
-        act(on: outcome.committed, at: now)
+        carryOut(outcome.committed, at: now)
         dropRefused(of: outcome, at: now)
         // This comes after the commit, which may contain another registration, and after the requests that are sent
         // with these decisions.
@@ -398,7 +398,7 @@ actor RefreshCoordinator {
     ///
     /// - Throws: `StoreError` if it was not committed. A server's answer is then kept, and committed as soon as
     ///   possible.
-    func decideNow(_ arrival: Arrival, at now: Moment) throws(StoreError) {
+    func decideNow(_ arrival: QueuedEvent, at now: Moment) throws(StoreError) {
         let refusals: [AccountID: StoreError]
         do throws(StoreError) {
             refusals = try decide([arrival], at: now)
@@ -413,8 +413,8 @@ actor RefreshCoordinator {
     }
 
     /// The order is that of urgency: send requests, then answer callers, then tell subscribers.
-    private func act(on decisions: [Decision], at now: Moment) {
-        var announcements: [(Announcement, of: Decision)] = []
+    private func carryOut(_ decisions: [AccountTransition], at now: Moment) {
+        var announcements: [(Announcement, of: AccountTransition)] = []
         var tokens = records.refreshTokens(for: decisions)[...]
         for decision in decisions {
             for effect in decision.effects {
@@ -482,144 +482,4 @@ actor RefreshCoordinator {
             onStatusChange()
         }
     }
-
-    // MARK: Callers and subscribers
-
-    /// Lets a caller wait for what `event` causes, and calls `answer` when its result is known.
-    ///
-    /// - Parameter accessToken: what the caller gets if the wait fails; nil if there is nothing.
-    /// - Returns: the waiter's number, for `forget`.
-    func wait(
-        for purpose: Waiter.Purpose,
-        of account: AccountID,
-        after event: Event,
-        holding accessToken: AccessTokenTimes? = nil,
-        answer: @escaping @Sendable (WaitOutcome) -> Void
-    ) -> Int {
-        wake()
-        let now = timebase.now()
-        return callers.add(purpose, of: account, after: event, holding: accessToken, at: now, answer: answer)
-    }
-
-    /// Answers the callers of an account whose wait is over, successful or not.
-    ///
-    /// - Parameter event: the event that was decided.
-    func settleWaiters(of record: Record, after event: Event, at now: Moment) {
-        let id = record.account.id
-        guard callers.isAwaited(id) else { return }
-        var targets: [TokenTarget: AccessTokenTimes] = [:]
-        for target in callers.targets(of: id) {
-            targets[target] = records.accessTokenTimes(of: record, for: target)
-        }
-        let (told, haveMore) = callers.settle(
-            Callers.Standing(
-                snapshot: snapshot(of: record, at: now),
-                event: event,
-                isOverdue: scheduler.requests.isOverdue(id),
-                targets: targets
-            )
-        )
-        for (waiter, outcome) in told { waiter.answer(outcome) }
-        if haveMore { wake() }
-    }
-
-    /// Gives the same answer to all callers that wait for an account.
-    func answerWaiters(of account: AccountID, with outcome: WaitOutcome) {
-        for waiter in callers.takeAll(of: account) { waiter.answer(outcome) }
-    }
-
-    /// The state of an account at `now`.
-    func snapshot(of record: Record, at now: Moment) -> AccountSnapshot {
-        var snapshot = AccountSnapshot(
-            account: record.account,
-            state: record.state,
-            at: now,
-            clockSkew: host.clockSkew(of: record.issuerID, in: store),
-            lastFailure: scheduler.requests[record.account.id]?.lastFailure,
-            stepUp: stepUps[record.account.id],
-            timeToSourcesSignOut: timeToSignOut(ofSourcesOf: record.account, at: now),
-            needsClientSecret: registrations.needsPerson(for: record.account, at: now.wall)
-        )
-        // This is done only for the few accounts that need it, because every reply is made from snapshots.
-        let facts = record.account.grantFacts
-        let lacksRefreshToken = snapshot.lacksRefreshToken || snapshot.state.interaction?.reason == .noRefreshToken
-        if lacksRefreshToken || facts.scope?.declined.isEmpty == false {
-            let client = requestingClient(of: record.account, correlationID: "")
-            let isUnasked = !client.asksForConsent(client.scopes(nil), isUnneeded: facts.consent == .unneeded)
-            // A sign-in that has shown something about consent was no accident.
-            snapshot.consentMayHelp = client.consentMayHelp && isUnasked && (!lacksRefreshToken || facts.consent == nil)
-        }
-        snapshot.signInMayHelp = signInMayHelp(record, at: now)
-        if snapshot.state.interaction?.reason == .grantEnded || snapshot.grantEnd != nil {
-            snapshot.lifetimeNote = settings.profile(for: record.account)?.note(about: .lifetime)
-        }
-        return snapshot
-    }
-
-    /// Whether a sign-in may help an account whose refreshes fail. Some servers answer 500 to a refresh token that they
-    /// no longer know.
-    private func signInMayHelp(_ record: Record, at now: Moment) -> Bool {
-        let state = record.state
-        guard case .backingOff(let backOff) = state.phase, record.account.registration.serviceGrant == nil else {
-            return false
-        }
-        if let refusal = state.refusal { return !refusal.isForSettings }
-        guard state.failures >= Self.failuresOfOne, (500..<600).contains(backOff.failure.detail.httpStatus ?? 0) else {
-            return false
-        }
-        let last = state.accessToken?.issuedAt
-        return scheduler.isServingOthers(than: record.account.id, of: record.issuerID, since: last, at: now)
-    }
-
-    /// After how many failures in a row the fault may be the account's, if the server serves others. Machines of a
-    /// server that are being replaced answer only a few requests with 500.
-    private static let failuresOfOne = 5
-
-    /// Reports an event of an account to subscribers and the journal.
-    func announce(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String? = nil) {
-        announceLater(announcement, of: record, at: now, correlationID: correlationID)
-        subscribers.send()
-    }
-
-    /// Reports an event to the journal, and to subscribers at the next `subscribers.send`.
-    func announceLater(_ announcement: Announcement, of record: Record, at now: Moment, correlationID: String?) {
-        let snapshot = snapshot(of: record, at: now)
-        let (news, line) = announcement.told(of: snapshot)
-        if let line, let leftOut = linesLeftOut(before: announcement, of: record) {
-            changeLog.write(line.after(leftOut: leftOut), about: snapshot, news, correlationID: correlationID)
-        }
-        guard let news else { return }
-        subscribers.publish(news, of: snapshot, previousName: announcement.previousName)
-        noteForChangeCommand(news, of: snapshot, previousName: announcement.previousName)
-    }
-}
-
-extension RefreshCoordinator {
-    /// How many lines the journal lacks before that of `announcement`; nil if it gets none.
-    private func linesLeftOut(before announcement: Announcement, of record: Record) -> Int? {
-        guard case .changed(let change) = announcement else { return 0 }
-        return outages.note(change, at: record.account.issuer)
-    }
-}
-
-/// An event of an account that waits for its turn.
-struct Arrival {
-    let account: AccountID
-    let event: Event
-    /// The tokens in the event.
-    var tokens: StoredTokens?
-    /// Facts about a new grant, besides its tokens.
-    var grantFacts = GrantFacts()
-    /// The owner's change of settings; nil for none.
-    var settings: SettingsChange?
-    /// How the server wants Basic credentials encoded, if the request found out.
-    var learnedEncoding: BasicCredentialEncoding?
-    /// What the answer shows about the grant's scope; nil if nothing new.
-    var learnedScope: GrantedScope?
-    /// The person whom the answer names; nil if it names nobody.
-    var learnedPerson: SignedInPerson?
-    /// The identifier of the request that has ended.
-    var correlationID: String?
-    /// Whether an earlier decision on it contradicted the store.
-    var isSecondTry = false
 }

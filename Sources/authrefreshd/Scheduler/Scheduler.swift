@@ -43,7 +43,7 @@ final class Scheduler {
 
     /// The arrivals of one turn.
     struct Turn {
-        var arrivals: [Arrival]
+        var arrivals: [QueuedEvent]
         /// Whether anything was due. There may be more.
         fileprivate(set) var hasDue = false
         /// Issuers whose accounts have begun, or stopped, needing more requests than are allowed.
@@ -52,7 +52,7 @@ final class Scheduler {
 
     /// Decisions before they are committed.
     struct Plan {
-        fileprivate(set) var decisions: [Decision] = []
+        fileprivate(set) var decisions: [AccountTransition] = []
         /// Accounts that cannot be read.
         fileprivate(set) var damaged: [AccountID: DamagedAccount] = [:]
         /// Accounts whose request cannot be sent now. Their callers are told.
@@ -62,9 +62,9 @@ final class Scheduler {
     /// The result of committing a plan.
     struct Outcome {
         /// The committed decisions, beginning with those that could not be committed earlier.
-        var committed: [Decision]
+        var committed: [AccountTransition]
         /// Decisions that contradict the store, and would be refused each time.
-        fileprivate(set) var refused: [Decision] = []
+        fileprivate(set) var refused: [AccountTransition] = []
         /// The reasons, by account.
         fileprivate(set) var causes: [AccountID: StoreError] = [:]
     }
@@ -75,7 +75,7 @@ final class Scheduler {
     private let store: AccountStore
     private let records: AccountRecords
     private let timebase: Timebase
-    private var inbox: [Arrival] = []
+    private var inbox: [QueuedEvent] = []
     private var gates = IssuerGates()
     private var pace = AskingPace()
     private var suspects: CrashSuspects
@@ -101,7 +101,7 @@ final class Scheduler {
     var hasArrivals: Bool { !inbox.isEmpty }
 
     /// Queues an arrival for the next turn.
-    func put(_ arrival: Arrival) {
+    func put(_ arrival: QueuedEvent) {
         inbox.append(arrival)
     }
 
@@ -119,7 +119,7 @@ final class Scheduler {
     /// 2. If the second decision contradicts the store as well, a third one would, too.
     ///
     /// - Returns: false if the decision carries no answer, or if it is the second one.
-    func putAgain(_ decision: Decision) -> Bool {
+    func putAgain(_ decision: AccountTransition) -> Bool {
         guard decision.carriesAnswer, !decision.arrival.isSecondTry else { return false }
         var arrival = decision.arrival
         arrival.isSecondTry = true
@@ -147,7 +147,7 @@ final class Scheduler {
     /// Adds an account with the result of its sign-in, in one commit.
     func add(
         _ new: NewAccount,
-        having arrival: Arrival,
+        having arrival: QueuedEvent,
         policy: RefreshPolicy,
         at now: Moment
     ) throws(StoreError) -> (Record, [AccountChange]) {
@@ -184,7 +184,7 @@ final class Scheduler {
         for account in repaired where requests[account] == nil {
             // Its request was sent by an earlier daemon, which has ended.
             if case .refreshing? = try store.record(account)?.state.phase {
-                put(Arrival(account: account, event: .host(.requestAbandoned(crashes: 0))))
+                put(QueuedEvent(account: account, event: .host(.requestAbandoned(crashes: 0))))
             }
         }
         return (last, !repaired.isEmpty)
@@ -195,11 +195,11 @@ final class Scheduler {
     /// The end of the requests that an earlier daemon had under way, as arrivals to decide on.
     ///
     /// - Parameter hasCrashed: whether that daemon ended by a fault of its own.
-    func abandoned(byCrash hasCrashed: Bool, at now: Moment) throws(StoreError) -> [Arrival] {
+    func abandoned(byCrash hasCrashed: Bool, at now: Moment) throws(StoreError) -> [QueuedEvent] {
         let leased = try store.schedule.leased(limit: .max)
         try suspects.begin(with: hasCrashed ? leased : [], at: now)
         return leased.map { account in
-            Arrival(account: account, event: .host(.requestAbandoned(crashes: hasCrashed ? suspects[account] : 0)))
+            QueuedEvent(account: account, event: .host(.requestAbandoned(crashes: hasCrashed ? suspects[account] : 0)))
         }
     }
 
@@ -246,18 +246,18 @@ final class Scheduler {
         guard conditions.maySignOut else { return }
         let isTrusted = conditions.timeToTrustWall == .zero
         let due = try store.schedule.signOutsDue(at: now, byWall: isTrusted, limit: Self.batchSize)
-        turn.arrivals.insert(contentsOf: due.map { Arrival(account: $0, event: .host(.signOutReached)) }, at: 0)
+        turn.arrivals.insert(contentsOf: due.map { QueuedEvent(account: $0, event: .host(.signOutReached)) }, at: 0)
         turn.hasDue = !due.isEmpty
     }
 
-    private func due(_ accounts: [AccountID]) -> [Arrival] {
-        accounts.map { Arrival(account: $0, event: .host(.deadlineReached)) }
+    private func due(_ accounts: [AccountID]) -> [QueuedEvent] {
+        accounts.map { QueuedEvent(account: $0, event: .host(.deadlineReached)) }
     }
 
     /// Whether what held up a wish is over. If that was a gate, the wish takes one of its places.
     private func isOver(
         _ hold: Wish.Hold,
-        of arrival: Arrival,
+        of arrival: QueuedEvent,
         _ claims: inout IssuerGates.Claims,
         at now: Moment
     ) -> Bool {
@@ -269,7 +269,7 @@ final class Scheduler {
 
     /// How long something holds up a wish; nil if a request has to end first, or if a gate holds it up
     /// (`IssuerGates.nextOpening`).
-    private func remaining(_ hold: Wish.Hold, of arrival: Arrival, at now: Moment) -> Duration? {
+    private func remaining(_ hold: Wish.Hold, of arrival: QueuedEvent, at now: Moment) -> Duration? {
         switch hold {
         case .gate: nil
         case .pace: pace.rest(of: arrival, at: now)
@@ -303,11 +303,11 @@ final class Scheduler {
     }
 
     /// The next accounts in the walk over those that back off because of the network.
-    private func connectivityArrivals() throws(StoreError) -> [Arrival] {
+    private func connectivityArrivals() throws(StoreError) -> [QueuedEvent] {
         guard let cursor = connectivityCursor else { return [] }
         let accounts = try store.schedule.awaitingConnectivity(after: cursor, limit: Self.batchSize)
         connectivityCursor = accounts.count < Self.batchSize ? nil : accounts.last
-        return accounts.map { Arrival(account: $0, event: .host(.connectivityRestored)) }
+        return accounts.map { QueuedEvent(account: $0, event: .host(.connectivityRestored)) }
     }
 
     /// Retries, in the next turns, the accounts that may have failed because of the network or a wrong clock.
@@ -349,7 +349,7 @@ final class Scheduler {
     ///   begin yet waits with its callers.
     /// - Throws: `StoreError` if the store cannot be read.
     func plan(
-        _ arrivals: [Arrival],
+        _ arrivals: [QueuedEvent],
         for callers: inout Callers,
         _ settings: inout RefreshConfiguration,
         _ conditions: Conditions,
@@ -370,7 +370,7 @@ final class Scheduler {
             guard isStillWanted(arrival, of: record, by: callers, at: now) else { continue }
             let event = event(of: arrival, for: record)
             let jitter = timebase.jitter()
-            let decision = Decision(on: arrival, as: event, of: record, &settings, at: now, jitter: jitter)
+            let decision = AccountTransition(on: arrival, as: event, of: record, &settings, at: now, jitter: jitter)
             if decision.sends, decision.event.waitsForGate {
                 if let obstacle = conditions.obstacle(to: record.account) {
                     plan.held.append((record, obstacle))
@@ -392,10 +392,10 @@ final class Scheduler {
 
     /// What a sign-out means for the accounts whose tokens are derived from the account's. It is committed together with
     /// the sign-out.
-    private func ends(ofAccountsDerivedFrom account: Account) throws(StoreError) -> [Arrival] {
+    private func ends(ofAccountsDerivedFrom account: Account) throws(StoreError) -> [QueuedEvent] {
         let failure = RefreshFailure(.userRequired, derivedFrom: account.name, which: "is signed out")
         return try store.derived(from: account.id, limit: CallerLimits.derivedAccountsMax * 2).map {
-            Arrival(account: $0, event: .source(.signedOut(failure)))
+            QueuedEvent(account: $0, event: .source(.signedOut(failure)))
         }
     }
 
@@ -408,7 +408,7 @@ final class Scheduler {
 
     /// Why the request for an arrival cannot begin in this turn; nil if it begins.
     private func hold(
-        of arrival: Arrival,
+        of arrival: QueuedEvent,
         of record: Record,
         _ starting: inout Starting,
         _ limits: IssuerGate.Limits,
@@ -434,7 +434,7 @@ final class Scheduler {
 
     /// Lets an arrival wait. A due account stays due in the store, and is found there again; a wish waits with its callers.
     private func postpone(
-        _ arrival: Arrival,
+        _ arrival: QueuedEvent,
         of record: Record,
         by hold: Wish.Hold,
         _ callers: inout Callers,
@@ -448,7 +448,7 @@ final class Scheduler {
     }
 
     /// The event of an arrival for an account. A deadline during a request does not end the request.
-    private func event(of arrival: Arrival, for record: Record) -> Event {
+    private func event(of arrival: QueuedEvent, for record: Record) -> Event {
         guard arrival.event == .host(.deadlineReached), record.state.phase.isPhase(of: requests[arrival.account]) else {
             return arrival.event
         }
@@ -459,7 +459,7 @@ final class Scheduler {
     ///
     /// Callers ask one by one, and one request serves them all. Its answer may have come since they asked, because it
     /// was earlier in the queue, or because they waited at the issuer's gate.
-    private func isStillWanted(_ arrival: Arrival, of record: Record, by callers: Callers, at now: Moment) -> Bool {
+    private func isStillWanted(_ arrival: QueuedEvent, of record: Record, by callers: Callers, at now: Moment) -> Bool {
         // Whoever wanted to move the account has left, so it stays in use here.
         if arrival.event == .owner(.parked) { return callers.wantParking(of: arrival.account) }
         // Their wait is over in any case.
@@ -571,7 +571,7 @@ final class Scheduler {
     /// them.
     func returnWaitingLeases() {
         for (account, lease) in requests.endAllWaiting() {
-            put(Arrival(account: account, event: .answer(.leaseReturned(lease.generation))))
+            put(QueuedEvent(account: account, event: .answer(.leaseReturned(lease.generation))))
         }
     }
 }

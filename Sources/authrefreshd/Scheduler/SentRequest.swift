@@ -151,7 +151,7 @@ extension RefreshCoordinator {
         var tokens: StoredTokens?
         if case .success(let response) = outcome.result { tokens = StoredTokens(response) }
         submit(
-            Arrival(
+            QueuedEvent(
                 account: account.id,
                 event: event(of: outcome, to: sent, having: claims),
                 tokens: tokens,
@@ -226,7 +226,7 @@ extension RefreshCoordinator {
     /// an endpoint.
     ///
     /// For a token without a refresh token, the client has already asked. A refresh token must be stored first.
-    func askForLifetime(after decision: Decision) {
+    func askForLifetime(after decision: AccountTransition) {
         let account = decision.record.account
         guard !isStopping, let (token, issuedAt) = decision.tokenOfUnknownLifetime,
             settings.profile(for: account)?.introspectionEndpoint != nil

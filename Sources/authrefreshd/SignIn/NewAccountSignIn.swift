@@ -38,7 +38,7 @@ extension RefreshCoordinator {
     }
 
     /// Adds the new account of a sign-in with its tokens, in one commit. While the store fails, the tokens wait.
-    func addAccount(of signIn: RunningSignIn, with arrival: Arrival) {
+    func addAccount(of signIn: RunningSignIn, with arrival: QueuedEvent) {
         let now = timebase.now()
         do throws(StoreError) {
             let other = try account(ofSamePersonAs: signIn)

@@ -56,7 +56,7 @@ struct RunningSignIn {
     var redirectURI: String?
     var invitation: Invitation?
     /// The tokens until they are stored.
-    var grant: Arrival?
+    var grant: QueuedEvent?
     /// Whether the previous sign-in brought no refresh token.
     var lacksRefreshToken = false
     /// Whether the server registers another client for the account, or has done so; nil if it does not.
@@ -353,7 +353,7 @@ extension RunningSignIn {
         keeping kept: [String: String],
         learnedEncoding: BasicCredentialEncoding?,
         sentAt: Moment
-    ) -> Arrival {
+    ) -> QueuedEvent {
         let tokens = grant.tokens
         let before = request.replacesSubject ? GrantFacts() : account.grantFacts
         // With `replace`, it is the same person only if the server names the same one again.
@@ -363,7 +363,7 @@ extension RunningSignIn {
             tokens.refreshToken == nil && isSamePerson
             ? .grant(.accessTokenObtained(tokens.issuance, sentAt: sentAt))
             : .grant(.obtained(tokens.issuance, hasRefreshToken: tokens.refreshToken != nil, sentAt: sentAt))
-        return Arrival(
+        return QueuedEvent(
             account: account.id,
             event: event,
             tokens: StoredTokens(tokens),

@@ -5,7 +5,7 @@ internal import RefreshCore
 /// How the daemon handles failures of the store, as a whole or for one account.
 extension RefreshCoordinator {
     /// Records that the store has failed, and tells the callers of `arrivals`.
-    func noteStoreFailure(_ error: StoreError, with arrivals: [Arrival] = [], at now: Moment) {
+    func noteStoreFailure(_ error: StoreError, with arrivals: [QueuedEvent] = [], at now: Moment) {
         let trouble = storeKeeping.noteFailure(error, at: now)
         for arrival in arrivals {
             let isAnswer = arrival.event.isAnswer

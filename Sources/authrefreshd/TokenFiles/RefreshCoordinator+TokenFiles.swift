@@ -15,7 +15,7 @@ extension RefreshCoordinator {
     }
 
     /// Updates the files after committed decisions.
-    func updateTokenFiles(after decisions: [Decision], at now: Moment) {
+    func updateTokenFiles(after decisions: [AccountTransition], at now: Moment) {
         let concerned = decisions.lazy.map(\.record.account).filter {
             $0.delivery.file != nil || self.tokenFiles.contains($0.id)
         }

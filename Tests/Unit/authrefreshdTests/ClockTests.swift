@@ -105,7 +105,7 @@ struct ClockTests {
             try await rig.inside { coordinator in
                 try rig.setStoreIsThere(false)
                 rig.clock.step(by: .seconds(-86_400))
-                var answer = Arrival(
+                var answer = QueuedEvent(
                     account: id,
                     event: .answer(.tokensIssued(Generation(2), Issuance(lifetime: .seconds(3_600))))
                 )

@@ -35,7 +35,7 @@ struct CrashSuspectsTests {
         }
 
         /// Decides on all that is due, and stores it. Returns the accounts whose requests begin.
-        func turn(_ arrivals: [Arrival] = [], at now: Moment) throws -> [AccountID] {
+        func turn(_ arrivals: [QueuedEvent] = [], at now: Moment) throws -> [AccountID] {
             var (turn, callers, settings) = (scheduler.takeArrivals(), Callers(), RefreshConfiguration())
             let conditions = Scheduler.Conditions()
             turn.arrivals += arrivals
@@ -66,7 +66,7 @@ struct CrashSuspectsTests {
             )
             let lease = try end(account, RefreshOutcome(result: .success(tokens)), at: now)
             scheduler.put(
-                Arrival(
+                QueuedEvent(
                     account: account,
                     event: .answer(.tokensIssued(lease.generation, tokens.issuance)),
                     tokens: StoredTokens(tokens)

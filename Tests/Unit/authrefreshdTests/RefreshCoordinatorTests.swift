@@ -99,7 +99,7 @@ struct RefreshCoordinatorTests {
             let sequence = await issuer.lastSequence
             rig.clock.pass(.seconds(41 * 60))
             let (isFailed, isSent) = try await rig.inside { coordinator -> (Bool, Bool) in
-                let due = Arrival(account: account, event: .host(.deadlineReached))
+                let due = QueuedEvent(account: account, event: .host(.deadlineReached))
                 var isFailed = false
                 try rig.setStoreIsThere(false)
                 do throws(StoreError) {
@@ -148,8 +148,8 @@ struct RefreshCoordinatorTests {
 
     @Test func `an answer that cannot be decided waits, though another answer for its account is kept`() async throws {
         try await withFreshAccount { rig, _, account in
-            @Sendable func answer(_ token: String, _ lifetime: Duration, _ now: Moment) -> Arrival {
-                Arrival(
+            @Sendable func answer(_ token: String, _ lifetime: Duration, _ now: Moment) -> QueuedEvent {
+                QueuedEvent(
                     account: account,
                     event: .grant(.accessTokenObtained(Issuance(lifetime: lifetime), sentAt: now)),
                     tokens: StoredTokens(accessToken: AccessToken(Secret(token), type: "Bearer"))

@@ -9,21 +9,21 @@ import Testing
 /// Decisions that contradict the store. They end with an error, and do not hold up others.
 struct RefusedCommitTests {
     /// A decision about `record` that was kept because it could not be stored, and never can be.
-    private static func poison(_ owner: AccountID, _ record: Record, _ write: StateWrite) -> Decision {
+    private static func poison(_ owner: AccountID, _ record: Record, _ write: StateWrite) -> AccountTransition {
         let account = Account(
             id: owner,
             name: record.account.name,
             issuer: record.account.issuer,
             registration: record.account.registration
         )
-        return Decision(
+        return AccountTransition(
             record: Record(
                 account: account,
                 issuerID: record.issuerID,
                 state: record.state,
                 createdAt: record.createdAt
             ),
-            arrival: Arrival(account: owner, event: .host(.deadlineReached)),
+            arrival: QueuedEvent(account: owner, event: .host(.deadlineReached)),
             event: .host(.deadlineReached),
             effects: [],
             write: write,
@@ -103,10 +103,10 @@ struct RefusedCommitTests {
                         Issuance(lifetime: .seconds(3600), isRotated: true)
                     )
                 )
-                let arrival = Arrival(account: id, event: answer, tokens: tokens)
+                let arrival = QueuedEvent(account: id, event: answer, tokens: tokens)
                 let write = StateWrite(account: id, base: Generation(0), state: record.state, tokens: .store(tokens))
                 coordinator.records.keep(
-                    Decision(
+                    AccountTransition(
                         record: record,
                         arrival: arrival,
                         event: answer,

@@ -56,14 +56,14 @@ struct SchedulerTests {
     private func turn(
         for callers: inout Callers,
         _ conditions: Scheduler.Conditions = Scheduler.Conditions()
-    ) throws -> [Arrival] {
+    ) throws -> [QueuedEvent] {
         var turn = scheduler.takeArrivals()
         try scheduler.takeDue(into: &turn, for: &callers, conditions, at: now)
         return turn.arrivals
     }
 
     private func plan(
-        _ arrivals: [Arrival],
+        _ arrivals: [QueuedEvent],
         perIssuer: Int = 8,
         _ conditions: Scheduler.Conditions = Scheduler.Conditions()
     ) throws -> Scheduler.Plan {
@@ -72,7 +72,7 @@ struct SchedulerTests {
     }
 
     private func plan(
-        _ arrivals: [Arrival],
+        _ arrivals: [QueuedEvent],
         for callers: inout Callers,
         perIssuer: Int = 8,
         _ conditions: Scheduler.Conditions = Scheduler.Conditions()
@@ -99,14 +99,14 @@ struct SchedulerTests {
         }
     }
 
-    private func due(_ accounts: [AccountID]) -> [Arrival] {
-        accounts.map { Arrival(account: $0, event: .host(.deadlineReached)) }
+    private func due(_ accounts: [AccountID]) -> [QueuedEvent] {
+        accounts.map { QueuedEvent(account: $0, event: .host(.deadlineReached)) }
     }
 
     /// The server's answer to the lease of a decision.
-    private func answer(_ decision: Decision) throws -> Arrival {
+    private func answer(_ decision: AccountTransition) throws -> QueuedEvent {
         guard case .refreshing(let lease) = decision.record.state.phase else { throw TestFault.unreadable("a lease") }
-        return Arrival(
+        return QueuedEvent(
             account: decision.record.account.id,
             event: .answer(.tokensIssued(lease.generation, Issuance(lifetime: .seconds(3600), isRotated: true))),
             tokens: StoredTokens(
@@ -144,7 +144,7 @@ struct SchedulerTests {
         let id = try add("work")
         var callers = Callers()
         _ = ask(&callers, for: .demand(.tokenNeeded), of: id)
-        let asked = [Arrival(account: id, event: .demand(.tokenNeeded))]
+        let asked = [QueuedEvent(account: id, event: .demand(.tokenNeeded))]
         let full = StoreOutage(error: .diskFull(path: "/"), since: now)
         for (conditions, expected) in [
             (Scheduler.Conditions(trouble: full), "trouble"), (Scheduler.Conditions(isStopping: true), "stopping"),
@@ -202,7 +202,7 @@ struct SchedulerTests {
 
     @Test func `derived accounts end together with their source, in one commit`() throws {
         let (source, derived) = try addSigningOut()
-        let plan = try plan([Arrival(account: source, event: .host(.signOutReached))], perIssuer: 0)
+        let plan = try plan([QueuedEvent(account: source, event: .host(.signOutReached))], perIssuer: 0)
         #expect(plan.decisions.map(\.record.account.id) == [source, derived])
         #expect(plan.decisions.allSatisfy { $0.erasesTokens && !$0.sends })
         _ = try scheduler.commit(plan, afterTrouble: false)
@@ -215,9 +215,9 @@ struct SchedulerTests {
     @Test func `an arrival that nobody waits for any more is dropped`() throws {
         let id = try add("work")
         for event in [Event.demand(.tokenNeeded), .owner(.parked)] {
-            #expect(try plan([Arrival(account: id, event: event)]).decisions.isEmpty)
+            #expect(try plan([QueuedEvent(account: id, event: event)]).decisions.isEmpty)
         }
-        #expect(try plan([Arrival(account: AccountID(99), event: .host(.deadlineReached))]).decisions.isEmpty)
+        #expect(try plan([QueuedEvent(account: AccountID(99), event: .host(.deadlineReached))]).decisions.isEmpty)
     }
 
     @Test func `a request that waits at a closed gate is gone when the last of its callers has left`() throws {
@@ -304,7 +304,7 @@ struct SchedulerTests {
         // The refresh has brought another refresh token, and a sign-in meanwhile only an access token.
         let refreshed = try plan([try answer(try #require(sent.decisions.first))])
         scheduler.keepAnswers(of: refreshed)
-        let signedIn = Arrival(
+        let signedIn = QueuedEvent(
             account: id,
             event: .grant(.accessTokenObtained(Issuance(lifetime: .seconds(3600)), sentAt: now)),
             tokens: StoredTokens(accessToken: AccessToken(Secret("second"), type: "Bearer"))

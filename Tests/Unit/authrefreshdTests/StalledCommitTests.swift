@@ -71,7 +71,7 @@ struct StalledCommitTests {
                 let generation = try coordinator.store.record(id)?.state.generation
                 let event = Event.answer(.tokensIssued(try #require(generation), Issuance(lifetime: .seconds(1_000))))
                 let tokens = StoredTokens(accessToken: AccessToken(Secret("next")))
-                let arrival = Arrival(account: id, event: event, tokens: tokens)
+                let arrival = QueuedEvent(account: id, event: event, tokens: tokens)
                 try coordinator.decideNow(arrival, at: coordinator.timebase.now())
             }
             try await during(work, of: rig) { #expect(Self.answer("work", rig) == before) }

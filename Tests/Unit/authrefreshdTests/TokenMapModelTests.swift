@@ -123,24 +123,24 @@ private final class TokenWorld {
         switch command {
         case .ask, .askAgain: try ask(id, of: daemon)
         case .answer, .answerLate: try decide([answer(for: id, of: daemon)], of: daemon)
-        case .due: try decide([Arrival(account: id, event: .host(.deadlineReached))], of: daemon)
+        case .due: try decide([QueuedEvent(account: id, event: .host(.deadlineReached))], of: daemon)
         case .fail:
             let failure = RefreshFailure(.unavailable, detail: FailureDetail(summary: "x"))
             let generation = try daemon.records.record(of: id)?.state.generation
             try decide(
-                [Arrival(account: id, event: .answer(.refreshFailed(try #require(generation), failure)))],
+                [QueuedEvent(account: id, event: .answer(.refreshFailed(try #require(generation), failure)))],
                 of: daemon
             )
         case .reject: try decide([rejection(of: id, of: daemon)], of: daemon)
         case .rejectAndAnswer:
             try decide([rejection(of: id, of: daemon), answer(for: id, of: daemon)], of: daemon)
         case .answerAndSignOut:
-            try decide([answer(for: id, of: daemon), Arrival(account: id, event: .owner(.signedOut))], of: daemon)
-        case .signOut: try decide([Arrival(account: id, event: .owner(.signedOut))], of: daemon)
+            try decide([answer(for: id, of: daemon), QueuedEvent(account: id, event: .owner(.signedOut))], of: daemon)
+        case .signOut: try decide([QueuedEvent(account: id, event: .owner(.signedOut))], of: daemon)
         case .importGrant:
             let tokens = StoredTokens(refreshToken: RefreshToken(Secret("imported")))
             let event = Event.grant(.imported(refreshTokenLifetime: nil))
-            try decide([Arrival(account: id, event: event, tokens: tokens)], of: daemon)
+            try decide([QueuedEvent(account: id, event: event, tokens: tokens)], of: daemon)
         case .signIn: try decide([signIn(to: id)], of: daemon)
         case .remove: try whileTheDiskIsThere { try daemon.records.remove(id) }
         case .rename:
@@ -158,8 +158,8 @@ private final class TokenWorld {
         case .park:
             var callers = Callers()
             _ = callers.add(.parking, of: id, after: .owner(.parked), holding: nil, at: now) { _ in }
-            try decide([Arrival(account: id, event: .owner(.parked))], for: callers, of: daemon)
-        case .unpark: try decide([Arrival(account: id, event: .owner(.unparked))], of: daemon)
+            try decide([QueuedEvent(account: id, event: .owner(.parked))], for: callers, of: daemon)
+        case .unpark: try decide([QueuedEvent(account: id, event: .owner(.unparked))], of: daemon)
         case .setAside:
             try whileTheDiskIsThere {
                 _ = try daemon.records.setAside([id])
@@ -196,7 +196,7 @@ private final class TokenWorld {
         daemon.records.noteGiven(token, of: snapshot)
     }
 
-    private func decide(_ arrivals: [Arrival], for callers: Callers = Callers(), of daemon: Daemon) throws {
+    private func decide(_ arrivals: [QueuedEvent], for callers: Callers = Callers(), of daemon: Daemon) throws {
         var (callers, settings) = (callers, RefreshConfiguration())
         let conditions = Scheduler.Conditions()
         let plan = try daemon.scheduler.plan(arrivals, for: &callers, &settings, conditions, at: now)
@@ -222,29 +222,29 @@ private final class TokenWorld {
 
     // MARK: Arrivals
 
-    private func answer(for id: AccountID, of daemon: Daemon) throws -> Arrival {
+    private func answer(for id: AccountID, of daemon: Daemon) throws -> QueuedEvent {
         let generation = try #require(try daemon.records.record(of: id)).state.generation
         let lifetime = random.pick([Duration.zero, .seconds(5), .seconds(100), .seconds(3600)])
         let event = Event.answer(.tokensIssued(generation, Issuance(lifetime: lifetime, isRotated: random.chance(0.5))))
-        return Arrival(account: id, event: event, tokens: newTokens())
+        return QueuedEvent(account: id, event: event, tokens: newTokens())
     }
 
-    private func signIn(to id: AccountID) -> Arrival {
+    private func signIn(to id: AccountID) -> QueuedEvent {
         let issuance = Issuance(lifetime: .seconds(3600))
-        return Arrival(
+        return QueuedEvent(
             account: id,
             event: .grant(.obtained(issuance, hasRefreshToken: true, sentAt: now)),
             tokens: newTokens()
         )
     }
 
-    private func rejection(of id: AccountID, of daemon: Daemon) throws -> Arrival {
+    private func rejection(of id: AccountID, of daemon: Daemon) throws -> QueuedEvent {
         let held = try daemon.records.record(of: id)?.state.accessToken
-        return Arrival(account: id, event: .demand(.accessTokenRejected(issuedAt: held?.issuedAt)))
+        return QueuedEvent(account: id, event: .demand(.accessTokenRejected(issuedAt: held?.issuedAt)))
     }
 
-    private func settings(of id: AccountID, _ change: @escaping @Sendable (inout Account) -> Void) -> Arrival {
-        Arrival(account: id, event: .owner(.accountUpdated), settings: SettingsChange(setting: change))
+    private func settings(of id: AccountID, _ change: @escaping @Sendable (inout Account) -> Void) -> QueuedEvent {
+        QueuedEvent(account: id, event: .owner(.accountUpdated), settings: SettingsChange(setting: change))
     }
 
     private func newTokens() -> StoredTokens {

@@ -2,12 +2,12 @@ internal import AccountStorage
 internal import OAuthClient
 internal import RefreshCore
 
-/// A decision about one account: what to commit, and what to do after that.
+/// A decision about one account: its next state, what to commit, and what to do after that.
 ///
 /// It is a class, because it holds the whole account, and a turn goes through its decisions several times.
-final class Decision {
+final class AccountTransition {
     var record: Record
-    let arrival: Arrival
+    let arrival: QueuedEvent
     /// The event that was decided on.
     let event: Event
     let effects: [Effect]
@@ -23,7 +23,7 @@ final class Decision {
 
     init(
         record: Record,
-        arrival: Arrival,
+        arrival: QueuedEvent,
         event: Event,
         effects: [Effect],
         write: StateWrite?,
@@ -99,14 +99,14 @@ final class Decision {
     }
 }
 
-extension Decision {
+extension AccountTransition {
     /// Lets the machine decide on `arrival`.
     ///
     /// - Parameters:
     ///   - event: what the arrival means for the account.
     ///   - record: the account as it is stored, or will be after the earlier decisions.
     convenience init(
-        on arrival: Arrival,
+        on arrival: QueuedEvent,
         as event: Event,
         of record: Record,
         _ settings: inout RefreshConfiguration,
@@ -161,7 +161,7 @@ extension GrantFacts {
 
     /// These facts with what the answer of a refresh shows. The first answer that names a person says whose grant it
     /// is; later ones are compared with it.
-    fileprivate func learning(from arrival: Arrival) -> GrantFacts {
+    fileprivate func learning(from arrival: QueuedEvent) -> GrantFacts {
         var facts = self
         if let scope = arrival.learnedScope { facts.scope = scope }
         if facts.subject == nil, let person = arrival.learnedPerson, let subject = person.subject {
