@@ -48,6 +48,7 @@ package struct CrashRun {
             if life % 10 == 9 { try await addAccounts(8, issuer, url) }
             try await liveAndDie(issuer)
         }
+        try await dieInAnExchange(issuer, url)
         let result = try await settle(issuer, since: started)
         await issuer.shutdown()
         return result
@@ -79,6 +80,19 @@ package struct CrashRun {
         // The moment of the kill is random by design, so nothing is awaited here.
         try await Task.sleep(for: life)
         try await kill(daemon)
+    }
+
+    /// A daemon that is killed as soon as the server has spent a token, before the answer. The daemon after it lives on.
+    private mutating func dieInAnExchange(_ issuer: DemoIssuer, _ url: String) async throws {
+        try await addAccounts(8, issuer, url)
+        await issuer.clearFaults()
+        try await issuer.script(.delayAfter(.seconds(600)), times: nil)
+        noteStart()
+        let spawnedAt = Self.now
+        let daemon = try stage.spawn()
+        _ = try await issuer.waitForRequest { $0.outcome == .rotated && $0.timeUSec > spawnedAt }
+        try await kill(daemon)
+        await issuer.endDelays()
     }
 
     private mutating func kill(_ daemon: DaemonProcess) async throws {
@@ -146,6 +160,7 @@ package struct CrashRun {
             refusedStarts: refusedStarts,
             storeFindings: Int(check.found),
             lost: lost,
+            lastKill: deaths.last?.killedAt ?? 0,
             unexplained: unexplained
         )
     }
