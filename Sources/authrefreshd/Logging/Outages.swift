@@ -41,6 +41,9 @@ extension RefreshFailure {
     /// Whether it is about the server or the way to it, and so about all accounts there.
     fileprivate var isOutage: Bool {
         switch failureClass {
+        // The daemon before this one ended while it waited. That says nothing about the server, and each account may have
+        // lost its grant.
+        case .unanswered where detail.correlationID == nil: false
         // Until it is believed, a refusal of one account counts as an outage too, but it has the status of a refusal.
         case .unreachable, .unanswered, .unavailable:
             detail.httpStatus.map { !(400...499).contains($0) || $0 == 429 } ?? (detail.source == nil)

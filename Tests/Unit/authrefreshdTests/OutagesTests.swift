@@ -9,7 +9,10 @@ import Testing
 
     private func failed(_ failureClass: FailureClass, status: Int? = nil) -> AccountChange {
         .refreshFailed(
-            RefreshFailure(failureClass, detail: FailureDetail(summary: "failed", httpStatus: status)),
+            RefreshFailure(
+                failureClass,
+                detail: FailureDetail(summary: "failed", httpStatus: status, correlationID: "c1")
+            ),
             retryAt: retryAt
         )
     }
@@ -27,6 +30,13 @@ import Testing
         #expect(outages.note(.tokenRefreshed, at: one) == 6)
         #expect(outages.note(.tokenRefreshed, at: one) == 0)
         #expect(outages.note(failed(.unanswered, status: 503), at: one) == 0)
+    }
+
+    @Test func `an answer that the end of a daemon cut off is told for each account`() throws {
+        var outages = Outages()
+        let issuer = try Issuer(url: "https://one.example")
+        let cut = RefreshFailure(.unanswered, detail: FailureDetail(summary: "the daemon stopped"))
+        for _ in 1...3 { #expect(outages.note(.refreshFailed(cut, retryAt: retryAt), at: issuer) == 0) }
     }
 
     @Test func `a refusal of one account is told at each attempt`() throws {

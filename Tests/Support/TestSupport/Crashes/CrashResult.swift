@@ -51,8 +51,8 @@ extension CrashResult {
             return lost.map { "lost: \($0)" } + uses
         }
         let wrong = lost.filter { !$0.isOfUnansweredExchange }
-        // The daemon logs on a thread of its own, so a kill takes lines with it, as many as the machine is slow. Only of the
-        // last kill must all losses be in the log, because the daemon that decided on them was not killed.
+        // The daemon logs on a thread of its own, so a kill takes lines with it, as many as the machine is slow. Of the last kill
+        // all losses must be in the log, because the daemon that decided on them was not killed.
         let last = lost.filter { $0.cutAt == lastKill }
         return wrong.map { "lost though its answer had been stored: \($0)" }
             + (last.isEmpty ? ["the last kill fell into no exchange"] : [])
