@@ -54,6 +54,10 @@ extension AccountStore {
                 account.rawValue,
             ]
         )
+        guard let isKept = facts.scope?.isKept else { return }
+        try db.cachedStatement(
+            sql: "UPDATE issuer SET keeps_scope = ? WHERE id = (SELECT issuer_id FROM account WHERE id = ?)"
+        ).execute(arguments: [isKept, account.rawValue])
     }
 
     private func apply(_ write: StateWrite, in db: Database) throws {

@@ -175,6 +175,15 @@ package final class AccountStore {
         return accounts
     }
 
+    /// Whether `issuer` keeps the scope of a grant when a token asks for a part of it, as the answers to one of its
+    /// accounts have shown; nil if none has.
+    package func keepsScope(_ issuer: Issuer) throws(StoreError) -> Bool? {
+        try connection.read { db in
+            let statement = try db.cachedStatement(sql: "SELECT keeps_scope FROM issuer WHERE url = ?")
+            return try Bool.fetchOne(statement, arguments: [issuer.url])
+        }
+    }
+
     /// The accounts with a token file, in the order of the files' names.
     package func accountsWithTokenFile(limit: Int) throws(StoreError) -> [AccountID] {
         try connection.read { db in

@@ -73,6 +73,15 @@ package struct GrantedScope: Hashable, Sendable {
     /// that names them. Only a sign-in brings them back.
     package var isLost: Bool { request == .refused && !missing.isEmpty }
 
+    /// Whether the server keeps the scope of a grant when a token asks for a part of it; nil until answers show it.
+    package var isKept: Bool? {
+        switch narrowing {
+        case .untried: nil
+        case .tried: missing.isEmpty ? nil : false
+        case .kept: missing.isEmpty
+        }
+    }
+
     /// Whether a token with `scopes` has fewer than the grant.
     package func isWider(than scopes: [String]) -> Bool { !Set(granted).isSubset(of: scopes) }
 

@@ -177,6 +177,31 @@ struct TokenSetTests {
         }
     }
 
+    @Test func `what a server does with the scope of one grant is known for all of its accounts, also after a restart`()
+        async throws
+    {
+        let stage = try DaemonStage()
+        try await withIssuer { issuer, url in
+            let daemon = try await stage.start()
+            let accounts: [(String, [String: String]?)] = [("work", Self.keepsScopes), ("home", nil)]
+            for (name, settings) in accounts {
+                let grant = try await issuer.issueGrant(clientID: "app", scope: Self.scope)
+                try await stage.add(name, issuer: url, grant: grant, providerSettings: settings)
+                try await stage.acquire(name)
+            }
+            let part = ["token", "home", "--scope", "mail"]
+            #expect(try await stage.authctl(part).end == .exited(78))
+            _ = try await acquire(stage, scopes: ["mail"])
+            #expect(try await stage.authctl(part).end == .exited(78))
+            #expect(try await stage.authctl("refresh", "work").end == .exited(0))
+            #expect(try await daemon.terminate() == .exited(0))
+
+            let second = try await stage.start()
+            #expect(try await stage.authctl(part).end == .exited(0))
+            #expect(try await second.terminate() == .exited(0))
+        }
+    }
+
     @Test func `fewer scopes are requested from a server that does not rotate refresh tokens`() async throws {
         try await withAccount(policy: GrantPolicy(isRotating: false), providerSettings: nil) { stage, _, _ in
             let set = try await acquire(stage, scopes: ["mail"])

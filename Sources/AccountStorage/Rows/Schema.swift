@@ -94,6 +94,11 @@ enum Schema {
         migrator.registerMigration("accounts by address and user in any case") { db in
             try db.execute(sql: AddressTable.usersInAnyCase)
         }
+        // An earlier version does not know this column, and can still use the store.
+        migrator.registerMigration("what issuers do with the scope of a grant") { db in
+            // Whether a token with fewer scopes leaves the grant as it is; NULL until answers have shown it.
+            try db.execute(sql: "ALTER TABLE issuer ADD COLUMN keeps_scope INTEGER")
+        }
         return migrator
     }
 

@@ -218,8 +218,11 @@ extension RefreshCoordinator {
         switch client.profile?.narrowedScopes {
         case .kept: return .harmless
         case .lost: return .harmful
-        case nil where account.grantFacts.scope?.narrowing == .kept: return .harmless
-        case nil: return snapshot.state.isRotating.map { $0 ? .harmful : .harmless } ?? .unknown
+        case nil:
+            // What the issuer does with one grant, it does with all.
+            let isKept = account.grantFacts.scope?.isKept ?? (try? store.keepsScope(account.issuer))
+            if isKept == true { return .harmless }
+            return snapshot.state.isRotating.map { $0 ? .harmful : .harmless } ?? .unknown
         }
     }
 

@@ -67,10 +67,20 @@ struct GrantedScopeTests {
         #expect(scope.narrowing == .untried)
         scope.noteNarrowing()
         scope.note(nil)
-        #expect(scope.narrowing == .tried)
+        #expect(scope.narrowing == .tried && scope.isKept == nil)
         scope.note(granted)
-        #expect(scope.narrowing == .kept)
+        #expect(scope.narrowing == .kept && scope.isKept == true)
         #expect(try #require(GrantedScope(granted: ["mail"])).after(scope).narrowing == .kept)
+    }
+
+    @Test func `an answer that lacks scopes after a narrower request shows that the server takes them`() throws {
+        var scope = try #require(GrantedScope(granted: granted))
+        scope.note(["mail"])
+        #expect(scope.isKept == nil)
+        scope.note(granted)
+        scope.noteNarrowing()
+        scope.note(["mail"])
+        #expect(scope.isKept == false)
     }
 
     @Test(arguments: [[], ["a b"], ["\u{1b}[31m"], [String(repeating: "s", count: GrantedScope.longest)]])
