@@ -1,6 +1,7 @@
 import AuthRefreshInterface
 import DemoIssuer
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -101,6 +102,33 @@ struct IssuerCheckTests {
         #expect(try await daemon.terminate() == .exited(0))
     }
 
+    @Test func `a tenant's domain is looked up at its server, which names the tenant`() async throws {
+        let server = try TenantServer()
+        let stage = try DaemonStage()
+        let profile = """
+            name: office
+            variables:
+              - {name: tenant, help: h, pattern: "[0-9a-f-]{36}", look_up: '[A-Za-z0-9-]+([.][A-Za-z0-9-]+)+'}
+            issuer: \(server.url)/{tenant}/v2.0
+            """
+        try stage.folder.write(profile, to: "config/authrefreshd/providers.d/office.yaml")
+        let daemon = try await stage.start()
+        let add = { (name: String, tenant: String) in
+            ["account", "add", name, "--provider", "office", "--client-id", "app", "--tenant", tenant]
+        }
+        let added = try await stage.authctl(add("work", TenantServer.domain))
+        #expect(added.end == .exited(0), "\(added)")
+        let shown = try await stage.authctl("account", "show", "work", "--json")
+        #expect(shown.output.contains("\"tenant\" : \"\(TenantServer.tenant)\""), "\(shown)")
+        #expect(!shown.output.contains(TenantServer.domain))
+        #expect(try await stage.status("work").issuer == "\(server.url)/\(TenantServer.tenant)/v2.0")
+
+        let unknown = try await stage.authctl(add("home", "nobody.example"))
+        #expect(unknown.end == .exited(65) && unknown.errors.contains("nobody.example"), "\(unknown)")
+        #expect(try await stage.statuses().map(\.account) == ["work"])
+        #expect(try await daemon.terminate() == .exited(0))
+    }
+
     @Test func `a server that does not answer delays nobody else, and not the daemon's end`() async throws {
         try await withIssuer { issuer, url in
             let stage = try DaemonStage()
@@ -120,5 +148,43 @@ struct IssuerCheckTests {
             #expect(added.end == .exited(0), "\(added)")
             #expect(try await daemon.terminate() == .exited(0))
         }
+    }
+}
+
+/// A server with one tenant, which has an id and a domain, as Entra's.
+private final class TenantServer: Sendable {
+    static let domain = "contoso.onmicrosoft.com"
+    static let tenant = "775527ff-9a37-4307-8b3d-cc311f58d925"
+
+    let url: String
+    private let listener: Int32
+
+    init() throws {
+        let (listener, port) = try LoopbackSocket.listening()
+        (self.listener, url) = (listener, "http://127.0.0.1:\(port)")
+        let known = [Self.domain, Self.tenant].map { "/\($0)/v2.0/.well-known/openid-configuration" }
+        let metadata = """
+            {"issuer": "\(url)/\(Self.tenant)/v2.0", "authorization_endpoint": "\(url)/authorize",
+             "token_endpoint": "\(url)/token"}
+            """
+        startThread {
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
+                var head = [UInt8](repeating: 0, count: 4096)
+                let count = unsafe read(connection, &head, head.count)
+                let words = String(decoding: head.prefix(max(0, count)), as: UTF8.self).split(separator: " ")
+                let isKnown = words.dropFirst().first.map { known.contains(String($0)) } ?? false
+                let (status, body) = isKnown ? ("200 OK", metadata) : ("404 Not Found", "")
+                let text =
+                    "HTTP/1.1 \(status)\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
+                _ = unsafe write(connection, text, text.utf8.count)
+                close(connection)
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
     }
 }

@@ -187,8 +187,9 @@ import Testing
             try stage.folder.write(profile, to: "config/authrefreshd/providers.d/\(name).yaml")
         }
         let daemon = try await stage.start(environment: ["HTTPS_PROXY": address])
-        try stage.folder.write(file.text, to: "source", mode: 0o600)
-        let path = stage.folder.path + "/source"
+        for (name, text) in file.beside { try stage.folder.write(text, to: name, mode: 0o700) }
+        try stage.folder.write(file.text, to: "away/source", mode: 0o600)
+        let path = stage.folder.path + "/away/source"
         let outcome = try await OtherProgram.importing(stage, "--from", file.program, "--file", path, "--all")
         #expect(try await daemon.terminate() == .exited(0))
         #expect(proxy.hosts == [file.host], "\(outcome)")
@@ -263,6 +264,8 @@ struct ForeignFile: CustomTestStringConvertible, Sendable {
     let program: String
     let host: String
     let text: String
+    /// Other files that the program needs, by their paths in the home folder.
+    var beside: [String: String] = [:]
 
     var testDescription: String { "\(program), \(host)" }
 
@@ -272,7 +275,60 @@ struct ForeignFile: CustomTestStringConvertible, Sendable {
         return ForeignFile(program: "rclone", host: host, text: text)
     }
 
+    /// What kubelogin keeps for a user: an ID token, which names the server, and the refresh token.
+    private static var kubeloginCache: String {
+        let claims = Data(#"{"iss":"https://as.example.net","aud":"c"}"#.utf8).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        return #"{"id_token":"e30.\#(claims).AAAA","refresh_token":"rt"}"#
+    }
+
     static let all = [
+        ForeignFile(
+            program: "oidc-agent",
+            host: "as.example.net",
+            text: """
+                {"name": "w", "issuer_url": "https://as.example.net/", "client_id": "c", "client_secret": "s",
+                 "refresh_token": "rt"}
+                """,
+            beside: ["bin/oidc-gen": "#!/bin/sh\nexec cat \"$2\"\n"]
+        ),
+        ForeignFile(
+            program: "mutt_oauth2",
+            host: "as.example.net",
+            text: #"{"registration": "google", "authflow": "x", "email": "j@example.org", "refresh_token": "rt"}"#,
+            beside: [
+                "away/mutt_oauth2.py": """
+                registrations = {
+                    'google': {
+                        'token_endpoint': 'https://as.example.net/t',
+                        'client_id': 'c',
+                        'client_secret': 's',
+                    },
+                }
+                """
+            ]
+        ),
+        ForeignFile(
+            program: "kubelogin",
+            host: "as.example.net",
+            text: """
+                users:
+                - name: joe
+                  user:
+                    exec:
+                      apiVersion: client.authentication.k8s.io/v1
+                      command: kubectl
+                      args: [oidc-login, get-token, --oidc-issuer-url=https://as.example.net, --oidc-client-id=c,
+                             --oidc-client-secret=s, --token-cache-dir=~/away/cache]
+                """,
+            beside: ["away/cache/" + String(repeating: "5e", count: 32): kubeloginCache]
+        ),
+        ForeignFile(
+            program: "onedrive",
+            host: "login.microsoftonline.de",
+            text: "rt",
+            beside: ["away/config": "application_id = \"c\"\nazure_ad_endpoint = \"DE\"\n"]
+        ),
         rclone("as.example.net", "type = drive\ntoken_url = https://as.example.net/x/token"),
         rclone(
             "as.example.net",

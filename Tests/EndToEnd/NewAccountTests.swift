@@ -86,6 +86,24 @@ struct NewAccountTests {
         }
     }
 
+    @Test func `a new account takes over nothing that leads programs to the old one's tokens`() async throws {
+        try await withWork { stage, _ in
+            let options = ["--url", "https://git.example.org/", "--username", "alice", "--token-file", "work"]
+            let edited = try await stage.authctl(["account", "edit", "work"] + options)
+            #expect(edited.end == .exited(0), "\(edited)")
+            try await signIn(stage, adding: "shared", as: "bob").completed()
+            let all = try await list(stage).accounts
+            let shared = try #require(all.first { $0.name == "shared" })
+            #expect(shared.urls == nil && shared.username == nil && shared.tokenFile == nil)
+            let work = try #require(all.first { $0.name == "work" })
+            #expect(work.urls == ["https://git.example.org/"] && work.username == "alice" && work.tokenFile == "work")
+            let asked = "protocol=https\nhost=git.example.org\n\n"
+            let given = try await stage.authctl(["git-credential", "get"], input: asked)
+            #expect(given.output.contains("username=alice\n"), "\(given)")
+            #expect(given.output.contains(try await stage.acquire("work").accessToken))
+        }
+    }
+
     @Test func `an unfinished sign-in leaves no account behind`() async throws {
         try await withWork { stage, _ in
             let denied = try begin(stage, adding: "shared")

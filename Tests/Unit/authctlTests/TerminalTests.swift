@@ -119,6 +119,35 @@ import Testing
         #expect(shown.contains("restored"))
     }
 
+    @Test(arguments: ["\n", "y\n"])
+    func `quotes and blanks that were typed with a secret are asked about`(answer: String) throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let daemon = try StubDaemon(path: run.socket, exchanges: [Self.taking("rt-typed")])
+        let shown = try TerminalRun().run(
+            Self.importing,
+            in: run,
+            [.typing("\"rt-typed\"\n", at: Self.prompt), .typing(answer, at: "the refresh token itself? [Y/n] ")]
+        )
+        #expect(daemon.finish() == [])
+        #expect(shown.contains("authctl: warning: the refresh token has quotes around it"), "\(shown)")
+        #expect(!shown.contains("rt-typed"))
+        #expect(shown.contains("exit 0") && shown.contains("restored"))
+    }
+
+    @Test func `a typed secret is not used if the question about it is cancelled`() throws {
+        let run = try CommandRun()
+        defer { run.remove() }
+        let daemon = try StubDaemon(path: run.socket, exchanges: [])
+        let steps: [TerminalRun.Step] = [
+            .typing("TOKEN=rt-typed \n", at: Self.prompt), .typing("\u{4}", at: "[Y/n] "),
+        ]
+        let shown = try TerminalRun().run(Self.importing, in: run, steps)
+        #expect(daemon.finish() == [])
+        #expect(shown.contains("the refresh token has blanks around it and a name before it"), "\(shown)")
+        #expect(shown.contains("exit 130") && shown.contains("restored"))
+    }
+
     @Test func `Ctrl-D at the prompt cancels`() throws {
         let (shown, problems) = try show(Self.importing, typing: "\u{4}")
         #expect(problems == [])
