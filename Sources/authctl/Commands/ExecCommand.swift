@@ -13,6 +13,8 @@ struct ExecCommand: ParsableCommand {
 
               \(CalledName.here) exec work --env GH_TOKEN -- gh pr list
               \(CalledName.here) exec work --env API_TOKEN --min-validity 30m -- make deploy
+              \(CalledName.here) exec work --env TOKEN -- sh -c \\
+                'printf "Authorization: Bearer %s\\n" "$TOKEN" | curl -H @- URL'
 
             Use it for programs that take a token only from an environment variable. The command replaces authctl: \
             you get its exit status, and it gets your signals. If there is no token, the command does not start, \

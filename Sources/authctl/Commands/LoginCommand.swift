@@ -414,7 +414,7 @@ struct LoginCommand: ParsableCommand {
             mailbox.map { "\n           \(key)\(quote)\($0)\(quote)" } ?? ""
         }
         let token = Command("token", account).text(by: .here)
-        let header = Command("token", account, "--format", "header").text(by: .here)
+        let exec = Command("exec", account, "--env", "TOKEN", "--", "sh", "-c").text(by: .here)
         let edit = Command("account", "edit", account, "--url", "https://HOST/").text(by: .here)
         let known = (mechanisms ?? ["oauthbearer", "xoauth2"]).filter(["oauthbearer", "xoauth2"].contains)
         let mail = known.first.map { best in
@@ -434,7 +434,8 @@ struct LoginCommand: ParsableCommand {
             '\(account)' is ready. Programs get its token by:\(mail ?? "")
               git      git config --global credential.helper authctl
                        \(edit)
-              curl     \(header) | curl -H @- URL
+              curl     \(exec) \\
+                         'printf "Authorization: Bearer %s\\n" "$TOKEN" | curl -H @- URL'
               shell    token=$(\(token))
 
             """

@@ -18,12 +18,13 @@ struct TokenCommand: ParsableCommand {
               \(CalledName.here) token work --min-validity 10m
               \(CalledName.here) token work --scope mail.read --scope mail.send
               \(CalledName.here) token work --resource https://api.example.com/
-              \(CalledName.here) token work --format header | curl -H @- https://api.example.com/
               \(CalledName.here) token work --claims '{"access_token":{"acr":{"value":"mfa"}}}'
               \(CalledName.here) token work --id-token
               \(CalledName.here) token work --dpop GET https://api.example.com/ --format header
               vars=$(\(CalledName.here) token work --format env) && eval "$vars" || exit
               \(CalledName.here) token work --format xoauth2 --user you@example.org
+              \(CalledName.here) exec work --env TOKEN -- sh -c \\
+                'printf "Authorization: Bearer %s\\n" "$TOKEN" | curl -H @- URL'
 
             Prints the stored token if it is valid for long enough. Otherwise it waits for one refresh, which all \
             callers share. If refreshing fails, or the new token is valid for less than --min-validity, a token \

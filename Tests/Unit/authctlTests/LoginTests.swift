@@ -181,6 +181,30 @@ import Testing
         #expect(LoginCommand.programs(for: "work", mailbox: "jane.doe+mail@x.example") != without)
     }
 
+    @Test func `curl is not started without a token, and the token is in no argument list`() throws {
+        let lines = LoginCommand.programs(for: "work", mailbox: nil, by: [])
+        let command = try #require(lines.firstMatch(of: /curl {5}(.*URL')/.dotMatchesNewlines()).map { String($0.1) })
+        let run = try CommandRun()
+        defer { run.remove() }
+        _ = try run.run("mkdir bin; printf '#!/bin/sh\necho \"$@\"; cat' > bin/curl; chmod +x bin/curl")
+        let missing = try run.run("PATH=$PWD/bin:$PATH\n\(command)")
+        #expect(missing.status == 69 && missing.output.isEmpty, "\(missing)")
+        let daemon = try StubDaemon(
+            path: run.socket,
+            exchanges: [
+                StubDaemon.Exchange(
+                    call: #"{"method":"io.authrefresh.AcquireToken","parameters":{"account":"work"}}"#,
+                    replies: [
+                        #"{"parameters":{"accessToken":"t-1","tokenType":"Bearer","expiresAtUSec":1799999999000000}}"#
+                    ]
+                )
+            ]
+        )
+        let given = try run.run("PATH=$PWD/bin:$PATH\n\(command)")
+        #expect(daemon.finish() == [])
+        #expect(given.output == "-H @- URL\nAuthorization: Bearer t-1\n" && given.status == 0, "\(given)")
+    }
+
     @Test func `the lines for mail programs are those that the mail server takes`() {
         let lines = { LoginCommand.programs(for: "work", mailbox: "me@x.example", by: $0) }
         #expect(lines(nil) == lines(["oauthbearer", "xoauth2"]))
